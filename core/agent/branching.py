@@ -4,7 +4,7 @@ A branch is a run of its own that begins with the step gone back to. The steps
 before it stay those of the run it left, and nothing of that run is changed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -27,7 +27,8 @@ from core.browser.recorded.offline_replay import Seal
 from core.schema.changes import OWN, Changes, Difference, memory_in_words, named, pages_in_words
 from core.schema.errors import BrowserError, UsageError
 from core.schema.record import Record
-from core.schema.restore import Restored
+from core.schema.restore import Restored, SentAt
+from core.schema.step import Acted, record_of
 from core.schema.task import Episode, Task, Verdict
 from core.settings.user_file import near
 from core.trace.records import RunRow, RunStart
@@ -50,6 +51,8 @@ class RunSetup:
     """What was asked of the branch; preset, LLM and resources are made of it already."""
     fresh: bool = False
     """Whether the task was just begun anew for this, by `reopen_task`."""
+    may_repeat: bool = False
+    """Whether doing again what was done may do what cannot be undone."""
     on_asked: Callable[[Asked], None] = lambda asked: None
     on_attempt: Callable[[str], None] = lambda strategy: None
     """Called with the name of each way back that is tried."""
@@ -83,6 +86,28 @@ def _seal_of(store: TraceStore, row: RunRow) -> Seal:
             f"What servers answered in run {row.run} was not recorded: it cannot be gone on with offline."
         )
     return Seal(recorded, store.blob, stable=load_volatile().url)
+
+
+def stays_done_since(store: TraceStore, world: World, run: int, step: int) -> tuple[SentAt, ...]:
+    """Return what was sent from a step of a run on that going back to it does not take back.
+
+    Counted are the steps of the run that has it, and those of all branches made at that step or later.
+    """
+    return tuple(_sent_since(store, world, store.owner_of(run, step), step))
+
+
+def _sent_since(store: TraceStore, world: World, run: int, step: int) -> Iterator[SentAt]:
+    row, steps = store.run(run), store.own_steps(run)
+    if steps and not row.offline:  # Offline nothing has left.
+        last = steps[-1].number
+        acted = record_of(Acted, store.step(run, last).records)
+        of_last = () if acted is None else (SentAt(step=last, sent=one) for one in acted.sent)
+        # The agent carries what was sent before its last step; that step has its own.
+        sent = (*RunHistory(store, run).agent(last).sent, *of_last)
+        yield from world.irreversible(sent, step, row.start_url)
+    for branch, left_at in store.branches(run):
+        if left_at >= step:
+            yield from _sent_since(store, world, branch, left_at)
 
 
 async def open_branch(
@@ -126,7 +151,7 @@ async def open_branch(
         state.recalled_by_frame.clear()
         state.recalled_at.clear()
     try:
-        found = await _bring_back(store, world, state, _moved(checkpoint, row, episode), setup)
+        found = await _bring_back(store, world, state, _moved(checkpoint, row, episode), setup, left=run)
     except BaseException as error:
         why = str(error) or "Going back was stopped."
         store.end_run(branch, outcome="error", verdict=Verdict(), error=why, seconds=0.0, seconds_in_llm=0.0)
@@ -204,7 +229,7 @@ async def take_up(
     # Calls of the step that begins again were made, and are kept.
     state.totals.llm_calls = max((call.number for call in store.calls(run)), default=0)
     checkpoint = _moved(history.checkpoint(step), row, episode)
-    found = await _bring_back(store, world, state, checkpoint, setup, begun=step)
+    found = await _bring_back(store, world, state, checkpoint, setup, left=run, begun=step)
     store.take_up_run(run)
     return found
 
@@ -231,11 +256,19 @@ async def _bring_back(
     checkpoint: Checkpoint,
     setup: RunSetup,
     *,
+    left: int,
     begun: int = 0,
 ) -> tuple[AgentRun, Restored]:
-    """Bring the page back and store how well that went; return the run that goes on from there."""
+    """Bring the page of a step of the run `left` back, store how well that went, and return the run from there on."""
     prompter = Prompter(setup.resources, Asker(store, setup.llm, setup.on_asked))
-    ground = restore_context_of(state, world, prompter, RunHistory(store, state.run))
+    ground = restore_context_of(
+        state,
+        world,
+        prompter,
+        RunHistory(store, state.run),
+        sent=() if world.tabs.closed_off else stays_done_since(store, world, left, checkpoint.step),
+        may_repeat=setup.may_repeat,
+    )
     ground.fresh = setup.fresh
     restored = await restore(
         checkpoint,
@@ -250,6 +283,7 @@ async def _bring_back(
     except PageGone as error:
         raise BrowserError("The page went away while it was brought back; try again.") from error
     state.inputs = list(checkpoint.inputs)
+    state.sent_before = list(dict.fromkeys((*state.sent_before, *restored.sent)))
     store.save_restored(state.run, restored)
     return AgentRun(store, world, prompter, state, begun=begun), restored
 

@@ -25,6 +25,7 @@ from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.messages import Message
 from core.schema.observation import Element, Observation
 from core.schema.progress import FailedTrial, SpaceMemory
+from core.schema.restore import SentAt
 from core.schema.step import Acted, Decided, Proposal, Scheduled
 
 
@@ -108,6 +109,15 @@ async def choose_element(
 # The browser
 
 
+def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
+    """Return what the run has sent from a step on that going back does not take back; offline nothing has left."""
+    if world.tabs.closed_off:
+        return ()
+    # What the page sends by itself belongs to the next action, which has not come yet.
+    late = (SentAt(step=state.number, sent=one) for one in world.tabs.untaken_sent)
+    return world.irreversible((*state.sent, *late), step, state.episode.start_url)
+
+
 async def reopen(state: RunState, world: World) -> None:
     """Begin the task anew: in a clean profile, or in the named one that the run has."""
     world.follow_network(state.episode.task)
@@ -120,9 +130,19 @@ async def reopen(state: RunState, world: World) -> None:
 
 
 def restore_context_of(
-    state: RunState, world: World, prompter: Prompter, run_history: RunHistory
+    state: RunState,
+    world: World,
+    prompter: Prompter,
+    run_history: RunHistory,
+    *,
+    sent: tuple[SentAt, ...],
+    may_repeat: bool,
 ) -> RestoreContext:
-    """Return what bringing a page back works with."""
+    """Return what bringing a page back works with.
+
+    `sent` is what was sent since the step and stays done. `may_repeat` says
+    that inputs may be made again which do what cannot be undone.
+    """
     keeps = world.keeper
     # Nobody looks at a picture of a page that is only compared.
     plain = Capturer(world.tabs.host, hidden=world.capturer.hidden, pictures=False)
@@ -179,6 +199,8 @@ def restore_context_of(
         # What a seed decides repeats itself, harms nobody, and is made and kept by the page's scripts.
         begin_here=begin_here if state.episode.task.seeded else None,
         clean=state.profile is None,
+        sent=sent,
+        repeats=lambda inputs: "" if may_repeat else world.repeated(inputs, state.sent, state.episode),
         own_cookies=keeps.session_cookies if keeps is not None else (),
         choose=choose,
         stable_url=load_volatile().url,
@@ -195,24 +217,32 @@ async def go_back(
     """Bring page and agent back to where the remedy starts from; the grade is the outcome.
 
     Policy stack, subtask and buffer are as the entry holds them. History,
-    tried actions, notes and budgets run on. A page that is lost leaves the
-    remedy dropped. Raises BrowserError where the browser has ended.
+    tried actions, notes and budgets run on. A page that is lost, or that has
+    nothing any more that could be the remedy's element, leaves the remedy
+    dropped. Raises BrowserError where the browser has ended.
     """
     entry = entry_of(state, scheduled)
     checkpoint = history.checkpoint(entry.step)
-    restored = await restore(
-        checkpoint, restore_context_of(state, world, prompter, history), volatile=load_volatile()
+    ground = restore_context_of(
+        state,
+        world,
+        prompter,
+        history,
+        sent=(*state.sent_before, *stays_done(state, world, entry.step)),
+        may_repeat=state.remedy_settings.effects == "allow",
     )
+    ground.live = True
+    restored = await restore(checkpoint, ground, volatile=load_volatile())
     world.tabs.take_events()
     world.tabs.network.drop()
     state.capture = await world.read()
     state.stale = False
     state.inputs = list(checkpoint.inputs)
-    if restored.grade == "lost":
-        state.reflection.remedies = state.reflection.remedies.dropped(
-            entry.number, f"The page of step {entry.step} could not be restored."
-        )
-        return Acted(effect="go back", outcome="failed", message=restored.sentence, restored=restored)
+    lost = f"The page of step {entry.step} could not be restored." if restored.grade == "lost" else ""
+    if gone := lost or await _gone(entry, state.observation):
+        state.reflection.remedies = state.reflection.remedies.dropped(entry.number, gone)
+        message = f"{restored.sentence} {gone}"
+        return Acted(effect="go back", outcome="failed", message=message, restored=restored)
     if entry.stack is not None and state.stack.top is not None:
         state.stack = state.stack.back_to(entry.stack, step=state.number)
     state.memory = entry.memory
@@ -221,6 +251,19 @@ async def go_back(
         state.reflection.plan = plan.with_current(entry.subtask)
     state.reflection.scheduled = Scheduled(kind="remedy", entry=entry.number, why=scheduled.why)
     return Acted(effect="go back", outcome="done", message=restored.sentence, restored=restored)
+
+
+async def _gone(entry: RemedyEntry, now: Observation) -> str:
+    """Return which element of a remedy the page has no more, in a sentence; what could be it is chosen later."""
+
+    async def likeliest(element: Element, found: FoundAgain, now: Observation) -> Element | None:
+        return found.candidates[0]
+
+    try:
+        await retarget(entry.action, entry.marks, now, likeliest)
+    except RestoreError as error:
+        return str(error)
+    return ""
 
 
 async def new_trial(state: RunState, world: World) -> Acted:
@@ -245,6 +288,7 @@ async def new_trial(state: RunState, world: World) -> Acted:
     state.inputs = []
     state.loaded_at.clear()
     reflection.trial_began = state.totals.page_actions
+    reflection.trial_step = state.number + 1
     reflection.calls_before_trial = state.totals.llm_calls
     state.stack = state.stack.left(step=state.number) if state.stack.top is not None else Stack()
     state.memory = SpaceMemory()

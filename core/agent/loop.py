@@ -15,7 +15,7 @@ from core.agent.phases.outcome import overrule
 from core.agent.phases.registry import ENTRIES, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
-from core.agent.reflection.consequences import backtrack, end_trial, reflection_record
+from core.agent.reflection.consequences import end_trial, reflection_record
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.resources import AgentResources
 from core.agent.run_history import saved_of
@@ -231,15 +231,6 @@ class AgentRun:
             self.store.save_phase(state.run, state.number, record)
         self._keep_page_log("in the action", also_empty=True)
         state.begin_next()
-
-    def drop_scheduled(self, why: str) -> None:
-        """Do without the remedy that the next step would try; the next that waits is gone back for."""
-        state = self.state
-        scheduled, state.reflection.scheduled = state.reflection.scheduled, None
-        if scheduled is None or not scheduled.entry:
-            return
-        state.reflection.remedies = state.reflection.remedies.dropped(scheduled.entry, why)
-        backtrack(state, why)
 
     def store_reflection(self) -> None:
         """Store plan and remedies as they are now with the step's last phase that holds them."""

@@ -66,7 +66,7 @@ class RemediesTable(Record):
     count: int = Field(default=2, ge=0, le=5)
     """Remedies asked for at each action."""
     effects: Literal["ask", "allow"] = "ask"
-    """Whether going back for a remedy stops where the page has sent something that stays done."""
+    """Whether going back for a remedy, or a new trial, stops where the page has sent something that stays done."""
     policies: bool = False
     """Whether calls of policies get remedies as well, and are judged when they return."""
 

@@ -41,6 +41,7 @@ class SavedAgent(Record):
     done_at: tuple[int, ...] = ()
     """The steps whose inputs led to the page, in order."""
     sent: tuple[SentAt, ...] = ()
+    sent_before: tuple[SentAt, ...] = ()
     memory: SpaceMemory = SpaceMemory()
     stack: Stack = Stack()
     queue: tuple[Action, ...] = ()
@@ -56,6 +57,7 @@ class SavedAgent(Record):
     failed: FailedTrial | None = None
     tried: dict[str, tuple[str, ...]] = {}
     trial_began: int = 0
+    trial_step: int = 1
     calls_before_trial: int = 0
     summaries: dict[str, str] = {}
     recalled_at: dict[int, int] = {}
@@ -78,6 +80,7 @@ _OF_STATE = (
     "amounts",
     "loaded_at",
     "sent",
+    "sent_before",
     "memory",
     "stack",
     "queue",
@@ -97,6 +100,7 @@ _OF_REFLECTION = (
     "failed",
     "tried",
     "trial_began",
+    "trial_step",
     "calls_before_trial",
     "summaries",
 )

@@ -65,8 +65,8 @@ class Pending:
     proposed: Action | None = None
     problem: str = ""
     skip: bool = False
-    refused: bool = False
-    """Skipped at a gate by rule; a person's own skipping costs nothing of the budget."""
+    refused: str = ""
+    """By which rule it was skipped at a gate; a person's own skipping costs nothing of the budget."""
     note: str = ""
     before_stop: Stack | None = None
     """The policy stack that the agent wanted to stop with."""
@@ -159,6 +159,8 @@ class Reflection:
     """Actions carried out, in words that hold for any document, by the fingerprint of the page."""
     trial_began: int = 0
     """Page actions of the run before this trial."""
+    trial_step: int = 1
+    """The first step of this trial."""
     calls_before_trial: int = 0
     summaries: dict[str, str] = field(default_factory=dict)
     """Summaries of long pages, by a fingerprint of their text."""
@@ -232,6 +234,8 @@ class RunState:
     """What was done in the page since the trial began, without what was taken back."""
     sent: list[SentAt] = field(default_factory=list)
     """What the page has sent that going back does not take back."""
+    sent_before: list[SentAt] = field(default_factory=list)
+    """What was sent after the steps that this run went back to as a branch began, and stays done."""
     trail: list[TrailStep] = field(default_factory=list)
     from_queue: bool = False
     """Whether this step's action came from the queue."""

@@ -1,7 +1,7 @@
 """The browser and the environment that a run acts in."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -13,9 +13,11 @@ from core.browser.checkpoints.page_state import PageState, origin_of, read_page_
 from core.browser.driver import TabDriver
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
+from core.schema.action_space import Permissible
+from core.schema.element_identity import RecordedInput, called
 from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import Capture
-from core.schema.restore import SentAt
+from core.schema.restore import SentAt, sent_summary
 from core.schema.task import Episode, Task
 
 
@@ -57,15 +59,34 @@ class World:
         """The environment, where its server keeps a state that can be put back."""
         return self.environment if isinstance(self.environment, KeepsState) else None
 
-    def irreversible(self, sent: Iterable[SentAt], step: int, episode: Episode) -> tuple[SentAt, ...]:
-        """Return what was sent since a step and stays done when the run goes back to it.
+    def irreversible(self, sent: Iterable[SentAt], step: int, start_url: str) -> tuple[SentAt, ...]:
+        """Return what was sent since a step and stays done when a run that began at `start_url` goes back to it.
 
         A site of ours is put back with its server's state.
         """
-        own = origin_of(episode.start_url) if self.keeper is not None else ""
+        own = origin_of(start_url) if self.keeper is not None else ""
         return tuple(
             one for one in sent if one.step >= step and not (own and one.sent.url.startswith(f"{own}/"))
         )
+
+    def repeated(self, inputs: Sequence[RecordedInput], sent: Iterable[SentAt], episode: Episode) -> str:
+        """Return what doing these inputs again would do that cannot be undone, in a sentence, or nothing.
+
+        `sent` is what was sent as they were made. Pages that a seed or a site of ours gives are begun anew.
+        """
+        if episode.task.seeded:
+            return ""
+        steps = {one.step for one in inputs}
+        if again := self.irreversible((one for one in sent if one.step in steps), 0, episode.start_url):
+            return f"Doing it again would send {sent_summary(again)}."
+        if self.keeper is not None:
+            return ""
+        for one in inputs:
+            label = next((called(mark.element) for mark in one.marks.values()), "")
+            reason = self.gates.reason(one.action, label, Permissible(), episode.task.environment)
+            if reason is not None:
+                return f"Doing it again would {one.action} on {label} (step {one.step}): {reason}."
+        return ""
 
     async def page_state(self, episode: Episode) -> PageState:
         """Return what the browser and the environment's server keep for the current page now."""

@@ -45,6 +45,11 @@ class SentLog:
         url = self._sockets.get(str(event["requestId"]), "a WebSocket")
         self._sent.append(Sent(method="SEND", url=url, socket=True))
 
+    @property
+    def untaken(self) -> tuple[Sent, ...]:
+        """What the next call of `take` would return."""
+        return tuple(self._sent)
+
     def take(self) -> tuple[Sent, ...]:
         """Return what was sent since the last call."""
         sent, self._sent = tuple(self._sent), []

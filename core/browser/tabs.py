@@ -165,6 +165,11 @@ class Tabs:
         """Return what the tabs have sent since the last call, those that are closed by now left out."""
         return tuple(sent for page in self._pages.values() for sent in page.sent.take())
 
+    @property
+    def untaken_sent(self) -> tuple[Sent, ...]:
+        """What the next call of `take_sent` would return."""
+        return tuple(sent for page in self._pages.values() for sent in page.sent.untaken)
+
     def _on_host_event(self, event: BrowserEvent) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._note, event)

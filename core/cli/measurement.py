@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from typing import TypeVar
 
@@ -25,7 +26,7 @@ from core.debugger.experiments.evaluation import (
 )
 from core.debugger.experiments.evaluation_records import Evaluation, EvaluationRequest, Pair, Subject
 from core.debugger.experiments.measurement import Measurement, success_word
-from core.debugger.headless import RunReport, fork_headless, run_headless
+from core.debugger.headless import RunReport, check_again, fork_headless, run_headless
 from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
@@ -158,10 +159,14 @@ def evaluate_exemplars(
     memory = memory_of(settings)
 
     def work(services: Services, evaluation: Evaluation) -> AsyncIterator[Evaluation]:
+        made: dict[str, list[int]] = defaultdict(list)
+
         async def play(task: str, seed: int, changes: Changes) -> RunReport:
-            return await run_headless(
+            found = environments.find(task)
+            check_again(services, found, made[task], settings.on_gate)
+            report = await run_headless(
                 services,
-                environments.find(task),
+                found,
                 seed,
                 preset=evaluation.preset,
                 llm=llms.routed(name),
@@ -169,6 +174,9 @@ def evaluate_exemplars(
                 on_gate=settings.on_gate,
                 changes=changes,
             )
+            if report.run is not None and report.steps:
+                made[task].append(report.run)
+            return report
 
         def was_used(run: int) -> bool:
             return used_in(services.store, run, evaluation.subject)

@@ -2,22 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
-from core.agent.branching import RunSetup, open_branch, reopen_task
+from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since
 from core.agent.llm_calls import Answerer
 from core.agent.loop import AgentRun, open_run
 from core.agent.state import Budget
 from core.browser.channel import PageGone
 from core.debugger.services import Services
 from core.schema.changes import Changes
-from core.schema.errors import BackstepError, BrowserError, TraceError
+from core.schema.errors import BackstepError, BrowserError, TraceError, UsageError
 from core.schema.record import Record
-from core.schema.restore import Restored
+from core.schema.restore import Restored, SentAt, not_taken_back
 from core.schema.step import Acted, PhaseRecord
 from core.schema.task import Task
 from core.settings.settings import OnGate
 from core.trace.records import RunOutcome, RunRow, StepRow
+
+ALLOW = "Allow that with --on-gate allow, or by on_gate in the settings."
 
 
 class RunReport(Record):
@@ -103,13 +105,19 @@ async def fork_headless(
 ) -> RunReport:
     """Go back to a step of a stored run, on a branch, and run the agent from there to the end.
 
-
-    Where the page could not be brought back as recorded, the rule of gates
-    decides: refused or ended, the branch ends there. Raises as `run_headless`
-    does, and TraceError where the step was not kept well enough.
+    The rule of gates decides whether it goes back where something stays done
+    that was sent since, and whether what cannot be undone may be done again on
+    the way; where the page could not be brought back as recorded, the branch
+    ends there unless the rule is to allow it. Raises as `run_headless` does,
+    UsageError where going back is refused, and TraceError where the step was
+    not kept well enough.
     """
     services.store.agent(row.run, step)
     task = services.task_of(row)
+    offline = _offline(changes, row)
+    if not offline:
+        sent = stays_done_since(services.store, services.world(task), row.run, step)
+        _check_effects(f"Going back to step {step} of run {row.run}", sent, on_gate)
     resources = services.resources_for(changes.over(services.store.changes(row.run)))
     world = services.world(task)
     setup = RunSetup(
@@ -120,15 +128,27 @@ async def fork_headless(
         budget=budget,
         changes=changes,
         fresh=True,
+        may_repeat=on_gate == "allow",
     )
-    episode = await reopen_task(services.store, world, task, row, offline=_offline(changes, row))
+    episode = await reopen_task(services.store, world, task, row, offline=offline)
     run, restored = await open_branch(services.store, world, episode, run=row.run, step=step, setup=setup)
     on_restored(restored)
     if not restored.verified and on_gate != "allow":
-        await _finish(
-            run, "gate", f"{restored.sentence} It was not gone on from there (--on-gate allow does)."
-        )
+        why = " ".join(filter(None, (restored.sentence, restored.not_repeated)))
+        await _finish(run, "gate", f"{why} It was not gone on from there (--on-gate allow does).")
     return await _report_of_whole(services, run, on_gate, on_step)
+
+
+def check_again(services: Services, task: Task, runs: Iterable[int], on_gate: OnGate) -> None:
+    """Raise UsageError where a task is not to be begun anew by rule: `runs` of it have sent what stays done."""
+    world = services.world(task)
+    sent = [one for run in runs for one in stays_done_since(services.store, world, run, 1)]
+    _check_effects(f"Beginning {task.id} anew", sent, on_gate)
+
+
+def _check_effects(doing: str, sent: Sequence[SentAt], on_gate: OnGate) -> None:
+    if on_gate != "allow" and (reason := not_taken_back(doing, sent)):
+        raise UsageError(f"{reason}. {ALLOW}")
 
 
 def _offline(changes: Changes, row: RunRow) -> bool:
@@ -197,13 +217,11 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
     if gate.kind == "hint":
         pending.note = f"Hint: {reason}; nobody was there to be asked."
         return False
-    if gate.kind == "effects":
-        reason = f"going back does not take back {reason}"
     if rule == "allow":
         pending.note = f"Gate: {reason}; allowed by rule."
     elif rule == "refuse":
-        pending.skip = pending.refused = True
         why = reason if gate.kind == "effects" else f"this action cannot be undone ({reason})"
+        pending.skip, pending.refused = True, f"Refused by rule (--on-gate refuse): {why}."
         pending.note = f"Refused: {why}. Go on without it, or stop."
     else:
         await run.finish("gate", error=f"Ended at a gate before {pending.action}: {reason}.")
@@ -212,16 +230,16 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
 
 
 async def _ended_by_grade(run: AgentRun, record: PhaseRecord, rule: OnGate) -> bool:
-    """Follow the rule where going back for a remedy has not led to the page as it was."""
+    """End the run by rule where going back for a remedy has not led to the page as it was.
+
+    By the other rules the remedy is tried if its element is there: going back says what differs.
+    """
     if not isinstance(record, Acted) or record.restored is None or record.restored.verified:
         return False
-    if record.outcome == "failed" or rule == "allow":
+    if record.outcome == "failed" or rule != "end":
         return False
-    if rule == "end":
-        await run.finish("gate", error=record.restored.sentence)
-        return True
-    run.drop_scheduled(f"{record.restored.sentence} Refused by rule.")
-    return False
+    await run.finish("gate", error=record.restored.sentence)
+    return True
 
 
 def report(row: RunRow) -> RunReport:

@@ -330,7 +330,7 @@ class Runner:
         if gate.kind == "loop":
             return f"{gate.reason} Accept to call it all the same, or change the action."
         if gate.kind == "effects":
-            return f"Going back does not take back {gate.reason}. Accept to go back all the same, or skip the remedy."
+            return f"{gate.reason}. Accept to do it all the same, or skip it."
         if gate.kind == "hint":
             return f"This action may not be undone: {gate.reason}. Accept to carry it out, or skip it."
         return f"This action cannot be undone: {gate.reason}. Accept to carry it out, or skip it."

@@ -13,6 +13,7 @@ from core.schema.messages import LLMChoice, Message, Role
 from core.schema.observation import Box, Element, Ref, Tab
 from core.schema.progress import Subtask
 from core.schema.record import Record
+from core.schema.restore import Grade
 from core.schema.step import Fit, Judgement, Origin, Phase, RemedyRecord
 from core.schema.task import Task
 from core.trace.records import RunRow, StepRow
@@ -322,7 +323,7 @@ class GradeView(Record):
     step: int
     """The step that went back."""
     to: int
-    grade: Literal["exact", "equivalent", "same page", "lost"]
+    grade: Grade
     strategy: str = ""
     seconds: float = 0.0
     differences: tuple[str, ...] = ()

@@ -1,83 +1,20 @@
 """Going back to a step: what was sent since, how the page compares with the recorded one, and how it ended."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Literal
 
 from core.schema.record import Record
 
-Grade = Literal["exact", "equivalent", "same page", "lost"]
+Grade = Literal["exact", "equivalent", "recorded", "same page", "lost"]
+"""``recorded``: equal to the recorded page, and made of recorded answers: what servers hold now is not known."""
 
-VERIFIED: tuple[Grade, ...] = ("exact", "equivalent")
+VERIFIED: tuple[Grade, ...] = ("exact", "equivalent", "recorded")
 """Those of a page that equals the recorded one, apart from what changes by itself."""
-
-
-class PageDifference(Record):
-    """One thing that is not as recorded."""
-
-    what: Literal["added", "gone", "changed", "moved on"]
-    """``moved on`` is of the page as a whole: URL, title, scroll, tabs."""
-    element: str = ""
-    """What it is, such as ``button "Save"``; empty for the page as a whole."""
-    part: str = ""
-    """Which part changed: value, states, options, detail, url, title, scroll, history, html, a cookie, a key of
-    storage, server."""
-    before: str = ""
-    now: str = ""
-    volatile: bool = False
-    """Whether it counts among what changes by itself."""
-    by_window: bool = False
-    """Whether it is one of those, for the window has another size by now."""
-
-
-class Comparison(Record):
-    """The outcome."""
-
-    grade: Grade
-    differences: tuple[PageDifference, ...] = ()
-
-    @property
-    def sentence(self) -> str:
-        """Return the grade with the number of differences, in words."""
-        plain = sum(not one.volatile for one in self.differences)
-        by_window = sum(one.by_window for one in self.differences)
-        volatile = len(self.differences) - plain - by_window
-        parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
-        parts += [f"{volatile} in parts that change by themselves"] if volatile else []
-        parts += [f"{by_window} by the window's other size"] if by_window else []
-        return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
-
-
-class Attempt(Record):
-    """One strategy tried."""
-
-    strategy: str
-    grade: Grade | None = None
-    """None where it was not fit, or failed before the page could be compared."""
-    reason: str = ""
-    """Why there is no grade."""
-    remarks: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-
-class Restored(Record):
-    """How going back ended; the page is as the last attempt left it."""
-
-    step: int
-    grade: Grade
-    strategy: str = ""
-    comparison: Comparison
-    attempts: tuple[Attempt, ...] = ()
-    seconds: float = 0.0
-
-    @property
-    def verified(self) -> bool:
-        """Whether the page equals the recorded one, apart from what changes by itself."""
-        return self.grade in VERIFIED
-
-    @property
-    def sentence(self) -> str:
-        way = f" by {self.strategy}" if self.strategy else ""
-        return f"Back at step {self.step}{way}: {self.comparison.sentence}."
+_TOLD = 3
+"""Differences that a sentence tells."""
+_LONGEST = 100
+"""Characters of a difference in a sentence."""
 
 
 class Sent(Record):
@@ -104,3 +41,111 @@ def sent_summary(irreversible: Sequence[SentAt]) -> str:
     words = [f"{one.sent} (step {one.step})" for one in irreversible[:3]]
     more = f" and {len(irreversible) - 3} more" if len(irreversible) > 3 else ""
     return ", ".join(words) + more
+
+
+def not_taken_back(doing: str, irreversible: Sequence[SentAt]) -> str:
+    """Return such as ``Going back to step 3 does not take back POST https://… (step 4)``; nothing where all is."""
+    return f"{doing} does not take back {sent_summary(irreversible)}" if irreversible else ""
+
+
+class PageDifference(Record):
+    """One thing that is not as recorded."""
+
+    what: Literal["added", "gone", "changed", "moved on"]
+    """``moved on`` is of the page as a whole: URL, title, scroll, tabs."""
+    element: str = ""
+    """What it is, such as ``button "Save"``; empty for the page as a whole."""
+    part: str = ""
+    """Which part changed: value, states, options, detail, url, title, scroll, history, html, a cookie, a key of
+    storage, server."""
+    before: str = ""
+    now: str = ""
+    volatile: bool = False
+    """Whether it counts among what changes by itself."""
+    by_window: bool = False
+    """Whether it is one of those, for the window has another size by now."""
+
+    @property
+    def words(self) -> str:
+        """Return such as ``button "Save" gone``, or ``textbox "Name": value "Ada" is now ""``."""
+        what = self.element or "the page"
+        volatile = " (changes by itself)" if self.volatile else ""
+        if self.what in ("added", "gone"):
+            return f"{what} {self.what}{volatile}"
+        return f'{what}: {self.part} "{self.before}" is now "{self.now}"{volatile}'
+
+
+class Comparison(Record):
+    """The outcome."""
+
+    grade: Grade
+    differences: tuple[PageDifference, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Return the grade with the number of differences, in words."""
+        plain = sum(not one.volatile for one in self.differences)
+        by_window = sum(one.by_window for one in self.differences)
+        volatile = len(self.differences) - plain - by_window
+        parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
+        parts += [f"{volatile} in parts that change by themselves"] if volatile else []
+        parts += [f"{by_window} by the window's other size"] if by_window else []
+        return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
+
+    @property
+    def told(self) -> str:
+        """Return the first differences in words, where they are few enough to know the page by them."""
+        if self.grade != "same page":
+            return ""
+        plain = [
+            shorten(one.words, _LONGEST, placeholder="…") for one in self.differences if not one.volatile
+        ]
+        more = [f"and {len(plain) - _TOLD} more"] if len(plain) > _TOLD else []
+        return "; ".join((*plain[:_TOLD], *more))
+
+
+class Attempt(Record):
+    """One strategy tried."""
+
+    strategy: str
+    grade: Grade | None = None
+    """None where it was not fit, or failed before the page could be compared."""
+    reason: str = ""
+    """Why there is no grade."""
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class Restored(Record):
+    """How going back ended; the page is as the last attempt left it."""
+
+    step: int
+    grade: Grade
+    strategy: str = ""
+    comparison: Comparison
+    attempts: tuple[Attempt, ...] = ()
+    seconds: float = 0.0
+    sent: tuple[SentAt, ...] = ()
+    """What was sent since the step and stays done."""
+    not_repeated: str = ""
+    """Why inputs were not made again, where that was a way."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether the page equals the recorded one, apart from what changes by itself."""
+        return self.grade in VERIFIED
+
+    @property
+    def sentence(self) -> str:
+        way = f" by {self.strategy}" if self.strategy else ""
+        told = self.comparison.told
+        sentences = [
+            f"Back at step {self.step}{way}: {self.comparison.sentence}{f' ({told})' if told else ''}."
+        ]
+        if self.grade == "recorded":
+            sentences.append(
+                "It is the recorded page: servers were not asked, and may hold something else by now."
+            )
+        if self.sent:
+            sentences.append(f"What was sent since stays done: {sent_summary(self.sent)}.")
+        return " ".join(sentences)

@@ -132,6 +132,15 @@ def path(database: TraceDatabase, run: int) -> list[tuple[int, int]]:
     return found[::-1]
 
 
+def branches(database: TraceDatabase, run: int) -> tuple[tuple[int, int], ...]:
+    """Return the branches of a run, the oldest first, each with the step at which it left it."""
+    rows = database.rows(
+        "SELECT run, parent_step FROM runs WHERE parent_run = ? AND parent_step IS NOT NULL ORDER BY run",
+        (run,),
+    )
+    return tuple((row["run"], row["parent_step"]) for row in rows)
+
+
 def own_steps(database: TraceDatabase, run: int) -> tuple[StepRow, ...]:
     require_run(database, run)
     rows = database.rows(f"SELECT {_STEP_COLUMNS} FROM steps WHERE run = ? ORDER BY number", (run,))

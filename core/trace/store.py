@@ -347,6 +347,10 @@ class TraceStore:
         """Return the steps that were done in the run itself, not in those it branched from."""
         return self._read(lambda: reading.own_steps(self._database, run))
 
+    def branches(self, run: int) -> tuple[tuple[int, int], ...]:
+        """Return the branches of a run, the oldest first, each with the step at which it left it."""
+        return self._read(lambda: reading.branches(self._database, run))
+
     def owner_of(self, run: int, number: int) -> int:
         """Return the run that a step was done in: the run itself, or one that it branched from."""
         return self._read(lambda: reading.owner(self._database, run, number))

@@ -56,11 +56,7 @@ class ForkDialog(QDialog):
         if begun:
             self.form.offer(view)
         self.irreversible.setVisible(bool(view.irreversible))
-        self.irreversible_words.show_text(
-            f"Going back to step {view.step} does not take back {view.irreversible}."
-            if view.irreversible
-            else ""
-        )
+        self.irreversible_words.show_text(f"{view.irreversible}." if view.irreversible else "")
         if begun:
             self.irreversible.setChecked(False)
             self.form.preset.setFocus()

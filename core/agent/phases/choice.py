@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 
 from core.agent.decision import Decider
 from core.agent.general_space import label_of
-from core.agent.going_back import ScheduledSteps
+from core.agent.going_back import ScheduledSteps, stays_done
 from core.agent.policies.stack import place_of_page
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import reflection_record
@@ -14,9 +14,9 @@ from core.agent.reflection.plan import make_plan
 from core.agent.resources import AgentResources
 from core.agent.state import Pending, RunState
 from core.agent.world import World
-from core.schema.action import Action, Backtrack, Named
+from core.schema.action import Action, Backtrack, Named, NewTrial
 from core.schema.record import Record
-from core.schema.restore import sent_summary
+from core.schema.restore import not_taken_back
 from core.schema.step import Decided, Origin, Reviewed
 
 S = TypeVar("S")
@@ -81,8 +81,10 @@ class HeldGate(Record):
 
     kind: Literal["undo", "loop", "effects", "hint"]
     """``undo``: it cannot be undone. ``loop``: it calls a policy again with nothing new. ``effects``: it goes back
-    to before something that stays done. ``hint``: the LLM itself says that it cannot be undone."""
+    to before something that stays done, or begins the task anew after it. ``hint``: the LLM itself says that it
+    cannot be undone."""
     reason: str
+    """In words; of ``effects`` a whole clause, of ``loop`` whole sentences."""
 
 
 def gate_of(state: RunState, world: World, resources: AgentResources) -> HeldGate | None:
@@ -92,7 +94,7 @@ def gate_of(state: RunState, world: World, resources: AgentResources) -> HeldGat
         return None
     if loop := _loop(state, resources, action):
         return HeldGate(kind="loop", reason=loop)
-    if isinstance(action, Backtrack):
+    if isinstance(action, Backtrack | NewTrial):
         return _effects(state, world, action)
     environment = state.episode.task.environment
     reason = world.gates.reason(action, label_of(state.observation, action), state.permissible, environment)
@@ -102,11 +104,15 @@ def gate_of(state: RunState, world: World, resources: AgentResources) -> HeldGat
     return HeldGate(kind="hint", reason=f"the LLM says of it “{hint}”") if hint else None
 
 
-def _effects(state: RunState, world: World, action: Backtrack) -> HeldGate | None:
+def _effects(state: RunState, world: World, action: Backtrack | NewTrial) -> HeldGate | None:
     if state.remedy_settings.effects == "allow":
         return None
-    irreversible = world.irreversible(state.sent, action.step, state.episode)
-    return HeldGate(kind="effects", reason=sent_summary(irreversible)) if irreversible else None
+    if isinstance(action, NewTrial):
+        step, doing = state.reflection.trial_step, "A new trial"
+    else:
+        step, doing = action.step, f"Going back to step {action.step}"
+    reason = not_taken_back(doing, stays_done(state, world, step))
+    return HeldGate(kind="effects", reason=reason) if reason else None
 
 
 def review(state: RunState) -> Reviewed:

@@ -10,7 +10,7 @@ from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
 from core.schema.errors import UsageError
 from core.schema.messages import Turn
-from core.schema.step import Aligned, Committed, Judgement
+from core.schema.step import Aligned, Committed, Judgement, Scheduled
 
 
 async def align(
@@ -98,9 +98,14 @@ def _unjudged(state: RunState) -> None:
     """Take note of what became of a scheduled step."""
     acted, doing = state.acted, state.reflection.doing
     remedies = state.reflection.remedies
+    refused = state.pending.refused
+    if doing is not None and doing.kind == "new trial" and refused:
+        # Going on in a trial that has failed would only lead here again.
+        state.reflection.scheduled = Scheduled(kind="answer", why=f"{refused} The answer is due.")
     if doing is not None and acted is not None and doing.kind in ("go back", "remedy"):
         if acted.outcome == "skipped" or state.pending.origin == "person":
-            state.reflection.remedies = remedies.dropped(doing.entry, "The person did not want it.")
+            why = refused or "The person did not want it."
+            state.reflection.remedies = remedies.dropped(doing.entry, why)
         elif doing.kind == "remedy":
             state.reflection.remedies = remedies.tried(doing.entry, f"At step {state.number}.")
         elif acted.outcome == "failed":

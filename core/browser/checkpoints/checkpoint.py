@@ -1,6 +1,6 @@
 """What is needed to bring the browser back to a step, what bringing it back works with, and what a way back is."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from core.schema.element_identity import FoundAgain, RecordedInput
 from core.schema.errors import BackstepError
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
+from core.schema.restore import SentAt
 
 
 class Checkpoint(Record):
@@ -68,6 +69,12 @@ class RestoreContext:
     """Whether a task that is begun anew has a clean profile; a named one keeps what was done in it."""
     fresh: bool = False
     """Whether the task has just been begun anew, and nothing was done in it since."""
+    live: bool = False
+    """Whether an agent goes on in the page at once: it has to show what servers hold now."""
+    sent: tuple[SentAt, ...] = ()
+    """What was sent since the step and stays done."""
+    repeats: Callable[[Sequence[RecordedInput]], str] = lambda inputs: ""
+    """Returns what doing inputs again would do that cannot be undone, in a sentence, or nothing."""
     choose: Choose | None = None
     stable_url: Callable[[str], str] = str
     """Returns a URL without what changes by itself."""
@@ -85,6 +92,14 @@ class RestoreContext:
 
 class RestoreError(BackstepError):
     """A strategy could not go on; its text says at what and why."""
+
+
+class NotTried(RestoreError):
+    """A strategy is no way back from where the browser is; it has left the page as it was."""
+
+
+class WouldRepeat(NotTried):
+    """It would do again what cannot be undone."""
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
 VOLATILE = RESOURCES / "volatile.toml"
-Provenance = Literal["untouched", "replayed", "restored"]
-"""How the page came to be as it is: nobody touched it since, all inputs were made again, or parts were put back."""
+Provenance = Literal["untouched", "replayed", "restored", "recorded"]
+"""How the page came to be as it is: nobody touched it since, all inputs were made again, parts were put back, or
+inputs were made again in a page that got recorded answers."""
 
 _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
@@ -97,10 +98,11 @@ def compare(
     # Of a page whose elements differ it is no news that its HTML does.
     others = [one for one in beside if one.part != HTML or not elements]
     differences = (*_of_page(recorded, now, volatile), *elements, *others)
+    equal: Grade = "recorded" if provenance == "recorded" else "equivalent"
     if not differences:
-        grade: Grade = "exact" if provenance in ("untouched", "replayed") else "equivalent"
+        grade: Grade = "exact" if provenance in ("untouched", "replayed") else equal
     elif all(one.volatile for one in differences):
-        grade = "equivalent"
+        grade = equal
     elif _address(recorded, volatile) == _address(now, volatile) and _share(recorded, now, volatile) >= ALIKE:
         grade = "same page"
     else:

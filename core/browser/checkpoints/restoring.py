@@ -1,10 +1,19 @@
 """Going back to a checkpoint: ways tried from the cheapest to the dearest until one is verified."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import Brought, Checkpoint, RestoreContext, RestoreError, Strategy
+from core.browser.checkpoints.checkpoint import (
+    Brought,
+    Checkpoint,
+    NotTried,
+    RestoreContext,
+    RestoreError,
+    Strategy,
+    WouldRepeat,
+)
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise
 from core.browser.checkpoints.strategies import AsItIs, strategies_for
 from core.schema.errors import ActionError, BrowserError, DataError
@@ -21,9 +30,9 @@ async def restore(
 ) -> Restored:
     """Bring the page back to `checkpoint`.
 
-    Ends with the first strategy whose page is at least equivalent to the
-    recorded one. Where none is, the page stays as the last one left it and the
-    grade says how far that is off. Raises BrowserError where the last way
+    Ends with the first strategy whose page equals the recorded one. Where none
+    does, the page stays as the last one left it and the grade says how far
+    that is off. Raises BrowserError where the last way
     failed for the browser has ended, and LLMError where an element is asked
     for in vain.
     """
@@ -31,7 +40,7 @@ async def restore(
     volatile = volatile or Volatile()
     attempts: list[Attempt] = []
     comparison = Comparison(grade="lost")
-    strategy_used = ""
+    strategy_used = not_repeated = ""
     ended: BrowserError | None = None
     for strategy in strategies_for(ground) if strategies is None else strategies:
         if reason := strategy.unfit(checkpoint):
@@ -43,8 +52,15 @@ async def restore(
         try:
             if not isinstance(strategy, AsItIs):
                 ground.touch()
-            brought = await strategy.restore(checkpoint, ground)
+            async with _as_loaded(ground):
+                brought = await strategy.restore(checkpoint, ground)
             comparison = await _compared(checkpoint, brought, ground, volatile)
+        except NotTried as error:
+            not_repeated = str(error) if isinstance(error, WouldRepeat) else not_repeated
+            attempts.append(
+                Attempt(strategy=strategy.name, reason=str(error), seconds=time.perf_counter() - clock)
+            )
+            continue
         except (RestoreError, ActionError, DataError, BrowserError, PageGone) as error:
             ended = error if isinstance(error, BrowserError) else None
             reason = str(error) or "The page went away meanwhile."
@@ -73,7 +89,24 @@ async def restore(
         comparison=comparison,
         attempts=tuple(attempts),
         seconds=time.perf_counter() - began,
+        sent=ground.sent,
+        not_repeated=not_repeated,
     )
+
+
+@asynccontextmanager
+async def _as_loaded(ground: RestoreContext) -> AsyncGenerator[None, None]:
+    """Keep the browser's cache out of it, where a page is to be live and something was sent since."""
+    if not (ground.live and ground.sent):
+        yield
+        return
+    page = ground.tabs.current
+    await page.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    try:
+        yield
+    finally:
+        with suppress(PageGone, BrowserError, ActionError):  # In a profile that was begun anew it is gone.
+            await page.send("Network.setCacheDisabled", {"cacheDisabled": False})
 
 
 async def _compared(

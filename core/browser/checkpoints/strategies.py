@@ -8,10 +8,13 @@ from core.browser.checkpoints.checkpoint import (
     Brought,
     Checkpoint,
     Choose,
+    NotTried,
     RestoreContext,
     RestoreError,
     Strategy,
+    WouldRepeat,
 )
+from core.browser.checkpoints.comparison import Provenance
 from core.browser.checkpoints.fields import put_fields_back
 from core.browser.checkpoints.page_state import (
     PageState,
@@ -40,7 +43,7 @@ class AsItIs(Strategy):
             return Brought(provenance="replayed" if ground.clean else "restored")
         untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
         if not untouched and ground.begin_here is not None:
-            raise RestoreError("It was touched since, and its scripts may know of it.")
+            raise NotTried("It was touched since, and its scripts may know of it.")
         return Brought(provenance="untouched" if untouched else "restored")
 
 
@@ -59,9 +62,9 @@ class SameDocument(Strategy):
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         recorded, now = checkpoint.observation, await ground.read()
         if now.document != recorded.document:
-            raise RestoreError("The page is another document by now.")
+            raise NotTried("The page is another document by now.")
         if now.url != recorded.url:
-            raise RestoreError(f"The document is at {now.url} by now.")
+            raise NotTried(f"The document is at {now.url} by now.")
         await ground.put_kept_back(recorded.url, checkpoint.page)
         return await put_fields_back(recorded, ground)
 
@@ -83,15 +86,15 @@ class HistoryEntry(Strategy):
         recorded, kept = checkpoint.observation, checkpoint.page
         page = ground.tabs.current
         if page.tab != kept.tab:
-            raise RestoreError("It was in another tab.")
+            raise NotTried("It was in another tab.")
         history = await TabHistory.read(page)
         entry = kept.entry if kept.entry in dict(history.entries) else None
         if entry is None and kept.behind is not None:
             entry = history.entry_after(kept.behind, recorded.url)  # Another visit of it.
         if entry is None:
-            raise RestoreError("The history does not have it any more.")
+            raise NotTried("The history does not have it any more.")
         if entry == history.entry:
-            raise RestoreError("It is the entry that is shown.")
+            raise NotTried("It is the entry that is shown.")
         await ground.put_kept_back(recorded.url, kept)
         await history.go(ground.tabs, entry)
         return await put_fields_back(recorded, ground)
@@ -133,8 +136,7 @@ class ReplayFromNearest(Strategy):
     """Opens the page of an earlier step, where the document was loaded, and does again what was done in it.
 
     Brought back: the URL and storage of the step at which the document was loaded, and what followed from
-    the actions in it, scripts' memory too. What they do at a server is done a second time, unless it is a
-    bundled site's.
+    the actions in it, scripts' memory too. Not tried where they would do again what cannot be undone.
     """
 
     name = "replay from the nearest checkpoint"
@@ -148,8 +150,10 @@ class ReplayFromNearest(Strategy):
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         nearest = checkpoint.nearest
         assert nearest is not None
+        inputs = checkpoint.inputs[len(nearest.inputs) :]
+        _check_repeats(inputs, ground)
         brought = await UrlWithStorage().restore(nearest, ground)
-        remarks = await _do_again(checkpoint.inputs[len(nearest.inputs) :], ground, brought.seen)
+        remarks = await _do_again(inputs, ground, brought.seen)
         return Brought(remarks=(*brought.remarks, *remarks))
 
 
@@ -164,7 +168,7 @@ class ReplayInPlace(Strategy):
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if ground.begin_here is None:
-            raise RestoreError("The task's pages are not made by scripts alone.")
+            raise NotTried("The task's pages are not made by scripts alone.")
         await ground.begin_here()
         return Brought(remarks=await _do_again(checkpoint.inputs, ground))
 
@@ -187,29 +191,38 @@ class ReplayRecorded(Strategy):
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if not ground.clean:
-            raise RestoreError("A named profile keeps what it had come to, for which nothing was recorded.")
+            raise NotTried("A named profile keeps what it had come to, for which nothing was recorded.")
         if ground.body is None:
-            raise RestoreError("The answers are not at hand.")
+            raise NotTried("The answers are not at hand.")
         seal = Seal(checkpoint.exchanges, ground.body, stable=ground.stable_url)
         async with ground.tabs.sealed(seal):
             await ground.reopen()
             remarks = await _do_again(checkpoint.inputs, ground)
-        return Brought(remarks=(*remarks, *seal.remarks, _NOT_ASKED), provenance="replayed")
+        # In a run that reaches no server the recorded answers are all there is.
+        provenance: Provenance = "replayed" if ground.tabs.closed_off else "recorded"
+        return Brought(remarks=(*remarks, *seal.remarks, _NOT_ASKED), provenance=provenance)
 
 
 class ReplayFromStart(Strategy):
     """Begins the task anew, in a clean profile unless it has a named one, and does again what was done.
 
-    Brought back: everything that follows from the actions, scripts' memory too. What they do at a server
-    is done a second time, unless it is a bundled site's; a named profile keeps what it had come to.
+    Brought back: everything that follows from the actions, scripts' memory too; a named profile keeps what
+    it had come to. Not tried where they would do again what cannot be undone.
     """
 
     name = "replay from the start"
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        _check_repeats(checkpoint.inputs, ground)
         await ground.reopen()
         remarks = await _do_again(checkpoint.inputs, ground)
         return Brought(remarks=remarks, provenance="replayed" if ground.clean else "restored")
+
+
+def _check_repeats(inputs: Sequence[RecordedInput], ground: RestoreContext) -> None:
+    """Raise WouldRepeat where these inputs would do again what cannot be undone."""
+    if reason := ground.repeats(inputs):
+        raise WouldRepeat(reason)
 
 
 async def _do_again(
@@ -276,15 +289,20 @@ STRATEGIES: tuple[Strategy, ...] = (
 
 _LEAVING_NOTHING_OUT = (AsItIs, ReplayFromNearest, ReplayInPlace, ReplayFromStart)
 _OFFLINE = (AsItIs, ReplayRecorded)
+_LOADING = (UrlWithStorage, ReplayFromNearest, ReplayFromStart)
 
 
 def strategies_for(ground: RestoreContext) -> tuple[Strategy, ...]:
     """Return the ways that are tried there: what scripts hide in memory, only doing again brings back.
 
-    Where no server is reached, only its recorded answers in their order do.
+    Where no server is reached, only its recorded answers in their order do. A page that
+    is to be live is loaded from its server where something was sent since: what the
+    browser kept of it, and recorded answers, are of before.
     """
     if ground.tabs.closed_off:
         return tuple(one for one in STRATEGIES if isinstance(one, _OFFLINE))
+    if ground.live and ground.sent:
+        return tuple(one for one in STRATEGIES if isinstance(one, _LOADING))
     if ground.begin_here is None:
         return STRATEGIES
     return tuple(one for one in STRATEGIES if isinstance(one, _LEAVING_NOTHING_OUT))

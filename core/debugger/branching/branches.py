@@ -2,17 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from core.agent.branching import RunSetup, open_branch, reopen_task, take_up
+from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since, take_up
 from core.agent.loop import AgentRun
-from core.agent.run_history import RunHistory
 from core.agent.state import Budget
 from core.agent.world import World
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
-from core.schema.restore import Restored, SentAt, sent_summary
-from core.schema.step import Acted
+from core.schema.restore import Restored, not_taken_back
 from core.schema.task import Episode
 from core.trace.records import RunRow
 
@@ -34,8 +33,11 @@ class Branches(SessionCommands):
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)
-        self._effects_shown: tuple[int, int] | None = None
-        """The run and step for which the person was last shown what stays done."""
+        self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
+        """What the person was last told, for which run and step: what stays done, or what would be done again.
+
+        The last part is the sentence on what stayed done then.
+        """
 
     @command
     async def go_back(self, run: int, step: int) -> None:
@@ -85,63 +87,49 @@ class Branches(SessionCommands):
         With `changes` the branch goes on as the run did, but for these; without,
         as is chosen for the session. `confirmed` says that the person knows what stays done.
         Where something was sent since that stays done, it is shown first, and
-        asking a second time goes back all the same. Raises UsageError, TraceError
+        asking a second time goes back all the same; so it is where doing again
+        what led to the step would do what cannot be undone. Raises UsageError, TraceError
         and DataError with nothing changed, and BrowserError, ActionError or
         LLMError where the page is not to be had: no run is current then.
         """
         store = self._current.need_services().store
         store.owner_of(run, step)
         store.agent(run, step)
-        if not confirmed:
-            self._ask_about_effects(run, step)
-        return await self._move(
+        may_repeat = not confirmed and self._ask_first(run, step)
+        branch, restored = await self._move(
             store.run(run),
             f"Going back to step {step} of run {run}",
-            lambda world, episode, setup: open_branch(store, world, episode, run=run, step=step, setup=setup),
+            lambda world, episode, setup: open_branch(
+                store, world, episode, run=run, step=step, setup=replace(setup, may_repeat=may_repeat)
+            ),
             changes,
         )
+        if restored.not_repeated and not restored.verified:
+            self._told = (run, step, "repeats", self.not_taken_back(run, step))
+            self._runner.notice += f" Go back to step {step} of run {run} once more to do that."
+        return branch
 
-    def irreversible(self, run: int, step: int) -> str:
-        """Return what a run sent from a step on that stays done when it is gone back to, in words."""
-        current, store = self._current.run, self._current.need_services().store
-        if store.run(run).offline:
-            return ""  # It never left.
-        if current is not None and current.state.run == run:
-            found = current.world.irreversible(current.state.sent, step, current.state.episode)
-            return sent_summary(found) if found else ""
-        row = store.run(run)
-        # The agent carries what was sent before its last step; that step has its own.
-        last = store.steps(run)[-1].number
-        sent = list(RunHistory(store, run).agent(last).sent)
-        sent += [
-            SentAt(step=last, sent=what)
-            for record in store.step(run, last).records
-            if isinstance(record, Acted)
-            for what in record.sent
-        ]
-        if not sent:
-            return ""
-        task = self._current.need_services().task_of(row)
-        world = self._current.need_services().world(task)
-        episode = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
-        found = world.irreversible(sent, step, episode)
-        return sent_summary(found) if found else ""
+    def not_taken_back(self, run: int, step: int) -> str:
+        """Return the sentence on what was sent from a step on and stays done when it is gone back to, or nothing."""
+        services = self._current.need_services()
+        world = services.world(services.task_of(services.store.run(run)))
+        sent = stays_done_since(services.store, world, run, step)
+        return not_taken_back(f"Going back to step {step}", sent)
 
-    def _ask_about_effects(self, run: int, step: int) -> None:
-        """Raise UsageError where something stays done that was sent since the step, until asked a second time."""
-        current = self._current.run
-        shown_before, self._effects_shown = self._effects_shown, None
-        if current is None or current.state.run != run or shown_before == (run, step):
-            return
-        if current.world.tabs.closed_off:
-            return  # It never left.
-        irreversible = current.world.irreversible(current.state.sent, step, current.state.episode)
-        if irreversible:
-            self._effects_shown = (run, step)
-            raise UsageError(
-                f"Going back to step {step} does not take back {sent_summary(irreversible)}. "
-                "Ask for it once more to go back all the same."
-            )
+    def _ask_first(self, run: int, step: int) -> bool:
+        """Return whether the person has been told what doing inputs again would do, and asks for it once more.
+
+        Raises UsageError where something stays done that was sent since the
+        step, until asked a second time.
+        """
+        told, self._told = self._told, None
+        reason = self.not_taken_back(run, step)
+        if told == (run, step, "repeats", reason):
+            return True
+        if reason and told != (run, step, "effects", reason):
+            self._told = (run, step, "effects", reason)
+            raise UsageError(f"{reason}. Ask for it once more to go back all the same.")
+        return False
 
     async def _make_current(self, run: int) -> AgentRun | None:
         """Take up a run that was left; None where it is current already. Raises as `_go_back` does."""
@@ -160,11 +148,12 @@ class Branches(SessionCommands):
                 f"Run {run} was cut off between two steps, where it cannot go on: "
                 f"go back to {last} (Ctrl+B) to go on from there."
             )
-        return await self._move(
+        taken_up, _ = await self._move(
             row,
             f"Going to run {run}",
             lambda world, episode, setup: take_up(store, world, episode, run=run, setup=setup),
         )
+        return taken_up
 
     async def _move(
         self,
@@ -172,7 +161,7 @@ class Branches(SessionCommands):
         what: str,
         bring: Callable[[World, Episode, RunSetup], Awaitable[tuple[AgentRun, Restored]]],
         changes: Changes | None = None,
-    ) -> AgentRun:
+    ) -> tuple[AgentRun, Restored]:
         publisher, services = self._publisher, self._current.need_services()
         setup = self._setup(row, what, changes)
         offline = row.offline if setup.changes.offline is None else setup.changes.offline
@@ -190,7 +179,7 @@ class Branches(SessionCommands):
         self._runner.adopt(run)
         publisher.arrived(run, restored)
         self._runner.notice = _sentence(restored)
-        return run
+        return run, restored
 
     def _setup(self, row: RunRow, what: str, changes: Changes | None) -> RunSetup:
         publisher, services = self._publisher, self._current.need_services()
@@ -239,4 +228,9 @@ def _sentence(restored: Restored) -> str:
     """Return how going back ended, and what is to be thought of it where it is not verified."""
     if restored.verified:
         return restored.sentence
-    return f"{restored.sentence} The page is not as recorded: look at it before you go on."
+    parts = (
+        restored.sentence,
+        restored.not_repeated,
+        "The page is not as recorded: look at it before you go on.",
+    )
+    return " ".join(filter(None, parts))

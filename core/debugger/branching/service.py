@@ -34,10 +34,7 @@ class ForkService(Service[ForkView]):
         """Fork the run; `confirmed` says that the person knows what going back does not take back."""
         view = self._opened(run, step)
         if view.irreversible and not confirmed:
-            raise UsageError(
-                f"Going back to step {step} does not take back {view.irreversible}. "
-                "Tick that you know it, or cancel."
-            )
+            raise UsageError(f"{view.irreversible}. Tick that you know it, or cancel.")
         _check(changes)
         self.send(view.replace(busy=True))
         try:
@@ -79,7 +76,7 @@ class ForkService(Service[ForkView]):
             policies=tuple(policies),
             offline=row.offline,
             recorded=bool(store.network(run)),
-            irreversible=self.session.branches.irreversible(run, step),
+            irreversible=self.session.branches.not_taken_back(run, step),
         )
 
 

@@ -5,7 +5,7 @@ agent takes part and nothing goes into the trace.
 """
 
 from collections.abc import AsyncIterator, Callable, Generator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from pydantic import Field
@@ -18,6 +18,7 @@ from core.browser.capturer import Capturer
 from core.browser.channel import PageGone
 from core.browser.driver import TabDriver
 from core.browser.host import BrowserHost
+from core.browser.sent_requests import Ask
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
 from core.schema.action import Action, FocusTarget, RefTarget, RoleTarget, Stop, parse_action
@@ -25,7 +26,7 @@ from core.schema.errors import ActionError, ActionSyntaxError, BackstepError, Br
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from core.schema.observation import Observation, Ref
 from core.schema.record import Record
-from core.schema.task import Task, Verdict
+from core.schema.task import Episode, Task, Verdict
 
 LOOKS = 100
 """Looks at the page after which a script that does not end is given up."""
@@ -99,20 +100,30 @@ def world_for(
     )
 
 
-async def perform(world: World, task: Task, seed: int, script_of: ScriptOf) -> RecordedExemplar:
+async def perform(
+    world: World, task: Task, seed: int, script_of: ScriptOf, *, before_sending: Ask | None = None
+) -> RecordedExemplar:
     """Open the task in a clean profile, carry the script out and have it judged.
 
-    What goes wrong in the page is reported in `problem`. Raises UsageError,
-    ActionError or WorldError where the task cannot be opened or read.
+    `before_sending` is asked whether what the actions send may leave. What goes
+    wrong in the page is reported in `problem`. Raises UsageError, ActionError
+    or WorldError where the task cannot be opened or read.
     """
     world.capturer.hidden = world.environment.hidden_selectors
-    driver = TabDriver(world.tabs)
     try:
         await world.tabs.open_profile()
-        episode = await world.environment.open(task, seed, driver)
+        episode = await world.environment.open(task, seed, TabDriver(world.tabs))
         page = (await world.read()).observation
     except PageGone as error:
         raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
+    async with world.tabs.held(before_sending) if before_sending is not None else nullcontext():
+        return await _carried_out(world, episode, page, script_of)
+
+
+async def _carried_out(
+    world: World, episode: Episode, page: Observation, script_of: ScriptOf
+) -> RecordedExemplar:
+    driver = TabDriver(world.tabs)
     script = script_of(episode.instruction, page)
     steps: list[ExemplarStep] = []
     pairs: list[AbstractionPair] = []

@@ -9,6 +9,7 @@ from core.agent.world import World
 from core.debugger.exemplars.scripted import Look, Script, perform
 from core.debugger.experiments.evaluation import sources_of
 from core.debugger.experiments.evaluation_records import ReplayResult
+from core.debugger.headless import ALLOW
 from core.environments.registry import Environments
 from core.memory.library.records import Provenance
 from core.schema.action import Action, RefTarget, RoleTarget, parse_action
@@ -17,6 +18,7 @@ from core.schema.element_identity import find_by_line
 from core.schema.errors import ActionError, DataError, NotInTraceError, UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.observation import Observation, Ref
+from core.schema.restore import Sent
 from core.schema.task import Task
 from core.settings.settings import OnGate
 from core.trace.records import RunRow
@@ -37,9 +39,10 @@ async def replay(
 ) -> ReplayResult:
     """Open the task that an exemplar came from, do what it does and have it judged.
 
-    It stops before what cannot be undone, unless the rule is to allow that.
-    Nothing goes into the trace. The result says what could not be tried, and each
-    element that was not found for certain. Raises WorldError where the browser fails.
+    It stops before what cannot be undone, unless the rule is to allow that: before
+    such an action, and before anything is sent that stays done. Nothing goes into
+    the trace. The result says what could not be tried, and each element that was
+    not found for certain. Raises WorldError where the browser fails.
     """
     result = ReplayResult(id=exemplar.id, version=version, when=time.time())
     try:
@@ -49,46 +52,51 @@ async def replay(
     result = result.replace(task=task.id, seed=seed)
     world = world_of(task)
     guessed: list[str] = []
-    looks, stopped = 0, False
+    looks, held = 0, ""
+
+    async def may_leave(sent: Sent) -> bool:
+        nonlocal held
+        held = held or f"It was stopped before {sent} was sent, which stays done. {ALLOW}"
+        return False
 
     def script(instruction: str, page: Observation) -> Script:
-        nonlocal looks, stopped
+        nonlocal looks, held
         asked = " ".join(instruction.split())
         if asked != " ".join(exemplar.task.split()):
             raise ActionError(f"The task asks for something else at this seed: {asked[:200]}")
         for step in exemplar.steps:
             actions = on_page(step, page, guessed.append)
-            held = None if on_gate == "allow" else _held(world, task, actions, page)
-            if held is not None:
-                stopped = True
+            held = held or ("" if on_gate == "allow" else _held(world, task, actions, page))
+            if held:
                 raise ActionError(held)
             looks += 1
             page = yield Look(thought=step.thought, actions=tuple(map(str, actions)))
+            if held:
+                raise ActionError(held)
 
+    # A task of a seed, and a site of ours, are begun anew with each replay.
+    free = on_gate == "allow" or task.seeded or world.keeper is not None
     try:
-        recorded = await perform(world, task, seed, script)
+        recorded = await perform(world, task, seed, script, before_sending=None if free else may_leave)
     except UsageError as error:
         return result.replace(problem=str(error))
     return result.replace(
-        success=None if recorded.unjudged or stopped else not recorded.problem,
+        success=None if recorded.unjudged or held else not recorded.problem,
         looks=looks,
-        problem=recorded.problem,
+        problem=held or recorded.problem,
         guessed=tuple(guessed),
         when=time.time(),
     )
 
 
-def _held(world: World, task: Task, actions: Iterable[Action], page: Observation) -> str | None:
-    """Return why one of these actions is not carried out: it cannot be undone."""
+def _held(world: World, task: Task, actions: Iterable[Action], page: Observation) -> str:
+    """Return why one of these actions is not carried out, as it cannot be undone, or nothing."""
     for action in actions:
         label = label_of(page, action)
         reason = world.gates.reason(action, label, Permissible(), task.environment)
         if reason is not None:
-            return (
-                f"It was stopped before {action} on {label}: {reason}, which cannot be undone. "
-                "Allow that with --on-gate allow, or by on_gate in the settings."
-            )
-    return None
+            return f"It was stopped before {action} on {label}: {reason}, which cannot be undone. {ALLOW}"
+    return ""
 
 
 def source_of(

@@ -23,7 +23,7 @@ from core.debugger.snapshots import (
 from core.schema.errors import TraceError
 from core.schema.exemplar import Exemplar
 from core.schema.observation import Observation
-from core.schema.restore import PageDifference, Restored
+from core.schema.restore import Restored, sent_summary
 from core.schema.step import (
     Acted,
     Aligned,
@@ -305,7 +305,7 @@ def _judgement(step: int, record: Aligned) -> JudgementView:
 
 
 def _grade(step: int, restored: Restored) -> GradeView:
-    differences = [_difference(one) for one in restored.comparison.differences]
+    differences = [one.words for one in restored.comparison.differences]
     if len(differences) > DIFFERENCES:
         differences = [*differences[:DIFFERENCES], f"and {len(differences) - DIFFERENCES} more"]
     tried = [f"{one.strategy}: {one.grade or one.reason}" for one in restored.attempts[:-1]]
@@ -317,18 +317,11 @@ def _grade(step: int, restored: Restored) -> GradeView:
         seconds=restored.seconds,
         differences=tuple(differences),
         remarks=(
+            *((f"stays done: {sent_summary(restored.sent)}",) if restored.sent else ()),
             *(f"tried before: {one}" for one in tried),
             *(remark for attempt in restored.attempts for remark in attempt.remarks),
         ),
     )
-
-
-def _difference(one: PageDifference) -> str:
-    what = one.element or "the page"
-    volatile = " (changes by itself)" if one.volatile else ""
-    if one.what in ("added", "gone"):
-        return f"{what} {one.what}{volatile}"
-    return f'{what}: {one.part} "{one.before}" is now "{one.now}"{volatile}'
 
 
 # Exemplars

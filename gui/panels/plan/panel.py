@@ -36,6 +36,7 @@ _ALIGNED = {
 GRADE_MARKS = {
     "exact": ("check-all", "good"),
     "equivalent": ("check", "good"),
+    "recorded": ("history", "remedy"),
     "same page": ("warning", "remedy"),
     "lost": ("close", "bad"),
 }

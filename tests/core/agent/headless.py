@@ -8,9 +8,16 @@ from tests.llm_server import LLMServer
 
 
 def headless(
-    stage: Stage, server: LLMServer, task: str, preset: str, *, on_gate: OnGate = "refuse"
+    stage: Stage,
+    server: LLMServer,
+    task: str,
+    preset: str,
+    *,
+    on_gate: OnGate = "refuse",
+    url: str = "",
+    instruction: str = "",
 ) -> RunReport:
-    """Run the task; `on_gate` is by default what the settings have by default."""
+    """Run the task, or one on the open web at `url`; `on_gate` is by default what the settings have by default."""
     entry = LLMSettings(base_url=server.base_url, model="test-model", attempts=1)
     llms = llms_for(settings_for(stage.settings.database, llms={"test": entry}))
     services = stage.services
@@ -18,7 +25,7 @@ def headless(
         return stage.thread.run(
             run_headless(
                 services,
-                services.environments.find(task),
+                services.environments.find(task, url=url, instruction=instruction),
                 0,
                 preset=preset,
                 llm=llms.routed("test"),

@@ -343,7 +343,8 @@ def test_going_back_for_a_remedy_stops_where_something_stays_done(stage, llm_ser
     stage.step(run)
     stage.until(run, "review")
     gate = run.gate()
-    assert (gate.kind, gate.reason) == ("effects", "POST http://127.0.0.1:9/order (step 1)")
+    sent = "POST http://127.0.0.1:9/order (step 1)"
+    assert (gate.kind, gate.reason) == ("effects", f"Going back to step 1 does not take back {sent}")
 
 
 def test_a_preset_may_let_going_back_pass_what_stays_done(stage, llm_server, tmp_path):

@@ -3,13 +3,17 @@
 import json
 
 import pytest
+from werkzeug import Response
 
+from core.agent.presets import PRESETS
 from core.cli.measurement import read_subject
 from core.debugger.experiments.evaluation_records import read_seeds
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from core.schema.errors import UsageError
-from tests.core.stage import need_chromium
+from tests.core.browser.site import Site
+from tests.core.stage import need_chromium, ref_in
+from tests.llm_server import Reply
 
 ONE = "miniwob/click-link/0"
 
@@ -41,6 +45,55 @@ def test_tasks_are_done_with_and_without_and_reported_by_lines(inside):
     [(_, kept)] = library.proofs("worth", [ONE])
     library.close()
     assert json.loads(kept)["pairs"] == printed[-1]["pairs"]
+
+
+@pytest.mark.browser
+def test_what_a_run_has_sent_is_not_sent_again_by_the_other_half_unless_it_is_allowed(
+    inside, llm_server, tmp_path
+):
+    def says(action):
+        return Reply(text=f"REASON: So.\nACTION: {action}")
+
+    def order_it(request):
+        ref = ref_in(request, 'button "Order"')
+        return says(f"click [{ref}]")
+
+    (inside.config / "presets").mkdir()
+    text = (PRESETS / "synapse.toml").read_text().replace('how = "explicit"', 'how = "ranked"')
+    (inside.config / "presets" / "own.toml").write_text(text)
+    orders = []
+    with Site() as site:
+        order = site.serve(lambda _: Response(orders.append(1) or "taken"))
+        url = site.page(f"<button onclick=\"fetch('{order}', {{method: 'POST'}})\">Order</button>")
+        (tmp_path / "mine.toml").write_text(
+            f'[[tasks]]\nid = "order"\ninstruction = "Order it."\nurl = "{url}"\n'
+            "[tasks.judge]\nmust_include = ['Order']\n"
+        )
+        words = ("--tasks-file", tmp_path / "mine.toml", "--task", "mine/order", "--seeds", "1", "--json")
+        found = []
+        for rule in ("refuse", "allow"):
+            llm_server.script(order_it, says("stop []"), order_it, says("stop []"))
+            rules = (
+                "--preset",
+                "own",
+                "--on-gate",
+                rule,
+                "--llm",
+                "test-model",
+                "--browser",
+                need_chromium(),
+            )
+            done = inside("exemplars", "worth", ONE, *words, *rules)
+            assert done.code == 0, done.err
+            found.append((done.json["pairs"][0], len(orders)))
+            llm_server.reset()
+    (refused, once), (allowed, thrice) = found
+    errors = [one["error"] for one in (refused["with_it"], refused["without_it"])]
+    assert once == 1
+    assert "" in errors
+    assert any("Beginning mine/order anew does not take back POST" in one for one in errors)
+    assert thrice == 3
+    assert allowed["with_it"]["success"] is allowed["without_it"]["success"] is True
 
 
 @pytest.mark.parametrize(

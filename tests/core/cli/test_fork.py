@@ -1,9 +1,11 @@
 """The fork command: a stored run gone back to without a window, and on from there."""
 
 import pytest
+from werkzeug import Response
 
 from core.debugger.experiments.bisect import Bisection
 from core.trace.store import TraceStore
+from tests.core.browser.site import Site
 from tests.core.stage import need_chromium, on, page_file, stop
 
 pytestmark = pytest.mark.browser
@@ -124,3 +126,53 @@ def test_a_bisection_is_stored_reported_line_by_line_and_ended_at_its_limit(insi
         store.close()
     assert Bisection.model_validate_json(text).results == printed[-1].results
     assert number == printed[-1].number
+
+
+@pytest.fixture
+def ordered(inside, llm_server):
+    """A run whose second step has sent an order, and the orders that came in."""
+    orders = []
+    with Site() as site:
+        order = site.serve(lambda _: Response(orders.append(1) or "taken"))
+        url = site.page(
+            "<button onclick=\"this.textContent = 'Ready'\">Begin</button>"
+            f"<button onclick=\"fetch('{order}', {{method: 'POST'}})\">Order</button>"
+        )
+        llm_server.script(on('button "Begin"'), on('button "Order"'), stop())
+        run = inside(*inside.run("--url", url, "--instruction", "Order.")).json["run"]
+        assert len(orders) == 1
+        yield run, orders
+
+
+def test_a_fork_does_not_do_again_what_stays_done_unless_it_is_allowed(inside, llm_server, ordered):
+    run, orders = ordered
+    refused = fork(inside, run, "--step", 2)
+    assert refused.code == 2
+    assert f"Going back to step 2 of run {run} does not take back POST http://" in refused.err
+    assert "--on-gate allow" in refused.err
+    llm_server.script(on('button "Order"'), stop())
+    allowed = fork(inside, run, "--step", 2, "--on-gate", "allow", "--json")
+    assert (allowed.json["outcome"], len(orders)) == ("done", 2)
+
+
+def test_a_fork_from_after_it_is_no_matter_of_a_gate(inside, llm_server, ordered):
+    run, orders = ordered
+    llm_server.script(stop())
+    done = fork(inside, run, "--step", 3, "--json")
+    assert (done.json["outcome"], len(orders)) == ("done", 1)
+
+
+def test_a_bisection_does_not_send_again_what_the_run_or_one_of_its_branches_has_sent(
+    inside, llm_server, tmp_path, ordered
+):
+    run, orders = ordered
+    chromium = need_chromium()
+    words = ("--times", 2, "--browser", chromium, "--json")
+    llm_server.script(on('button "Order"'), stop())
+    [from_2, from_3] = inside("bisect", run, "--at", 2, "--at", 3, *words).json
+    assert from_2["runs"] == []
+    assert f"Going back to step 2 of run {run} does not take back POST" in from_2["problems"][0]
+    # The first branch from step 3 has ordered: the second one would do so again.
+    assert len(from_3["runs"]) == 1
+    assert f"Going back to step 3 of run {run} does not take back POST" in from_3["problems"][-1]
+    assert len(orders) == 2

@@ -25,7 +25,7 @@ class Cart:
 
     def __init__(self, site):
         self.count, self.asked = 0, Counter()
-        add = site.serve(self._add)
+        self.add = add = site.serve(self._add)
         self.url = site.serve(self._page)
         self._script = (
             f"<button onclick=\"fetch('{add}', {{method: 'POST'}}).then(r => r.text()).then(say)\">add</button>"
@@ -74,14 +74,17 @@ def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_fo
     live, cart = at_four
     asked = cart.asked.copy()
     go_back(live, live.view.run, 3)
-    assert "Back at step 3 by replay with recorded answers: equivalent" in live.view.message
+    assert "Back at step 3 by replay with recorded answers: recorded" in live.view.message
+    assert "It is the recorded page: servers were not asked" in live.view.message
+    assert f"What was sent since stays done: POST {cart.add} (step 3)." in live.view.message
     # Opening it by its URL was tried before, and shows what the server has come to.
     assert cart.asked["add"] == asked["add"] == 3
     store = live.store()
     try:
-        restored = store.restored(live.view.run)
+        restored, row = store.restored(live.view.run), store.run(live.view.run)
     finally:
         store.close()
+    assert (row.grade, restored.verified) == ("recorded", True)
     last = restored.attempts[-1]
     assert last.remarks == ("The server was not asked: what it holds is as it is now.",)
     server.script(click)
@@ -106,7 +109,7 @@ def test_a_page_is_brought_back_whose_server_has_gone(at_four, site):
     live, _ = at_four
     site.stop()
     go_back(live, live.view.run, 2)
-    assert "Back at step 2 by replay with recorded answers: equivalent" in live.view.message
+    assert "Back at step 2 by replay with recorded answers: recorded" in live.view.message
 
 
 def test_a_branch_is_gone_back_in_with_the_answers_of_both(at_four, server):

@@ -1,7 +1,9 @@
 """Going back at the window: to a step of this run or of an old one, on branches that can be gone between."""
 
 import pytest
+from werkzeug import Response
 
+from tests.core.browser.site import Site
 from tests.core.stage import on, page_file, ref_in
 from tests.llm_server import Reply
 
@@ -156,3 +158,109 @@ def test_what_going_back_does_not_take_back_is_reported_before_it_does(live, ser
     live.session.branches.go_back(run, 1)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
     assert stored(live, lambda store: store.run(live.view.run)).parent_step == 1
+
+
+def test_what_was_sent_after_it_was_reported_is_reported_first(live, server, tmp_path):
+    body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
+    server.script(saves(server), saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.agent.set_preset("step")
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
+    live.to_review()
+    for number in (2, 3):
+        live.session.run_commands.step()
+        live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+        live.wait_mode("waiting")
+        run = live.view.run
+        live.session.branches.go_back(run, 1)
+        said = "POST http://127.0.0.1:9/order (step 1)"
+        said += ", POST http://127.0.0.1:9/order (step 2)." if number == 3 else "."
+        live.wait(lambda said=said: f"does not take back {said}" in live.view.message, said)
+        assert live.view.run == run
+
+
+def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, server):
+    items = []
+
+    def page(_):
+        body = (
+            f"<h1>Cart</h1><p>{len(items)} items</p><form method=post action='{add}'><button>Add</button></form>"
+            "<button onclick=\"this.textContent = 'Seen'\">Look</button>"
+        )
+        return Response(body, content_type="text/html", headers={"Cache-Control": "max-age=3600"})
+
+    with Site() as site:
+        added = site.page("<h1>Added</h1>")
+        add = site.serve(lambda _: items.append(1) or Response(status=303, headers={"Location": added}))
+        server.script(does("click", 'button "Add"'), Reply(text="REASON: Done.\nACTION: stop []"))
+        live.session.agent.set_preset("step")
+        live.open("web/open", url=site.serve(page), instruction="Look at it.")
+        for number in (1, 2):
+            live.session.run_commands.step()
+            live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+        live.wait_mode("waiting")
+        run = live.view.run
+        live.session.agent.set_preset("reflect")
+        live.session.branches.go_back(run, 1)
+        live.wait(lambda: "does not take back" in live.view.message)
+        go_back(live, run, 1)
+        assert f"What was sent since stays done: POST {add} (step 1)." in live.view.message
+        server.script(
+            Reply(text="1. Look"),
+            does("click", 'button "Look"'),
+            does("click", 'button "Add"'),
+            Reply(text="Nothing came up.\nNO"),
+        )
+        live.session.run_commands.run()
+        live.wait(lambda: "Step on to try the remedy there" in live.view.message, "the page of the remedy")
+        assert 'paragraph "0 items" gone; paragraph "1 items" added' in live.view.message
+        assert f"What was sent since stays done: POST {add} (step 1)." in live.view.message
+
+
+def test_it_is_reported_of_a_run_that_is_not_under_way_as_well(live, server, tmp_path):
+    body = "<button onclick=\"fetch('http://127.0.0.1:9/order', {method: 'POST'}).catch(() => 0)\">Order</button>"
+    server.script(saves(server), Reply(text="REASON: Done.\nACTION: stop []"))
+    live.session.agent.set_preset("step")
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Order it.")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    run = live.view.run
+    live.open("miniwob/click-test-2")
+    other = live.view.run
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: "does not take back POST http://127.0.0.1:9/order (step 1)" in live.view.message)
+    assert live.view.run == other
+
+
+def test_what_going_back_would_send_again_is_sent_only_when_it_is_asked_for_once_more(live, server):
+    orders = []
+    with Site() as site:
+        order = site.serve(lambda _: Response(orders.append(1) or "taken"))
+        count = "n.textContent = +n.textContent + 1"
+        # What comes over a socket is not recorded: only doing it again brings the number back.
+        url = site.page(
+            f"<p id=n>0</p><button onclick=\"{count}; fetch('{order}', {{method: 'POST'}})\">Order</button>"
+            f'<button onclick="{count}">Add</button><script>new WebSocket("ws://127.0.0.1:9/")</script>'
+        )
+        server.script(
+            does("click", 'button "Order"'),
+            does("click", 'button "Add"'),
+            Reply(text="REASON: Done.\nACTION: stop []"),
+        )
+        live.session.agent.set_preset("step")
+        live.open("web/open", url=url, instruction="Order it.")
+        for number in (1, 2, 3):
+            live.session.run_commands.step()
+            live.wait(lambda number=number: live.step.number == number and live.view.phase == "review")
+        live.wait_mode("waiting")
+        run = live.view.run
+        go_back(live, run, 2)
+        assert len(orders) == 1
+        assert "same page" in live.view.message
+        assert f"Doing it again would send POST {order} (step 1)." in live.view.message
+        assert f"Go back to step 2 of run {run} once more to do that." in live.view.message
+        first = live.view.run
+        live.session.branches.go_back(run, 2)
+        live.wait(lambda: live.view.run not in (None, first) and live.view.mode == "waiting", "a branch")
+        live.settle()
+        assert "Back at step 2 by replay from the nearest checkpoint: equivalent" in live.view.message
+        assert len(orders) == 2

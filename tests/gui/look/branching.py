@@ -28,7 +28,9 @@ def fork(studio: Studio) -> QWidget:
 
 
 def fork_changed(studio: Studio) -> QWidget:
-    irreversible = "POST http://shop.example/order (step 4) and 2 more"
+    irreversible = (
+        "Going back to step 3 does not take back POST http://shop.example/order (step 4) and 2 more"
+    )
     dialog = _fork(studio, test_fork_dialog.VIEW.replace(irreversible=irreversible))
     dialog.form.preset.setCurrentIndex(2)
     dialog.form.replay.setCurrentIndex(1)

@@ -22,7 +22,7 @@ from core.browser.checkpoints.strategies import (
 from core.schema.action import parse_action
 from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.errors import ActionError, BrowserError, DataError
-from core.schema.restore import Restored
+from core.schema.restore import Restored, Sent, SentAt
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.checkpoints.test_restoring import COUNTER, done
 from tests.core.browser.site import Site
@@ -541,3 +541,65 @@ async def test_a_browser_that_cannot_begin_anew_ends_going_back(browser: Browsin
     ground.reopen = ended
     with pytest.raises(BrowserError, match="has ended"):
         await restore(checkpoint, ground, strategies=(ReplayFromStart(),))
+
+
+# A page that is to be live, and what is not done again
+
+SENT = (SentAt(step=1, sent=Sent(method="POST", url="http://shop.example/add")),)
+
+
+@in_browser
+async def test_a_page_that_is_to_be_live_is_asked_of_its_server_where_something_was_sent_since(
+    browser: Browsing, site: Site
+) -> None:
+    count = 0
+
+    def page(_: Request) -> Response:
+        # The browser may keep it for an hour: its history would show what it said first.
+        headers = {"Cache-Control": "max-age=3600"}
+        body = f"<p>{count} items</p>" + "<button>b</button>" * 4
+        return Response(body, content_type="text/html", headers=headers)
+
+    scene = await opened(browser, site.serve(page))
+    checkpoint = await scene.checkpoint()
+    count = 1
+    await browser.open(site.page("<p>elsewhere"))
+    kept = await scene.back(checkpoint)
+    assert (kept.grade, kept.strategy) == ("equivalent", HistoryEntry.name)
+    ground = scene.ground
+    ground.live, ground.sent = True, SENT
+    found = await restore(checkpoint, ground)
+    assert found.attempts[0].strategy == UrlWithStorage.name
+    assert found.grade == "same page"
+    assert found.sentence.endswith(
+        'same page, 2 differences (paragraph "0 items" gone; paragraph "1 items" added). '
+        "What was sent since stays done: POST http://shop.example/add (step 1)."
+    )
+    assert await browser.js("document.querySelector('p').textContent") == "1 items"
+
+
+@in_browser
+async def test_a_page_that_is_to_be_live_takes_the_cheapest_way_where_nothing_was_sent(
+    browser: Browsing, site: Site
+) -> None:
+    scene = await opened(browser, site.page(COUNTER))
+    checkpoint = await scene.checkpoint()
+    ground = scene.ground
+    ground.live = True
+    assert (await restore(checkpoint, ground)).strategy == AsItIs.name
+
+
+@in_browser
+async def test_what_would_be_done_again_is_left_and_the_page_stays_as_the_way_before_left_it(
+    browser: Browsing, site: Site
+) -> None:
+    scene = await opened(browser, site.page(COUNTER))
+    inputs, recorded = await done(browser, 'click [button "Add"]')
+    checkpoint = Checkpoint(step=2, observation=recorded, inputs=tuple(inputs))
+    ground = scene.ground
+    ground.repeats = lambda inputs: "Doing it again would order twice."
+    found = await restore(checkpoint, ground, strategies=(UrlWithStorage(), ReplayFromStart()))
+    assert (found.grade, found.strategy) == ("same page", UrlWithStorage.name)
+    assert found.not_repeated == "Doing it again would order twice."
+    assert found.attempts[1].reason == found.not_repeated
+    assert await browser.js("n.textContent") == "0"

@@ -1,6 +1,7 @@
 """Exemplars carried out again on the tasks they came from, in real pages."""
 
 import pytest
+from werkzeug import Response
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.experiments.evaluation_records import ReplayReport
@@ -8,10 +9,17 @@ from core.debugger.experiments.replay import replay
 from core.memory.library.records import Provenance
 from core.schema.changes import Changes
 from core.schema.exemplar import ExemplarStep
+from tests.core.browser.site import Site
 from tests.core.debugger.experiments.trying import one_run
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def site():
+    with Site() as site:
+        yield site
 
 
 @pytest.fixture
@@ -113,6 +121,23 @@ def test_what_cannot_be_undone_is_not_done_again_unless_it_is_allowed(stage, llm
     allowed = again(kept.exemplar, kept.provenance, on_gate="allow")
     assert allowed.looks == len(kept.exemplar.steps)
     assert allowed.success is None  # Nobody judges there.
+
+
+def test_what_stays_done_is_not_sent_again_unless_it_is_allowed(stage, llm_server, again, site):
+    orders = []
+    order = site.serve(lambda _: Response(orders.append(1) or "taken"))
+    page = site.page(
+        f"<button onclick=\"fetch('{order}', {{method: 'POST'}})\">Go</button><a href=#>Look</a>"
+    )
+    llm_server.script(on('button "Go"'), on('link "Look"'), stop())
+    run = stage.open(llm_server, url=page, instruction="Go.")
+    stage.to_the_end(run)
+    kept = exemplar_of_run(stage.services.store, run.state.run)
+    held = again(kept.exemplar, kept.provenance)
+    assert (held.success, held.looks, len(orders)) == (None, 1, 1)
+    assert held.problem.startswith(f"It was stopped before POST {order} was sent, which stays done.")
+    allowed = again(kept.exemplar, kept.provenance, on_gate="allow")
+    assert (allowed.looks, len(orders)) == (len(kept.exemplar.steps), 2)
 
 
 def test_a_report_says_how_many_still_succeed(again, kept):

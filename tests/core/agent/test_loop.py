@@ -308,12 +308,12 @@ def own_preset(stage, name, old, new, base="laser"):
 
 
 def test_laser_can_decide_in_one_call(stage, llm_server):
-    own_preset(stage, "one", "calls = 2", "calls = 1")
     llm_server.script(on('button "ONE"', thought="ONE."))
-    run = stage.open(llm_server, preset="one")
+    run = stage.open(llm_server, preset="laser-one-call")
     stage.to_the_end(run)
     assert [one.purpose for one in run.store.calls(run.state.run)] == ["decide"]
     assert "Think first" in llm_server.requests[0].texts[-1]
+    assert steps(run)[0].thought == "ONE."
 
 
 @pytest.mark.parametrize("reply_format", ["lines", "json"])

@@ -3,6 +3,7 @@
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.llm.repair import read_reply, repair_messages
+from core.llm.replies import split_thinking
 from core.schema.messages import LLMRequest, Message
 from core.schema.step import Decided, Proposal
 
@@ -36,13 +37,16 @@ class Decider:
         proposal, queue = read_reply(reply, request, state.preset.reply_format)
         if proposal.problem and state.calls_left:
             repair = repair_messages(request, reply, proposal.problem)
-            reply, number = await self._prompter.ask(state, repair)
+            sampling = state.preset.sampling.get("repair", request.sampling)
+            reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
             calls.append(number)
             proposal, queue = read_reply(reply, request, state.preset.reply_format)
         if thought:
             proposal = proposal.replace(thought=thought)
-        if not state.preset.several_actions:
-            queue = ()
+        if queue and not state.preset.several_actions:
+            dropped = ", ".join(str(action) for action in queue)
+            remark = f"One action is taken at a step; the reply also asked for {dropped}, which was not done."
+            proposal, queue = proposal.replace(remark=remark), ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls))
 
     @staticmethod
@@ -72,7 +76,8 @@ class Decider:
         first = prompter.request(state, "rationale", messages).replace(permissible=state.permissible)
         reply, number = await prompter.ask(state, first)
         calls.append(number)
-        thought = reply.text.strip()
+        thinking, said = split_thinking(reply.text)
+        thought = said or thinking
         messages = (
             *prompter.conversation(state, system, user, "function"),
             Message(role="assistant", text=thought or "(an empty reply)"),

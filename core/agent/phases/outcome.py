@@ -64,6 +64,8 @@ def commit(state: RunState) -> Committed:
         result: str = acted.outcome
         if acted.message:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
+        if remark := state.last_proposal.remark:
+            result = f"{result.removesuffix('.')}. {remark}"
         result += _judged(state)
         turn = Turn(
             number=state.number,

@@ -11,6 +11,7 @@ from PIL import ImageDraw, ImageFont
 from core.agent.llm_calls import Asker
 from core.agent.policies.prompt import FramePrompt, frame_prompt
 from core.agent.resources import AgentResources
+from core.agent.spaces.reading import unseen
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
 from core.llm.replies import as_json
@@ -31,6 +32,7 @@ from core.schema.messages import (
     Turn,
 )
 from core.schema.observation import CleanObservation, Observation
+from core.schema.progress import Kept
 
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
@@ -80,6 +82,7 @@ class Prompter:
             "state_why": recognised.why if recognised else "",
             "instruction": here.instruction.strip() if here is not None else "",
             "layout": here.layout.strip() if here is not None else "",
+            "read": self.read(state),
             "shown": {name: remembered[name] for name in here.shows if name in remembered} if here else {},
             "plan": self.plan(state),
             "experience": self.experience(state),
@@ -97,6 +100,13 @@ class Prompter:
         if frame is not None:
             return frame.history
         return tuple(state.history[-state.preset.history :]) if state.preset.history else ()
+
+    @staticmethod
+    def read(state: RunState) -> tuple[Kept, ...]:
+        """Return what is kept of the candidate in view and not shown by its page."""
+        if state.space_state is None:
+            return ()
+        return unseen(state.memory, state.space_state[1], state.clean.text if state.clean is not None else "")
 
     @staticmethod
     def plan(state: RunState) -> Any:

@@ -34,6 +34,7 @@ UNSAID: dict[str, Any] = {
     "raw": "",
     "pairs": (),
     "mistakes": (),
+    "read": (),
 }
 """What only some templates are given, as the others see it."""
 VALUES = (

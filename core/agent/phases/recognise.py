@@ -11,6 +11,7 @@ from core.agent.policies.stack import Frame, Stack, place_of_page
 from core.agent.resources import AgentResources
 from core.agent.spaces.file import SpaceState, StateSpace
 from core.agent.spaces.macros import CHOOSE, choice_of
+from core.agent.spaces.reading import noticed
 from core.agent.spaces.recognition import offered_actions, recognise_state
 from core.agent.state import RunState
 from core.agent.world import World
@@ -26,7 +27,7 @@ async def recognise(state: RunState, world: World, resources: AgentResources) ->
     back, forward = await world.history()
     offered = permissible_of(state.observation, back=back, forward=forward)
     found = _in_space(state, resources, offered)
-    permissible = _in_policy(state, resources, found.permissible, offered.action("stop"))
+    permissible = _in_policy(state, resources, found.permissible, offered)
     stack = _stack_record(state.stack, resources) if state.is_on("policies") and state.stack.top else None
     state.recognised = found.replace(permissible=permissible, stack=stack)
     return state.recognised
@@ -46,8 +47,8 @@ def _in_space(state: RunState, resources: AgentResources, offered: Permissible) 
     here = space.state_named(recognition.state)
     assert here is not None
     state.space_state = (space, here)
-    state.memory = state.memory.arrived(here.name)
     html = state.capture.html if state.capture is not None else ""
+    state.memory = noticed(state.memory.arrived(here.name), here, state.observation, html, step=state.number)
     own = offered_actions(here, state.observation, html, state.memory)
     actions = own + _beside(space, here.page_actions, own, offered)
     permissible = Permissible(actions=actions, left_out=offered.left_out if here.page_actions else 0)
@@ -143,12 +144,13 @@ def _beside(
 
 
 def _in_policy(
-    state: RunState, resources: AgentResources, permissible: Permissible, stop: PermissibleAction | None
+    state: RunState, resources: AgentResources, permissible: Permissible, offered: Permissible
 ) -> Permissible:
     """Return what of `permissible` the policy at work may do, with the policies it may call.
 
     A called policy may stop wherever it is: that gives its caller an answer,
     and does not end the run, which is what a state forbids by leaving it out.
+    Any policy may take notes there: that touches no page.
     """
     if not state.is_on("policies") or permissible.action(CHOOSE) is not None:
         return permissible
@@ -169,8 +171,11 @@ def _in_policy(
     assert state.stack.top is not None
     policy = resources.policies.get(state.stack.top.policy)
     callables = resources.policies.callable_from(policy, environment, url)
-    if stop is not None and state.stack.top.caller is not None and permissible.action("stop") is None:
-        permissible = permissible.replace(actions=(*permissible.actions, stop))
+    always = ("note",) if state.stack.top.caller is None else ("note", "stop")
+    missing = tuple(
+        one for one in offered.actions if one.name in always and permissible.action(one.name) is None
+    )
+    permissible = permissible.replace(actions=(*permissible.actions, *missing))
     return permissible_in(policy, permissible, callables)
 
 

@@ -7,7 +7,7 @@ import pytest
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from tests.core.agent.headless import headless
-from tests.core.agent.traced import purposes, steps
+from tests.core.agent.traced import purposes, records, steps
 from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
@@ -85,7 +85,7 @@ def test_a_purchase_asks_for_a_rationale_and_a_function_at_each_step(stage, llm_
         ["search"],
         functions[1].tool_names,
         ["description", "features", "reviews", "choose_options", "back_to_results", "buy_now"],
-        ["description", "reviews", "overview", "choose_options", "back_to_results", "buy_now"],
+        ["description", "reviews", "choose_options", "back_to_results", "buy_now"],
     ]
     assert functions[1].tool_names[0] == "select_item"
     assert set(functions[1].tool_names) <= {"select_item", "next_page", "back_to_search"}
@@ -120,6 +120,61 @@ def test_each_state_has_its_instruction_and_the_item_is_shown_what_was_searched_
         assert "Max price: 30" in text
     # What is not permissible is not advised either.
     assert all("cannot be done, stop" not in texts[0] for texts in (search, results, item))
+
+
+def select(place):
+    """Return the answer that opens this item of the results."""
+    return lambda request: Reply(calls=(call("select_item", item_id=ids_on(request)[place]),))
+
+
+def test_a_later_prompt_holds_the_thoughts_and_all_that_was_read_of_the_item(stage, llm_server):
+    llm_server.script(*thinking(SEARCH), Reply(text="The first\none fits."), select(0))
+    llm_server.script(
+        *thinking(call("description"), call("features"), call("reviews"), call("back_to_results"))
+    )
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(6):
+        stage.step(run)
+    item = run.state.memory.remembered["item_id"]
+    product = bundled_catalogue().product(item)
+    prompt = llm_server.requests[10].texts[-1]
+    assert "1. Thought: Thought 1.\n   Action: search [steel water bottle] [30] (searchbox" in prompt
+    assert f"2. Thought: The first one fits.\n   Action: select_item [{item}]" in prompt
+    assert f"Read already of {item}" in prompt
+    # Reviews are what the page shows; the parts before it are told beside it.
+    read = prompt.split("Read already", 1)[1].split("\nPage: ", 1)[0]
+    assert [line.split(":")[0] for line in read.splitlines()[1:] if line] == [
+        "- overview",
+        "- description",
+        "- features",
+    ]
+    assert product.description in " ".join(read.split())
+    assert all(feature in read for feature in product.features)
+    assert llm_server.requests[11].tool_names == ["choose_options", "back_to_results", "buy_now"]
+    # What the prompt does not offer it does not speak of either.
+    assert all("note" not in name for request in llm_server.requests for name in request.tool_names)
+    assert "note" not in "\n".join(llm_server.requests[10].texts)
+    recorded = records(run, 6)["recognise"].memory
+    assert [one.name for one in recorded.kept_of(item)] == [
+        "price",
+        "overview",
+        "description",
+        "features",
+        "reviews",
+    ]
+
+
+def test_what_was_read_stays_with_its_item_when_another_one_is_opened(stage, llm_server):
+    llm_server.script(*thinking(SEARCH), Reply(text="One."), select(0), *thinking(call("features")))
+    llm_server.script(*thinking(call("back_to_results")), Reply(text="Two."), select(1), Reply(text="So."))
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(5):
+        stage.step(run)
+    stage.until(run, "decide")
+    first, second = run.state.memory.looked_at
+    assert "features" in [one.name for one in run.state.memory.kept_of(first)]
+    assert [one.name for one in run.state.memory.kept_of(second)] == ["price", "overview"]
+    assert "features" in [one.name for one in run.state.permissible.actions]
 
 
 def test_an_item_that_is_not_on_the_page_is_asked_about_once_and_never_opened(stage, llm_server):

@@ -16,7 +16,6 @@ from core.agent.reflection.consequences import backtrack, end_trial, reflection_
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.resources import AgentResources
 from core.agent.run_history import saved_of
-from core.agent.spaces.macros import CHOOSE
 from core.agent.state import Budget, Pending, RunState, StepClock
 from core.agent.world import World
 from core.browser.channel import PageGone
@@ -329,8 +328,8 @@ class AgentRun:
         if acted.episode_ended or acted.effect == "stop" or stops:
             await self.finish("done")
             return
-        if over := self._over(acted):
-            await self.finish("budget", error=over)
+        if state.recognised is not None and state.recognised.over:
+            await self.finish("budget", error=state.recognised.over)
             return
         self._end_trial_at_its_limit()
         out_of_calls = not state.queue and state.calls_left < state.preset.calls
@@ -362,20 +361,6 @@ class AgentRun:
         """Return whether what is scheduled takes no action of this trial."""
         scheduled = self.state.reflection.scheduled
         return scheduled is not None and scheduled.kind in ("new trial", "answer")
-
-    def _over(self, acted: Acted) -> str:
-        """Return why the state space ends the run: its budget, or a choice that was not made."""
-        recognised = self.state.recognised
-        if recognised is None:
-            return ""
-        if recognised.over:
-            return recognised.over
-        forced = recognised.permissible.action(CHOOSE) is not None
-        return (
-            f"No choice was made at the budget. {acted.message}"
-            if forced and acted.outcome == "failed"
-            else ""
-        )
 
     def gate(self) -> HeldGate | None:
         """Return the gate that the pending action must stop at, or None."""

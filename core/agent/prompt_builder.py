@@ -11,6 +11,7 @@ from PIL import ImageDraw, ImageFont
 from core.agent.llm_calls import Asker
 from core.agent.policies.prompt import FramePrompt, frame_prompt
 from core.agent.resources import AgentResources
+from core.agent.spaces.choice import CHOOSE
 from core.agent.spaces.reading import unseen
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
@@ -82,6 +83,7 @@ class Prompter:
             "state_why": recognised.why if recognised else "",
             "instruction": here.instruction.strip() if here is not None else "",
             "layout": here.layout.strip() if here is not None else "",
+            "at_budget": state.choice_is_due,
             "read": self.read(state),
             "shown": {name: remembered[name] for name in here.shows if name in remembered} if here else {},
             "plan": self.plan(state),
@@ -103,8 +105,8 @@ class Prompter:
 
     @staticmethod
     def read(state: RunState) -> tuple[Kept, ...]:
-        """Return what is kept of the candidate in view and not shown by its page."""
-        if state.space_state is None:
+        """Return what is kept of the candidate in view and not shown by its page; a choice tells all of each."""
+        if state.space_state is None or state.permissible.action(CHOOSE) is not None:
             return ()
         return unseen(state.memory, state.space_state[1], state.clean.text if state.clean is not None else "")
 

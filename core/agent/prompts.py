@@ -35,6 +35,7 @@ UNSAID: dict[str, Any] = {
     "pairs": (),
     "mistakes": (),
     "read": (),
+    "at_budget": False,
 }
 """What only some templates are given, as the others see it."""
 VALUES = (

@@ -149,6 +149,17 @@ class Backup(Record):
     """After this many transitions the agent has to choose."""
     question: str = ""
     """What the LLM is asked then, beside the buffer."""
+    instruction: str = Field(
+        default="The steps are nearly used up and nothing more can be looked at. Choose the candidate that comes "
+        "nearest to the task; none has to fit in every point.",
+        min_length=1,
+    )
+    """What it is told then, in place of the instruction of the page's state."""
+    last_instruction: str = Field(
+        default="The choice is made and nothing else can be looked at. End the task with what was chosen.",
+        min_length=1,
+    )
+    """What it is told after the choice, in the same place."""
     returns: str = "goto [{url}]"
     """The action that goes back to the chosen candidate: ``{url}`` and ``{candidate}`` are known."""
     last_actions: tuple[str, ...] = ()

@@ -3,7 +3,7 @@ import pytest
 from core.agent.general_space import permissible_of
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.reflection.plan import read_plan
-from core.schema.action_space import Permissible
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.messages import Turn
@@ -97,6 +97,25 @@ def test_laser_tells_the_thought_of_each_step_in_one_line_beside_its_action(prom
     text = render(prompts, "laser/user.j2", history=turns)
     assert "1. Thought: Look it up. 2. Thought: forged\n   Action: search [mat]: done\n" in text
     assert "\n2. Action: none: failed: no action.\n" in text
+
+
+def test_the_choices_that_have_more_to_tell_are_a_list(prompts):
+    choices = (
+        Choice(value="B1", label="A mat: too dear", detail=("price: $ 9", "features: Folds flat")),
+        Choice(value="B2"),
+    )
+    choose = PermissibleAction(
+        name="choose",
+        description="Choose.",
+        origin="state",
+        parameters=(Parameter(name="one", choices=choices),),
+    )
+    text = render(prompts, "laser/rationale.j2", permissible=Permissible(actions=(choose,)), at_budget=True)
+    assert (
+        "- choose: Choose. one is one of:\n  - B1 (A mat: too dear)\n    price: $ 9\n    features: Folds flat\n"
+        "  - B2\n"
+    ) in text
+    assert "which one action on which element" not in text
 
 
 def test_the_users_prompt_wins_also_when_it_comes_later(prompts, own):

@@ -8,7 +8,7 @@ import pytest
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from tests.core.agent.headless import headless
-from tests.core.agent.traced import purposes, steps
+from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import ref_in
 from tests.llm_server import Reply
 
@@ -138,6 +138,19 @@ def test_a_policy_that_calls_itself_with_the_same_words_is_a_loop(stage, llm_ser
     report = headless(stage, llm_server, TASK, "step")
     assert report.outcome == "loop"
     assert "is still at work" in report.error
+
+
+def test_a_refusal_lists_only_what_is_permissible(stage, llm_server):
+    llm_server.script(says("drag [1]"), says("fly [1]"))
+    run = stage.open(llm_server, TASK, preset="step")
+    stage.step(run)
+    refused = [llm_server.requests[1].texts[-1], steps(run)[0].message]
+    offered = [one.name for one in records(run, 1)["recognise"].permissible.actions]
+    assert not {"drag", "upload"} & set(offered)
+    for text, name, what in zip(
+        refused, ("drag", "fly"), ("is not permissible here", "is not an action"), strict=True
+    ):
+        assert f'"{name}" {what}; permissible are: {", ".join(offered)}.' in text
 
 
 def test_a_policy_may_buy_at_a_bundled_site_without_a_person(stage, llm_server):

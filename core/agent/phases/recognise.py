@@ -184,6 +184,8 @@ def _in_policy(
     assert state.stack.top is not None
     policy = resources.policies.get(state.stack.top.policy)
     callables = resources.policies.callable_from(policy, environment, url)
+    if state.stack.limit_reached:
+        callables = ()
     always = ("note",) if state.stack.top.caller is None else ("note", "stop")
     missing = tuple(
         one for one in offered.actions if one.name in always and permissible.action(one.name) is None

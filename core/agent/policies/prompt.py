@@ -62,6 +62,8 @@ class FramePrompt(Record):
     returned: tuple[ReturnView, ...] = ()
     """All that came back from policies it called, those of steps before `history` too."""
     callable: tuple[CallableView, ...] = ()
+    limit: str = ""
+    """Why no policy can be called now, where the limits are reached."""
     page_actions: Permissible = Permissible()
     """What is permissible and no call."""
     stop_usage: str = STOP_USAGE
@@ -105,6 +107,7 @@ def frame_prompt(
         callable=tuple(
             CallableView(name=one.name, usage=one.usage(), description=one.description) for one in callables
         ),
+        limit=stack.limit_reached,
         page_actions=Permissible(
             actions=tuple(one for one in permissible.actions if one.origin != "policy"),
             left_out=permissible.left_out,

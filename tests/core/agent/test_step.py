@@ -140,6 +140,33 @@ def test_a_policy_that_calls_itself_with_the_same_words_is_a_loop(stage, llm_ser
     assert "is still at work" in report.error
 
 
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ("depth = 2\ncalls = 40", "2 policies deep is the limit."),
+        ("depth = 8\ncalls = 1", "has made its 1 calls."),
+    ],
+)
+def test_at_a_limit_no_policy_is_offered_and_the_prompt_says_why(stage, llm_server, limits, said):
+    text = (stage.services.resources.presets._folders[0] / "step.toml").read_text()
+    assert "depth = 8\ncalls = 40" in text
+    (stage.config / "presets" / "shallow.toml").write_text(text.replace("depth = 8\ncalls = 40", limits))
+    wrong = says("choose_result [a kettle]")
+    llm_server.script(says("search_shop [steel bottle]"), wrong, wrong)
+    run = stage.open(llm_server, TASK, preset="shallow")
+    stage.step(run)
+    stage.step(run)
+    origins = {one.origin for one in records(run, 2)["recognise"].permissible.actions}
+    assert "policy" not in origins
+    top, called, repair = (" ".join(request.texts) for request in llm_server.requests)
+    assert "Policies you may call." in top
+    assert "Policies you may call." not in called
+    assert "No policy can be called now, whatever your way of working says: " in called
+    assert said in called
+    assert '"choose_result" is not an action; permissible are: click, type, press, wait, stop.' in repair
+    assert steps(run)[1].outcome == "failed"
+
+
 def test_a_refusal_lists_only_what_is_permissible(stage, llm_server):
     llm_server.script(says("drag [1]"), says("fly [1]"))
     run = stage.open(llm_server, TASK, preset="step")

@@ -118,24 +118,50 @@ def test_a_policy_that_is_not_there_is_asked_about_once_and_takes_a_step_of_the_
     assert [(step.effect, step.outcome) for step in steps(run)] == [("none", "failed"), ("stop", "done")]
 
 
-def test_the_same_call_with_nothing_new_ends_a_run_without_a_window(stage, llm_server):
-    llm_server.script(
-        says("choose_result [a kettle]"),
-        says("stop [] [a list of results]"),
-        says("choose_result [A  kettle]"),
-    )
-    report = headless(stage, llm_server, TASK, "step", on_gate="allow")
+AGAIN = (
+    says("choose_result [a kettle]"),
+    says("stop [] [a list of results]"),
+    says("choose_result [A  kettle]"),
+)
+"""A call that comes back for lack of something, and is made again."""
+
+
+def test_a_loop_without_a_window_is_told_once_and_ends_the_run_at_the_second_time(stage, llm_server):
+    llm_server.script(*AGAIN, AGAIN[2])
+    report = headless(stage, llm_server, TASK, "step")
     assert report.outcome == "loop"
     assert report.exit_code == 1
     assert "choose_result [A  kettle] is a loop" in report.error
     assert "came back for lack of: a list of results" in report.error
-    assert len(llm_server.requests) == 3
+    assert len(llm_server.requests) == 4
+    told = prompts(llm_server)[3][1]
+    assert "choose_result [A  kettle]: skipped: Refused: choose_result [A  kettle] is a loop: " in told
     assert stage.services.store.run(report.run).outcome == "loop"
+
+
+def test_an_llm_that_is_told_of_its_loop_may_find_another_way(stage, llm_server):
+    llm_server.script(*AGAIN, says("stop [nothing found]"))
+    report = headless(stage, llm_server, TASK, "step")
+    assert (report.outcome, report.error) == ("done", "")
+    rows = stage.services.store.steps(report.run)
+    assert [(row.effect, row.outcome) for row in rows] == [
+        ("push", "done"),
+        ("pop", "done"),
+        ("none", "skipped"),
+        ("stop", "done"),
+    ]
+
+
+@pytest.mark.parametrize(("rule", "outcome", "asked"), [("end", "loop", 3), ("allow", "done", 5)])
+def test_the_rule_of_gates_says_what_becomes_of_a_loop(stage, llm_server, rule, outcome, asked):
+    llm_server.script(*AGAIN, says("stop [none]"), says("stop [nothing found]"))
+    report = headless(stage, llm_server, TASK, "step", on_gate=rule)
+    assert (report.outcome, len(llm_server.requests)) == (outcome, asked)
 
 
 def test_a_policy_that_calls_itself_with_the_same_words_is_a_loop(stage, llm_server):
     llm_server.script(says("shop [a kettle]"), says("shop [a kettle]"))
-    report = headless(stage, llm_server, TASK, "step")
+    report = headless(stage, llm_server, TASK, "step", on_gate="end")
     assert report.outcome == "loop"
     assert "is still at work" in report.error
 

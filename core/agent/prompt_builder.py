@@ -133,6 +133,7 @@ class Prompter:
             state.permissible,
             reply_format=state.preset.reply_format,
             history=state.preset.history,
+            limited=state.space_state is not None and not state.space_state[1].page_actions,
         )
 
     # Messages

@@ -126,8 +126,8 @@ def clean(observation: Observation, kept: Sequence[Element]) -> CleanObservation
 
 
 def _scores(elements: Sequence[Element], words_of: Sequence[str]) -> list[float]:
-    wanted = {word for text in words_of for word in _words(text)}
-    found = [_words(_said(element)) for element in elements]
+    wanted = {word for text in words_of for word in telling_words(text)}
+    found = [telling_words(_said(element)) for element in elements]
     common = Counter(word for words in found for word in words & wanted)
     own = [
         sum(math.log(1 + len(elements) / common[word]) for word in sorted(words & wanted))
@@ -162,7 +162,8 @@ def _said(element: Element) -> str:
     return f"{element.name} {element.value} {element.detail} {options}"
 
 
-def _words(text: str) -> set[str]:
+def telling_words(text: str) -> set[str]:
+    """Return the words of a text that are not too common to tell anything, without a plural's s."""
     return {_stem(word) for word in _WORD.findall(text.lower())} - _COMMON
 
 

@@ -1,8 +1,11 @@
 """decide: from the page to a thought and actions, in one LLM call or two, with one repair turn."""
 
 from core.agent.prompt_builder import Prompter
+from core.agent.spaces.choice import CHOOSE, best_candidate, candidates_of
 from core.agent.state import RunState
 from core.llm.repair import read_reply, repair_messages
+from core.llm.replies import split_thinking
+from core.schema.action import Named
 from core.schema.messages import LLMRequest, Message
 from core.schema.step import Decided, Proposal
 
@@ -36,13 +39,18 @@ class Decider:
         proposal, queue = read_reply(reply, request, state.preset.reply_format)
         if proposal.problem and state.calls_left:
             repair = repair_messages(request, reply, proposal.problem)
-            reply, number = await self._prompter.ask(state, repair)
+            sampling = state.preset.sampling.get("repair", request.sampling)
+            reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
             calls.append(number)
             proposal, queue = read_reply(reply, request, state.preset.reply_format)
         if thought:
             proposal = proposal.replace(thought=thought)
-        if not state.preset.several_actions:
-            queue = ()
+        if proposal.problem and state.permissible.action(CHOOSE) is not None:
+            proposal = _chosen_by_rule(state, proposal)
+        if queue and not state.preset.several_actions:
+            dropped = ", ".join(str(action) for action in queue)
+            remark = f"One action is taken at a step; the reply also asked for {dropped}, which was not done."
+            proposal, queue = proposal.replace(remark=remark), ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls))
 
     @staticmethod
@@ -72,7 +80,8 @@ class Decider:
         first = prompter.request(state, "rationale", messages).replace(permissible=state.permissible)
         reply, number = await prompter.ask(state, first)
         calls.append(number)
-        thought = reply.text.strip()
+        thinking, said = split_thinking(reply.text)
+        thought = said or thinking
         messages = (
             *prompter.conversation(state, system, user, "function"),
             Message(role="assistant", text=thought or "(an empty reply)"),
@@ -84,3 +93,26 @@ class Decider:
         """Return the request where one call asks for thought and action."""
         messages = self.messages(state)
         return self._prompter.with_actions(state, self._prompter.request(state, "decide", messages))
+
+
+def _chosen_by_rule(state: RunState, proposal: Proposal) -> Proposal:
+    """Return the choice at the budget by the agent's own earlier reasons, in place of a reply that is none."""
+    assert state.space_state is not None
+    _, here = state.space_state
+    parameter = state.permissible.actions[0].parameters[0]
+    offered = {choice.value for choice in parameter.choices or ()}
+    candidates = [
+        one for one in candidates_of(here, state.memory, state.observation) if one.candidate in offered
+    ]
+    in_vain = {
+        one.candidate
+        for one in candidates
+        for turn in state.history
+        if turn.action == str(Named(name=CHOOSE, arguments=(one.candidate,)))
+    }
+    candidate, how = best_candidate(
+        state.episode.instruction, candidates, state.memory, thought=proposal.thought, but=in_vain
+    )
+    remark = f"Chosen by rule, not by the LLM: {how}. The LLM's replies could not be used: {proposal.problem}"
+    thought = " ".join(part for part in (proposal.thought, f"(Chosen by rule: {how}.)") if part)
+    return Proposal(action=Named(name=CHOOSE, arguments=(candidate,)), thought=thought, remark=remark)

@@ -19,7 +19,6 @@ from core.agent.reflection.consequences import end_trial, reflection_record
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.resources import AgentResources
 from core.agent.run_history import saved_of
-from core.agent.spaces.macros import CHOOSE
 from core.agent.state import Budget, RunState
 from core.agent.world import World
 from core.browser.channel import PageGone
@@ -349,8 +348,8 @@ class AgentRun:
             doing = state.reflection.doing
             await self.finish("budget" if stopped and doing is not None and doing.at_limit else "done")
             return
-        if over := self._over(acted):
-            await self.finish("budget", error=over)
+        if state.recognised is not None and state.recognised.over:
+            await self.finish("budget", error=state.recognised.over)
             return
         self._end_trial_at_its_limit()
         out_of_calls = not state.queue and state.calls_left < state.preset.calls
@@ -376,20 +375,6 @@ class AgentRun:
     def _is_due(self, kind: Literal["new trial", "answer"]) -> bool:
         scheduled = self.state.reflection.scheduled
         return scheduled is not None and scheduled.kind == kind
-
-    def _over(self, acted: Acted) -> str:
-        """Return why the state space ends the run: its budget, or a choice that was not made."""
-        recognised = self.state.recognised
-        if recognised is None:
-            return ""
-        if recognised.over:
-            return recognised.over
-        forced = recognised.permissible.action(CHOOSE) is not None
-        return (
-            f"No choice was made at the budget. {acted.message}"
-            if forced and acted.outcome == "failed"
-            else ""
-        )
 
     def gate(self) -> HeldGate | None:
         """Return the gate that the pending action must stop at, or None."""

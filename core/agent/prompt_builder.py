@@ -11,6 +11,8 @@ from PIL import ImageDraw, ImageFont
 from core.agent.llm_calls import Asker
 from core.agent.policies.prompt import FramePrompt, frame_prompt
 from core.agent.resources import AgentResources
+from core.agent.spaces.choice import CHOOSE
+from core.agent.spaces.reading import unseen
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
 from core.llm.replies import as_json
@@ -31,6 +33,7 @@ from core.schema.messages import (
     Turn,
 )
 from core.schema.observation import CleanObservation, Observation
+from core.schema.progress import Kept
 
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
@@ -82,6 +85,8 @@ class Prompter:
             "state_why": recognised.why if recognised else "",
             "instruction": here.instruction.strip() if here is not None else "",
             "layout": here.layout.strip() if here is not None else "",
+            "at_budget": state.choice_is_due,
+            "read": self.read(state),
             "shown": {name: remembered[name] for name in here.shows if name in remembered} if here else {},
             "plan": self.plan(state),
             "experience": self.experience(state),
@@ -102,6 +107,13 @@ class Prompter:
         return (
             _before_judgement(state, state.history[-state.preset.history :]) if state.preset.history else ()
         )
+
+    @staticmethod
+    def read(state: RunState) -> tuple[Kept, ...]:
+        """Return what is kept of the candidate in view and not shown by its page; a choice tells all of each."""
+        if state.space_state is None or state.permissible.action(CHOOSE) is not None:
+            return ()
+        return unseen(state.memory, state.space_state[1], state.clean.text if state.clean is not None else "")
 
     @staticmethod
     def plan(state: RunState) -> Any:
@@ -140,6 +152,7 @@ class Prompter:
             state.permissible,
             reply_format=state.preset.reply_format,
             history=state.preset.history,
+            limited=state.space_state is not None and not state.space_state[1].page_actions,
         )
         return frame.replace(history=_before_judgement(state, frame.history))
 

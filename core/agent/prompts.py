@@ -34,6 +34,8 @@ UNSAID: dict[str, Any] = {
     "raw": "",
     "pairs": (),
     "mistakes": (),
+    "read": (),
+    "at_budget": False,
 }
 """What only some templates are given, as the others see it."""
 VALUES = (

@@ -18,6 +18,7 @@ from core.agent.presets import (
     RemediesTable,
 )
 from core.agent.reflection.remedies import RemedyStack
+from core.agent.spaces.choice import is_due
 from core.agent.spaces.file import SpaceState, StateSpace
 from core.browser.checkpoints.page_state import PageState
 from core.schema.action import Action
@@ -281,6 +282,11 @@ class RunState:
     def undecided(self) -> bool:
         """Whether the step has not decided yet."""
         return PHASES.index(self.next_phase) <= PHASES.index("decide")
+
+    @property
+    def choice_is_due(self) -> bool:
+        """Whether the budget of the state space has a candidate chosen, or has had it chosen."""
+        return self.space_state is not None and is_due(self.space_state[0], self.memory)
 
     @property
     def unacted(self) -> bool:

@@ -16,7 +16,8 @@ Instruction = Annotated[str, typer.Option("--instruction", help="What to do ther
 PresetName = Annotated[
     str | None,
     typer.Option(
-        "--preset", help="Which agent: plain, laser, step, reflect, synapse, combined, or one of your own."
+        "--preset",
+        help="Which agent: plain, laser, laser-one-call, step, reflect, synapse, combined, or one of your own.",
     ),
 ]
 LLMName = Annotated[

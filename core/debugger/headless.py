@@ -211,22 +211,30 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
     if gate is None:
         return False
     pending, reason = run.state.pending, gate.reason
-    if gate.kind == "loop":
+    if gate.kind == "loop" and rule != "allow" and (rule == "end" or _was_told(run)):
         await run.finish("loop", error=reason)
         return True
     if gate.kind == "hint":
         pending.note = f"Hint: {reason}; nobody was there to be asked."
         return False
+    if gate.kind == "loop":
+        reason = reason.removesuffix(".")
     if rule == "allow":
         pending.note = f"Gate: {reason}; allowed by rule."
     elif rule == "refuse":
-        why = reason if gate.kind == "effects" else f"this action cannot be undone ({reason})"
+        why = f"this action cannot be undone ({reason})" if gate.kind == "undo" else reason
         pending.skip, pending.refused = True, f"Refused by rule (--on-gate refuse): {why}."
         pending.note = f"Refused: {why}. Go on without it, or stop."
     else:
         await run.finish("gate", error=f"Ended at a gate before {pending.action}: {reason}.")
         return True
     return False
+
+
+def _was_told(run: AgentRun) -> bool:
+    """Return whether the LLM has had this very call refused as a loop before: it gets one chance."""
+    written = str(run.state.pending.action)
+    return any(turn.action == written and " is a loop: " in turn.result for turn in run.state.history)
 
 
 async def _ended_by_grade(run: AgentRun, record: PhaseRecord, rule: OnGate) -> bool:

@@ -203,6 +203,8 @@ class SetAsideView(Record):
     candidate: str
     title: str = ""
     reason: str = ""
+    kept: tuple[tuple[str, str], ...] = ()
+    """What its pages told, by name."""
     step: int = 0
     chosen: bool = False
     """Whether it was chosen at the budget."""
@@ -229,7 +231,7 @@ class StateView(Record):
     fits: tuple[Fit, ...] = ()
     buffer: tuple[SetAsideView, ...] = ()
     remembered: tuple[tuple[str, str], ...] = ()
-    """What later states are told, by name."""
+    """What later states are told, by name, and what is kept of candidates that were not set aside."""
     transitions: int = 0
     transitions_limit: int | None = None
     choose_at: int | None = None

@@ -13,7 +13,17 @@ from typing import Any, Literal, TypeAlias
 from pydantic import ValidationError
 
 from core.llm.replies import Written, WrittenCall, load_json, read_json, read_lines, read_tools
-from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_action, parse_target, usage
+from core.schema.action import (
+    ACTION,
+    ACTIONS,
+    Action,
+    Named,
+    RefTarget,
+    parse_action,
+    parse_target,
+    usage,
+    written_name,
+)
 from core.schema.action_space import Parameter, ParameterType, Permissible, PermissibleAction
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMReply, LLMRequest, Message
@@ -146,6 +156,10 @@ def _action(written: WrittenCall | str, permissible: Permissible | None) -> Acti
 
 
 def _from_text(text: str, permissible: Permissible | None) -> Action:
+    name = written_name(text, permissible.own_names) if permissible is not None else ""
+    if permissible is not None and name and permissible.action(name) is None:
+        # Before its arguments are read: what is wrong with those of another action helps nobody.
+        raise _UnusableError(_no_such(name, [one.name for one in permissible.actions]))
     try:
         action = parse_action(text, permissible.own_names if permissible is not None else ())
     except ActionSyntaxError as error:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
@@ -438,20 +438,19 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
     read: what the state offers, and policies. Raises ActionSyntaxError with a
     sentence that names what is wrong and, for an unknown name, the nearest one.
     """
-    named = _CALL.match(text)
-    if named is not None and (called := _offered(named[1], names)):
-        return Named(name=called, arguments=_arguments(text[named.end() :]))
-    match = _NAME.match(text) or _FIRST_WORD.match(text)
-    if match is None:
+    names = tuple(names)
+    head = _head(text, names)
+    if head is None:
         raise ActionSyntaxError(f'"{_shown(text)}" is not an action: begin with its name, as in click [12].')
-    kind = re.sub(r"[ _-]+", "_", match[1].lower())
-    kind = _ALIASES.get(kind, kind)
+    if head.own:
+        return Named(name=head.name, arguments=_arguments(text[head.end :]))
+    kind = head.name
     cls = ACTIONS.get(kind)
     if cls is None:
-        raise ActionSyntaxError(f'There is no action "{_shown(match[1])}"; {_nearest(kind, names)}')
-    parts = split_brackets(text[match.end() :])
+        raise ActionSyntaxError(f'There is no action "{_shown(kind)}"; {_nearest(_kind(kind), names)}')
+    parts = split_brackets(text[head.end :])
     values: dict[str, Any] = {}
-    names = list(cls.fields)
+    fields = list(cls.fields)
     for position, part in enumerate(parts):
         flag = _FLAG.fullmatch(part)
         if flag and position >= _required(cls):
@@ -459,9 +458,9 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
             if name in cls.flags:
                 values[name] = flag[2].lower() in ("1", "true", "yes", "on")
                 continue
-        if not names:
+        if not fields:
             raise ActionSyntaxError(f'"{_shown(text)}" has too much: {usage(kind)}.')
-        name = names.pop(0)
+        name = fields.pop(0)
         values[name] = parse_target(part) if name in ("target", "to") else _value(cls, name, part)
     try:
         return ACTION.validate_python({"kind": kind, **values})
@@ -472,6 +471,38 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
         where = str(first["loc"][-1]) if first["loc"] else "its arguments"
         reason = "" if missing else f" ({first['msg']})"
         raise ActionSyntaxError(f'"{_shown(text)}" {problem} {where}{reason}: {usage(kind)}.') from error
+
+
+def written_name(text: str, names: Iterable[str] = ()) -> str:
+    """Return the name that an action's text begins with, as `parse_action` takes it; empty where it has none."""
+    head = _head(text, tuple(names))
+    return head.name if head is not None else ""
+
+
+class _Head(NamedTuple):
+    """How an action's text begins."""
+
+    name: str
+    """The name of an action; of one that there is not, the word as it is written."""
+    own: bool
+    """Whether it is one of the names that not every page has."""
+    end: int
+
+
+def _head(text: str, names: Iterable[str]) -> _Head | None:
+    named = _CALL.match(text)
+    if named is not None and (called := _offered(named[1], names)):
+        return _Head(called, True, named.end())
+    match = _NAME.match(text) or _FIRST_WORD.match(text)
+    if match is None:
+        return None
+    kind = _kind(match[1])
+    return _Head(kind if kind in ACTIONS else match[1], False, match.end())
+
+
+def _kind(word: str) -> str:
+    kind = re.sub(r"[ _-]+", "_", word.lower())
+    return _ALIASES.get(kind, kind)
 
 
 def _value(cls: type[_Action], name: str, part: str) -> str:

@@ -22,6 +22,8 @@ class Choice(Record):
 
     value: str
     label: str = ""
+    detail: tuple[str, ...] = ()
+    """What else the prompt tells of it, a line for each thing."""
 
 
 class Parameter(Record):

@@ -105,6 +105,24 @@ class SetAside(Record):
     step: int = 0
 
 
+class Kept(Record):
+    """What was seen of a candidate in one of its pages, such as its price or its description."""
+
+    candidate: str
+    name: str
+    """As the state space's file calls it."""
+    text: str
+    step: int = 0
+    """The step that saw it last."""
+    cut: int = 0
+    """About how many tokens at the end of the text were not kept."""
+
+    @property
+    def told(self) -> str:
+        """The text, with what was cut."""
+        return f"{self.text} … (cut here, about {self.cut} more tokens)" if self.cut else self.text
+
+
 class Transition(Record):
     """One action that took the run from a state to a state."""
 
@@ -122,6 +140,8 @@ class SpaceMemory(Record):
     looked_at: tuple[str, ...] = ()
     """Values of `marks` arguments, in the order of looking."""
     buffer: tuple[SetAside, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    """What was seen of the candidates, each name of each once, in the order of first seeing."""
     transitions: tuple[Transition, ...] = ()
     chosen: str = ""
     """The candidate chosen from the buffer at the budget."""
@@ -143,6 +163,18 @@ class SpaceMemory(Record):
             return self
         last = self.transitions[-1].replace(target=state)
         return self.replace(transitions=(*self.transitions[:-1], last))
+
+    def keeping(self, seen: Kept) -> "SpaceMemory":
+        """Return the memory with `seen` in place of what it had under this name of this candidate."""
+        place = (seen.candidate, seen.name)
+        if not any((one.candidate, one.name) == place for one in self.kept):
+            return self.replace(kept=(*self.kept, seen))
+        return self.replace(
+            kept=tuple(seen if (one.candidate, one.name) == place else one for one in self.kept)
+        )
+
+    def kept_of(self, candidate: str) -> tuple[Kept, ...]:
+        return tuple(one for one in self.kept if one.candidate == candidate)
 
     def entry(self, candidate: str) -> SetAside | None:
         return next((one for one in self.buffer if one.candidate == candidate), None)

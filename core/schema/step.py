@@ -259,6 +259,8 @@ class Proposal(Record):
     thought: str = ""
     problem: str = ""
     """Why there is no usable action: the reply's fault, after its repair turn."""
+    remark: str = ""
+    """What became of the rest of the reply, or how the action came about without a usable one."""
 
 
 class Decided(PhaseSpec):
@@ -295,7 +297,7 @@ class Decided(PhaseSpec):
             "outcome": "pending",
             "thought": self.proposal.thought,
             "action": "" if self.proposal.action is None else str(self.proposal.action),
-            "message": self.proposal.problem,
+            "message": self.proposal.problem or self.proposal.remark,
         }
 
 

@@ -28,7 +28,7 @@ from core.llm.registry import LLMs
 from core.schema.errors import BackstepError
 from core.settings.settings import Settings
 
-PRESETS = ("plain", "laser", "step", "reflect", "synapse", "combined")
+PRESETS = ("plain", "laser", "laser-one-call", "step", "reflect", "synapse", "combined")
 GROUPS: dict[str, tuple[str, ...]] = {
     "MiniWoB++": tuple(
         f"miniwob/{name}"

@@ -443,6 +443,10 @@ SPACE = StateView(
             candidate="B07-LAMP-BLUE",
             title="Minton ceramic table lamp, blue",
             reason="The colour does not match.",
+            kept=(
+                ("price", "$58.00"),
+                ("features", "Glazed by hand / Takes an E27 bulb … (cut here, about 40 more tokens)"),
+            ),
             step=3,
         ),
         SetAsideView(

@@ -10,16 +10,9 @@ from core.agent.prompt_builder import Prompter
 from core.agent.reflection.remedies import in_words
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory
+from core.agent.spaces.choice import CHOOSE, candidates_of, way_back
 from core.agent.spaces.file import SpaceAction
-from core.agent.spaces.macros import (
-    CHOOSE,
-    MacroStep,
-    candidates_of,
-    fill,
-    macro_steps,
-    memory_after,
-    way_back,
-)
+from core.agent.spaces.macros import MacroStep, fill, macro_steps, memory_after
 from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.actor import Located
@@ -291,7 +284,10 @@ async def _steps(
 
 
 async def _choose(state: RunState, world: World, candidate: str) -> Acted:
-    """Go back to the candidate chosen from the buffer; one that is in view is stayed at."""
+    """Go back to the candidate chosen from the buffer; one that is in view is stayed at.
+
+    Where that fails nothing is chosen yet: the next step chooses again.
+    """
     assert state.space_state is not None
     space, here = state.space_state
     entries = candidates_of(here, state.memory, state.observation)
@@ -303,15 +299,15 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
         back = way_back(space.backup, entry)
     except ActionError as error:
         return Acted(effect="none", outcome="failed", message=str(error))
-    state.memory = state.memory.replace(chosen=candidate).moved(
-        step=state.number, source=here.name, action=CHOOSE
-    )
-    if state.memory.remembered.get(here.candidate) == candidate and here.candidate:
+    chosen = state.memory.replace(chosen=candidate).moved(step=state.number, source=here.name, action=CHOOSE)
+    if here.candidate and state.memory.remembered.get(here.candidate) == candidate:
+        state.memory = chosen
         return Acted(effect="none", outcome="done", message=f"{candidate} is in view already.")
     state.totals.page_actions += 1
     done = await _primitive(state, world, back)
-    remember = next((one.candidate for one in space.state if one.candidate), "")
-    state.memory = state.memory.knowing(remember, candidate)
+    if done.primitive.outcome != "failed":
+        remember = next((one.candidate for one in space.state if one.candidate), "")
+        state.memory = chosen.knowing(remember, candidate)
     acted = await _acted(state, world, [done])
     return acted.replace(primitives=(done.primitive,))
 

@@ -126,10 +126,12 @@ def commit(state: RunState) -> Committed:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
         if refused:
             result = "refused: the task was judged not done."
+        if remark := state.last_proposal.remark:
+            result = f"{result.removesuffix('.')}. {remark}"
         unjudged = ""
         if judged := _judged(state):
             unjudged = result
-            result = f"{result}{'' if result.endswith('.') else '.'} {judged}"
+            result = f"{result.removesuffix('.')}. {judged}"
         turn = Turn(
             number=state.number,
             thought=pending.thought,

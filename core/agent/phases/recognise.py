@@ -9,8 +9,9 @@ from core.agent.general_space import permissible_of
 from core.agent.policies.prompt import permissible_in
 from core.agent.policies.stack import Frame, Stack, place_of_page
 from core.agent.resources import AgentResources
+from core.agent.spaces.choice import as_instructed, choice_of, is_due
 from core.agent.spaces.file import SpaceState, StateSpace
-from core.agent.spaces.macros import CHOOSE, choice_of
+from core.agent.spaces.reading import noticed
 from core.agent.spaces.recognition import offered_actions, recognise_state
 from core.agent.state import RunState
 from core.agent.world import World
@@ -27,7 +28,7 @@ async def recognise(state: RunState, world: World, resources: AgentResources) ->
     offered = permissible_of(state.observation, back=back, forward=forward)
     state.offered = tuple(one.name for one in offered.actions)
     found = _in_space(state, resources, offered)
-    permissible = _in_policy(state, resources, found.permissible, offered.action("stop"))
+    permissible = _in_policy(state, resources, found.permissible, offered)
     permissible = _also_permitted(state, permissible, offered)
     stack = _stack_record(state.stack, resources) if state.is_on("policies") and state.stack.top else None
     state.recognised = found.replace(permissible=permissible, stack=stack)
@@ -49,27 +50,39 @@ def _in_space(state: RunState, resources: AgentResources, offered: Permissible) 
             state=state.forced_state, why=f"You said so; by the page it is {by_page}."
         )
     if recognition.state is None:
-        return _anywhere(state, offered, space=space, why=recognition.why, fits=recognition.fits)
+        anywhere = _anywhere(state, offered, space=space, why=recognition.why, fits=recognition.fits)
+        # The budget holds on a page of no state too, such as one that could not be loaded.
+        if is_due(space, state.memory):
+            return _at_the_budget(state, space, SpaceState(name=anywhere.state, url="."), anywhere)
+        return anywhere
     here = space.state_named(recognition.state)
     assert here is not None
-    state.space_state = (space, here)
-    state.memory = state.memory.arrived(here.name)
     html = state.capture.html if state.capture is not None else ""
+    state.memory = noticed(state.memory.arrived(here.name), here, state.observation, html, step=state.number)
     own = offered_actions(here, state.observation, html, state.memory)
     actions = own + _beside(space, here.page_actions, own, offered)
-    permissible = Permissible(actions=actions, left_out=offered.left_out if here.page_actions else 0)
-    why, over = recognition.why, ""
-    if space.backup is not None:
-        permissible, note, over = choice_of(space, here, state.memory, state.observation, permissible)
-        why = f"{why} {note}".strip()
-    return Recognised(
+    recognised = Recognised(
         space=space.name,
         state=here.name,
-        why=why,
+        why=recognition.why,
         also=recognition.also,
         fits=recognition.fits,
-        over=over,
         memory=state.memory,
+        permissible=Permissible(actions=actions, left_out=offered.left_out if here.page_actions else 0),
+    )
+    return _at_the_budget(state, space, here, recognised)
+
+
+def _at_the_budget(
+    state: RunState, space: StateSpace, here: SpaceState, recognised: Recognised
+) -> Recognised:
+    """Return what holds in the state by the space's budget, with the diagram of the space."""
+    here = as_instructed(space, here, state.memory)
+    state.space_state = (space, here)
+    permissible, note, over = choice_of(space, here, state.memory, state.observation, recognised.permissible)
+    return recognised.replace(
+        why=f"{recognised.why} {note}".strip(),
+        over=over,
         diagram=_diagram(space, here),
         permissible=permissible,
     )
@@ -157,14 +170,16 @@ def _also_permitted(state: RunState, permissible: Permissible, offered: Permissi
 
 
 def _in_policy(
-    state: RunState, resources: AgentResources, permissible: Permissible, stop: PermissibleAction | None
+    state: RunState, resources: AgentResources, permissible: Permissible, offered: Permissible
 ) -> Permissible:
     """Return what of `permissible` the policy at work may do, with the policies it may call.
 
     A called policy may stop wherever it is: that gives its caller an answer,
     and does not end the run, which is what a state forbids by leaving it out.
+    Any policy may take notes there: that touches no page.
+    At the budget no policy takes part: what is permissible ends the run.
     """
-    if not state.is_on("policies") or permissible.action(CHOOSE) is not None:
+    if not state.is_on("policies") or state.choice_is_due:
         return permissible
     environment, url = state.episode.task.environment, state.observation.url
     if state.stack.top is None:
@@ -183,8 +198,13 @@ def _in_policy(
     assert state.stack.top is not None
     policy = resources.policies.get(state.stack.top.policy)
     callables = resources.policies.callable_from(policy, environment, url)
-    if stop is not None and state.stack.top.caller is not None and permissible.action("stop") is None:
-        permissible = permissible.replace(actions=(*permissible.actions, stop))
+    if state.stack.limit_reached:
+        callables = ()
+    always = ("note",) if state.stack.top.caller is None else ("note", "stop")
+    missing = tuple(
+        one for one in offered.actions if one.name in always and permissible.action(one.name) is None
+    )
+    permissible = permissible.replace(actions=(*permissible.actions, *missing))
     return permissible_in(policy, permissible, callables)
 
 

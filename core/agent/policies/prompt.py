@@ -4,14 +4,15 @@ The words around it are templates (resources/prompts/step).
 """
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from core.agent.policies.call import STOP_USAGE, Call
 from core.agent.policies.file import Policy, PolicyExample
 from core.agent.policies.stack import Frame, Stack
 from core.llm.repair import ReplyFormat
-from core.schema.action import RefTarget, parse_action
+from core.schema.action import ACTIONS, RefTarget, parse_action
 from core.schema.action_space import Parameter, Permissible, PermissibleAction
 from core.schema.messages import Turn
 from core.schema.record import Record
@@ -62,6 +63,8 @@ class FramePrompt(Record):
     returned: tuple[ReturnView, ...] = ()
     """All that came back from policies it called, those of steps before `history` too."""
     callable: tuple[CallableView, ...] = ()
+    limit: str = ""
+    """Why no policy can be called now, where the limits are reached."""
     page_actions: Permissible = Permissible()
     """What is permissible and no call."""
     stop_usage: str = STOP_USAGE
@@ -77,8 +80,13 @@ def frame_prompt(
     *,
     reply_format: ReplyFormat,
     history: int = 20,
+    limited: bool = False,
 ) -> FramePrompt:
     """Return what the prompt of the acting frame shows.
+
+    `limited` is whether the state of the page leaves only its own actions: then
+    examples that name another one are left out, and so are the sentences of
+    the instruction that do.
 
     `permissible` is what `permissible_in` gave. `history` is how many of the
     frame's own steps are shown. Examples that call what cannot be called here
@@ -88,16 +96,17 @@ def frame_prompt(
     if frame is None:
         raise ValueError("No policy is at work.")
     offered = {one.name for one in permissible.actions if one.origin == "policy"}
+    meant = {one.name for one in callables} if limited else set()
     callables = tuple(one for one in callables if one.name in offered)
-    names = {one.name for one in callables}
+    allowed = {one.name for one in permissible.actions}
     return FramePrompt(
         policy=policy.name,
         objective=objective_of(policy, frame.arguments),
-        instruction=policy.instruction,
+        instruction=_within(policy.instruction, allowed, meant) if limited else policy.instruction,
         examples=tuple(
             example_view(one, callables, reply_format)
             for one in policy.examples
-            if one.call.does != "call" or one.call.name in names
+            if (_named_in(one) <= allowed if limited else one.call.does != "call" or one.call.name in allowed)
         ),
         history=frame.history[-history:] if history else (),
         notes=frame.notes,
@@ -105,12 +114,51 @@ def frame_prompt(
         callable=tuple(
             CallableView(name=one.name, usage=one.usage(), description=one.description) for one in callables
         ),
+        limit=stack.limit_reached,
         page_actions=Permissible(
             actions=tuple(one for one in permissible.actions if one.origin != "policy"),
             left_out=permissible.left_out,
         ),
         called=frame.caller is not None,
     )
+
+
+_STEP = re.compile(r"^\s*\d+\.\s+([a-z_]+)", re.MULTILINE)
+_MARK = re.compile(r"\s*(?:\d+\.\s+|[-*]\s+)?")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_CODE = re.compile(r"`([a-z_]+)\b[^`]*`")
+_VERB = re.compile(
+    r"\b(?:click|type|press|scroll|hover|drag|upload|goto|note|stop)\b|\b[a-z_]+(?= \[)", re.IGNORECASE
+)
+"""Actions that a sentence tells to take in plain words; check, select and wait are words of other things too."""
+
+
+def _within(instruction: str, allowed: Collection[str], policies: Collection[str]) -> str:
+    """Return the instruction without the sentences that name an action or a policy that is not allowed."""
+    lines: list[str] = []
+    number = 0
+    for line in instruction.splitlines():
+        found = _MARK.match(line)
+        mark = found.group() if found is not None else ""
+        kept = [one for one in _SENTENCE.split(line[len(mark) :]) if _told_in(one, policies) <= set(allowed)]
+        if line.strip() and not any(kept):
+            continue
+        if mark.strip().rstrip(".").isdecimal():
+            number += 1
+            mark = re.sub(r"\d+", str(number), mark)
+        lines.append(mark + " ".join(kept))
+    return "\n".join(lines).strip()
+
+
+def _told_in(sentence: str, policies: Collection[str]) -> set[str]:
+    """Return the actions and policies that a sentence names."""
+    words = {word.lower() for word in (*_CODE.findall(sentence), *_VERB.findall(sentence))}
+    return {word for word in words if word in ACTIONS or word in policies}
+
+
+def _named_in(example: PolicyExample) -> set[str]:
+    """Return the actions and policies that an example names: in its reply, and as done before."""
+    return {example.call.name, *_STEP.findall(example.history)}
 
 
 def objective_of(policy: Policy, arguments: tuple[str, ...]) -> str:

@@ -117,8 +117,8 @@ class StackLimits(Record):
 class Refusal(Record):
     """A call that is not made."""
 
-    kind: Literal["loop", "depth", "calls"]
-    """A loop ends the run or goes to the person; beyond a limit the step has failed."""
+    kind: Literal["loop", "limit"]
+    """A loop is a gate; beyond a limit the step has failed."""
     sentence: str
     frame: int | None = None
     """For a loop, the frame that is the same call."""
@@ -339,20 +339,20 @@ class Stack(Record):
             frame=same.number,
         )
 
-    def _limit(self, name: str) -> Refusal | None:
-        """Return why no call at all can be made now, or None."""
-        advice = "Do it yourself, or stop with what is lacking."
+    @property
+    def limit_reached(self) -> str:
+        """Why no policy at all can be called now, or empty."""
         if len(self.frames) >= self.limits.depth:
-            return Refusal(
-                kind="depth",
-                sentence=f"{name} cannot be called: {len(self.frames)} policies deep is the limit. {advice}",
-            )
-        if self.calls >= self.limits.calls:
-            return Refusal(
-                kind="calls",
-                sentence=f"{name} cannot be called: the run has made its {self.limits.calls} calls. {advice}",
-            )
-        return None
+            return f"{len(self.frames)} policies deep is the limit."
+        return f"the run has made its {self.limits.calls} calls." if self.calls >= self.limits.calls else ""
+
+    def _limit(self, name: str) -> Refusal | None:
+        """Return the refusal of a call beyond the limits, or None."""
+        reached = self.limit_reached
+        if not reached:
+            return None
+        advice = "Do it yourself, or stop with what is lacking."
+        return Refusal(kind="limit", sentence=f"{name} cannot be called: {reached} {advice}")
 
     def _same_call(self, policy: str, arguments: tuple[str, ...], page: SeenPage) -> Frame | None:
         wanted = (policy, _plain(arguments), page)

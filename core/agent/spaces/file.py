@@ -103,6 +103,8 @@ class SpaceAction(Record):
     """What later states are shown, by name, such as what was searched for: ``{argument}`` in words."""
     sets_aside: str = ""
     """The candidate that the action leaves for another, by a remembered name; it goes to the buffer."""
+    reads: str = ""
+    """What of the state's `keeps` the action shows; once that is kept of a candidate, it is not offered again."""
     marks: str = ""
     """An argument whose value is marked as looked at wherever it is on offer again."""
 
@@ -127,6 +129,10 @@ class SpaceState(Record):
     """Whether the run is over when it is reached."""
     candidate: str = ""
     """The remembered name whose value is what this page shows, such as ``item_id``."""
+    candidate_from: FromPage | None = None
+    """Where the page itself says which candidate it shows; else it is what was remembered on the way there."""
+    keeps: dict[str, PatternText] = {}
+    """What is kept of each candidate from its pages: a name, and the elements whose text it is."""
     page_actions: bool = False
     """Whether all that the page offers is permissible too."""
     action: tuple[SpaceAction, ...] = ()
@@ -143,6 +149,17 @@ class Backup(Record):
     """After this many transitions the agent has to choose."""
     question: str = ""
     """What the LLM is asked then, beside the buffer."""
+    instruction: str = Field(
+        default="The steps are nearly used up and nothing more can be looked at. Choose the candidate that comes "
+        "nearest to the task; none has to fit in every point.",
+        min_length=1,
+    )
+    """What it is told then, in place of the instruction of the page's state."""
+    last_instruction: str = Field(
+        default="The choice is made and nothing else can be looked at. End the task with what was chosen.",
+        min_length=1,
+    )
+    """What it is told after the choice, in the same place."""
     returns: str = "goto [{url}]"
     """The action that goes back to the chosen candidate: ``{url}`` and ``{candidate}`` are known."""
     last_actions: tuple[str, ...] = ()
@@ -207,6 +224,11 @@ def _problems(space: StateSpace) -> Iterator[Problem]:
         yield from _unknown((*here, "shows"), "nothing is remembered as", state.shows, known)
         if state.candidate:
             yield from _unknown((*here, "candidate"), "nothing is remembered as", [state.candidate], known)
+        for key in ("candidate_from", "keeps"):
+            if getattr(state, key) and not state.candidate:
+                yield (*here, key), f'"{state.name}" names no candidate that this could be of: add candidate.'
+        if state.candidate_from is not None and (problem := state.candidate_from.problem()):
+            yield (*here, "candidate_from"), f"the candidate cannot be found: {problem}."
     if space.backup is not None:
         yield from _backup_problems(space, space.backup)
 
@@ -234,6 +256,9 @@ def _action_problems(
         yield from _unknown((*place, "remembers"), "there is no argument", used, arguments)
     if action.sets_aside and not state.candidate:
         yield (*place, "sets_aside"), f'"{state.name}" names no candidate that could be set aside.'
+    if action.reads:
+        kept = tuple(state.keeps)
+        yield from _unknown((*place, "reads"), f'"{state.name}" keeps no', [action.reads], kept)
     if action.marks:
         yield from _unknown((*place, "marks"), "there is no argument", [action.marks], arguments)
 

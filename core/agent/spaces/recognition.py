@@ -101,10 +101,15 @@ def offered_actions(
     """Return the state's actions that this page allows, in the order of the file.
 
     An action whose needed elements, or a required argument's values, are not
-    there is left out: it cannot be chosen at all.
+    there is left out: it cannot be chosen at all. So is one that shows what was
+    read of this candidate already.
     """
     memory = memory or SpaceMemory()
-    offered = (_offered(action, observation, html, memory) for action in state.action)
+    candidate = memory.remembered.get(state.candidate, "") if state.candidate else ""
+    read = {one.name for one in memory.kept_of(candidate)}
+    offered = (
+        _offered(action, observation, html, memory) for action in state.action if action.reads not in read
+    )
     return tuple(action for action in offered if action is not None)
 
 
@@ -191,7 +196,10 @@ def _parameter(
     if given.choices:
         choices = tuple(Choice(value=value) for value in given.choices)
     if given.from_page is not None:
-        choices = tuple(_values(given.from_page, observation, html))[:CAP]
+        choices = tuple(
+            Choice(value=value, label="" if label == value else label)
+            for value, label in values_of(given.from_page, observation, html).items()
+        )[:CAP]
         if not choices:
             return None
     if choices is not None and memory is not None:
@@ -211,14 +219,15 @@ def _marked(choice: Choice, memory: SpaceMemory) -> Choice:
     return choice.replace(label=f"{choice.label} (looked at already)".strip())
 
 
-def _values(source: FromPage, observation: Observation, html: str) -> Iterable[Choice]:
+def values_of(source: FromPage, observation: Observation, html: str) -> dict[str, str]:
+    """Return the values that the page has, each with its words; of equal ones the first."""
     pairs = _from_html(source, html) if source.css else _from_elements(source, observation)
     seen: dict[str, str] = {}
     for value, label in pairs:
         value = " ".join(value.split())
         if value and value not in seen:
             seen[value] = " ".join(label.split())
-    return (Choice(value=value, label="" if label == value else label) for value, label in seen.items())
+    return seen
 
 
 def _from_elements(source: FromPage, observation: Observation) -> Iterable[tuple[str, str]]:

@@ -281,6 +281,9 @@ def _space_and_policies(detail: StepDetail, here: Lead) -> Iterator[Source]:
     for one in recognised.memory.buffer:
         text = "\n".join(filter(None, (one.candidate, one.title, one.reason)))
         yield Source(kind="buffer", title=f"Set aside at step {one.step}", text=text, lead=here)
+    for kept in recognised.memory.kept:
+        title = f"Read of {kept.candidate} at step {kept.step}: {kept.name}"
+        yield Source(kind="buffer", title=title, text=kept.text, lead=here)
     if recognised.diagram is not None and recognised.diagram.instruction:
         yield Source(
             kind="policy",

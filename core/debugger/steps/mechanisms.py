@@ -23,6 +23,7 @@ from core.debugger.snapshots import (
 from core.schema.errors import TraceError
 from core.schema.exemplar import Exemplar
 from core.schema.observation import Observation
+from core.schema.progress import SpaceMemory
 from core.schema.restore import Restored, sent_summary
 from core.schema.step import (
     Acted,
@@ -125,15 +126,29 @@ def state_view(observed: Observed | None, recognised: Recognised | None) -> Stat
                 candidate=one.candidate,
                 title=one.title,
                 reason=one.reason,
+                kept=_kept(memory, one.candidate),
                 step=one.step,
                 chosen=one.candidate == memory.chosen,
             )
             for one in memory.buffer
         ),
-        remembered=tuple(memory.remembered.items()),
+        remembered=(*memory.remembered.items(), *_kept_beside_the_buffer(memory)),
         transitions=len(memory.transitions),
         transitions_limit=diagram.transitions,
         choose_at=diagram.choose_at,
+    )
+
+
+def _kept(memory: SpaceMemory, candidate: str) -> tuple[tuple[str, str], ...]:
+    return tuple((one.name.replace("_", " "), one.told) for one in memory.kept_of(candidate))
+
+
+def _kept_beside_the_buffer(memory: SpaceMemory) -> tuple[tuple[str, str], ...]:
+    """Return what is kept of candidates that are not set aside, such as the one in view."""
+    return tuple(
+        (f"{one.candidate}, {one.name.replace('_', ' ')}", one.told)
+        for one in memory.kept
+        if memory.entry(one.candidate) is None
     )
 
 

@@ -149,7 +149,7 @@ def _with_pending(run: AgentRun, *, editable: bool) -> _Change:
         "action": text,
         "proposed": proposed,
         "origin": pending.origin,
-        "message": pending.problem,
+        "message": pending.problem or run.state.last_proposal.remark,
         "editable": editable,
         "outcome": "pending",
         "queue": tuple(str(one) for one in run.state.queue),

@@ -92,6 +92,7 @@ def _action(
 ) -> ActionView:
     form = recognised.permissible.actions if recognised else ()
     elements = observed.observation.elements if observed else ()
+    remark = decided.proposal.remark if decided is not None else ""
     if reviewed is not None:
         return ActionView(
             thought=reviewed.thought,
@@ -99,7 +100,7 @@ def _action(
             proposed=str(reviewed.proposed) if reviewed.proposed is not None else "",
             origin=reviewed.origin,
             outcome=acted.outcome if acted else "pending",
-            message=(acted.message if acted else "") or reviewed.note,
+            message=_in_words((acted.message if acted else "") or reviewed.note, remark),
             form=form,
             elements=elements,
         )
@@ -109,12 +110,16 @@ def _action(
             thought=proposal.thought,
             action=str(proposal.action) if proposal.action is not None else "",
             outcome="pending",
-            message=proposal.problem,
+            message=_in_words(proposal.problem, remark),
             queue=tuple(str(one) for one in decided.queue),
             form=form,
             elements=elements,
         )
     return ActionView(form=form, elements=elements)
+
+
+def _in_words(*sentences: str) -> str:
+    return " ".join(one for one in sentences if one)
 
 
 def _observation(

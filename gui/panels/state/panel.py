@@ -150,7 +150,9 @@ def _buffer_row(one: SetAsideView) -> Row:
     return Row(
         f"{one.candidate}  {one.title}".rstrip(),
         *mark,
-        detail="\n".join(filter(None, (one.reason, chosen_at))),
+        detail="\n".join(
+            filter(None, (one.reason, *(f"{name}: {text}" for name, text in one.kept), chosen_at))
+        ),
         strong=one.chosen,
         key=one.candidate,
     )

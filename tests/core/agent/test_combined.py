@@ -69,6 +69,16 @@ def test_a_called_policy_acts_within_the_state_and_its_action_is_judged(stage, l
     # The shop's states do not let a run stop before something is bought; a called policy may return.
     assert recognised.permissible.action("stop") is not None
     assert records(run, 1)["recognise"].permissible.action("stop") is None
+    # A policy whose file has notes takes them in every state.
+    assert records(run, 1)["recognise"].permissible.action("note") is not None
+    assert recognised.permissible.action("note") is None
+    assert "- note [text]" in llm_server.requests[1].texts[0]
+    assert "- note [text]" not in llm_server.requests[2].texts[0]
+    # What its file says of typing and clicking is not told in a state that has neither.
+    searching = llm_server.requests[2].texts[0]
+    assert 'You are the policy "search_shop"' in searching
+    assert "ACTION: type [" not in searching
+    assert "ACTION: search [" not in searching
     # Each frame recalls by its own assignment.
     first, own = records(run, 1)["recall"], records(run, 2)["recall"]
     assert (first.recalled_at, own.recalled_at) == (1, 2)

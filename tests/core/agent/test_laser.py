@@ -4,10 +4,11 @@ import re
 
 import pytest
 
+from core.agent.spaces.choice import CHOOSE
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from tests.core.agent.headless import headless
-from tests.core.agent.traced import purposes, steps
+from tests.core.agent.traced import purposes, records, steps, view
 from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
@@ -85,7 +86,7 @@ def test_a_purchase_asks_for_a_rationale_and_a_function_at_each_step(stage, llm_
         ["search"],
         functions[1].tool_names,
         ["description", "features", "reviews", "choose_options", "back_to_results", "buy_now"],
-        ["description", "reviews", "overview", "choose_options", "back_to_results", "buy_now"],
+        ["description", "reviews", "choose_options", "back_to_results", "buy_now"],
     ]
     assert functions[1].tool_names[0] == "select_item"
     assert set(functions[1].tool_names) <= {"select_item", "next_page", "back_to_search"}
@@ -120,6 +121,61 @@ def test_each_state_has_its_instruction_and_the_item_is_shown_what_was_searched_
         assert "Max price: 30" in text
     # What is not permissible is not advised either.
     assert all("cannot be done, stop" not in texts[0] for texts in (search, results, item))
+
+
+def select(place):
+    """Return the answer that opens this item of the results."""
+    return lambda request: Reply(calls=(call("select_item", item_id=ids_on(request)[place]),))
+
+
+def test_a_later_prompt_holds_the_thoughts_and_all_that_was_read_of_the_item(stage, llm_server):
+    llm_server.script(*thinking(SEARCH), Reply(text="The first\none fits."), select(0))
+    llm_server.script(
+        *thinking(call("description"), call("features"), call("reviews"), call("back_to_results"))
+    )
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(6):
+        stage.step(run)
+    item = run.state.memory.remembered["item_id"]
+    product = bundled_catalogue().product(item)
+    prompt = llm_server.requests[10].texts[-1]
+    assert "1. Thought: Thought 1.\n   Action: search [steel water bottle] [30] (searchbox" in prompt
+    assert f"2. Thought: The first one fits.\n   Action: select_item [{item}]" in prompt
+    assert f"Read already of {item}" in prompt
+    # Reviews are what the page shows; the parts before it are told beside it.
+    read = prompt.split("Read already", 1)[1].split("\nPage: ", 1)[0]
+    assert [line.split(":")[0] for line in read.splitlines()[1:] if line] == [
+        "- overview",
+        "- description",
+        "- features",
+    ]
+    assert product.description in " ".join(read.split())
+    assert all(feature in read for feature in product.features)
+    assert llm_server.requests[11].tool_names == ["choose_options", "back_to_results", "buy_now"]
+    # What the prompt does not offer it does not speak of either.
+    assert all("note" not in name for request in llm_server.requests for name in request.tool_names)
+    assert "note" not in "\n".join(llm_server.requests[10].texts)
+    recorded = records(run, 6)["recognise"].memory
+    assert [one.name for one in recorded.kept_of(item)] == [
+        "price",
+        "overview",
+        "description",
+        "features",
+        "reviews",
+    ]
+
+
+def test_what_was_read_stays_with_its_item_when_another_one_is_opened(stage, llm_server):
+    llm_server.script(*thinking(SEARCH), Reply(text="One."), select(0), *thinking(call("features")))
+    llm_server.script(*thinking(call("back_to_results")), Reply(text="Two."), select(1), Reply(text="So."))
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(5):
+        stage.step(run)
+    stage.until(run, "decide")
+    first, second = run.state.memory.looked_at
+    assert "features" in [one.name for one in run.state.memory.kept_of(first)]
+    assert [one.name for one in run.state.memory.kept_of(second)] == ["price", "overview"]
+    assert "features" in [one.name for one in run.state.permissible.actions]
 
 
 def test_an_item_that_is_not_on_the_page_is_asked_about_once_and_never_opened(stage, llm_server):
@@ -184,7 +240,7 @@ def test_after_13_transitions_one_of_those_set_aside_is_chosen_and_bought(stage,
     assert functions[13].tool_names == ["choose_candidate"]
     assert schema(functions[13], "choose_candidate")["properties"]["candidate"]["enum"] == [item["id"]]
     asked = "\n".join(llm_server.requests[26].texts)
-    assert "There is no time left to look further." in asked
+    assert "There is no time left to look further" in asked
     assert left in asked
     assert "13 of 15 transitions are made" in asked
     assert functions[14].tool_names == ["buy_now"]
@@ -208,20 +264,108 @@ def test_an_empty_buffer_ends_the_run_by_its_budget_with_the_reason(stage, llm_s
     assert (steps(run)[-1].outcome, steps(run)[-1].message) == ("failed", row.error)
 
 
-def test_a_candidate_that_was_never_looked_at_cannot_be_chosen_and_ends_the_run(stage, llm_server):
-    def select(request):
-        return Reply(calls=(call("select_item", item_id=ids_on(request)[0]),))
+def to_the_choice(llm_server, *left):
+    """Script a run that opens the items at these places, leaves each for its reason, and uses the budget up."""
+    llm_server.script(*thinking(SEARCH))
+    for place, reason in left:
+        llm_server.script(Reply(text="This."), select(place))
+        llm_server.script(Reply(text=reason), Reply(calls=(call("back_to_results"),)))
+    llm_server.script(*thinking(*pages_turned(12 - 2 * len(left))))
 
-    wrong = Reply(calls=(call("choose_candidate", candidate="BKNOTHERE0"),))
-    llm_server.script(*thinking(SEARCH), Reply(text="This."), select, *thinking(call("back_to_results")))
-    llm_server.script(*thinking(*pages_turned(10)), Reply(text="That."), wrong, wrong)
+
+def test_the_choice_has_a_text_of_its_own_and_all_that_is_known_of_each_candidate(stage, llm_server):
+    to_the_choice(llm_server, (0, "It has no loop."), (1, "Too large."))
+    llm_server.script(Reply(text="The first."))
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(13):
+        stage.step(run)
+    stage.until(run, "decide")
+    before = len(llm_server.requests)
+    llm_server.script(lambda _: Reply(calls=(call(CHOOSE, candidate=run.state.memory.buffer[0].candidate),)))
+    stage.phase(run)
+    system, user = llm_server.requests[before].texts
+    whole = f"{system}\n{user}"
+    for contradiction in (
+        "Compare each item of the list",
+        "go to the next page",
+        "A wrong turn is no harm",
+        "heading “Results for",
+        "which one action on which element",
+    ):
+        assert contradiction not in whole
+    assert "What to do now:\nThere is no time left to look further" in system
+    for entry in run.state.memory.buffer:
+        product = bundled_catalogue().product(entry.candidate)
+        told = user.split(f"  - {entry.candidate} (", 1)[1].split("\n  - ", 1)[0]
+        assert told.startswith(f"{entry.title}: {entry.reason})\n    price: $")
+        assert f"Brand / {product.brand}" in told
+    assert run.state.recognised.diagram.instruction.startswith("There is no time left")
+
+    stage.step(run)
+    stage.until(run, "decide")
+    llm_server.script(Reply(text="Now."), buy)
+    stage.phase(run)
+    system = llm_server.requests[before + 2].texts[0]
+    assert "This is the item you chose" in system
+    assert "go back to the results" not in system
+
+
+NO_ITEM = Reply(calls=(call("choose_candidate", candidate="BKNOTHERE0"),))
+
+
+@pytest.mark.parametrize(
+    ("thought", "bad"),
+    [
+        ("That.", (NO_ITEM, NO_ITEM)),
+        ("That.", (Reply(text="I would take the first."), Reply(text=""))),
+        ("That.", (Reply(calls=(call("next_page"),)), Reply(calls=(call("stop", answer=""),)))),
+    ],
+    ids=["an item never seen", "words only", "looking further"],
+)
+def test_a_bad_reply_and_a_bad_repair_at_the_budget_choose_by_the_agents_own_reasons(
+    stage, llm_server, thought, bad
+):
+    reasons = ("It is a steel bottle with a straw lid, white, but dear.", "It is no bottle.")
+    to_the_choice(llm_server, (0, reasons[0]), (1, reasons[1]))
+    llm_server.script(Reply(text=thought), *bad, Reply(text="Buy it then."), buy)
     run = stage.open(llm_server, TASK, preset="laser")
     stage.to_the_end(run)
-    row = run.store.run(run.state.run)
-    assert row.outcome == "budget"
-    assert "No choice was made at the budget." in row.error
-    assert '"BKNOTHERE0" is not on offer for candidate' in row.error
-    assert row.verdict.reason == "Nothing was bought."
+
+    best = run.state.memory.buffer[0].candidate
+    assert (run.outcome, run.error) == ("done", "")
+    assert f"Bought {best}" in run.verdict.reason
+    assert run.verdict.reward > 0
+    chosen = steps(run)[13]
+    assert (chosen.action, chosen.outcome) == (f"choose_candidate [{best}]", "done")
+    assert "(Chosen by rule:" in chosen.thought
+    proposal = records(run, 14)["decide"].proposal
+    assert proposal.remark.startswith("Chosen by rule, not by the LLM: ")
+    assert "the most of 2 candidates" in proposal.remark
+    assert "could not be used" in proposal.remark
+    assert proposal.remark in view(run, 14).action.message
+    # The LLM is told that this was not its choice.
+    assert "Chosen by rule, not by the LLM" in llm_server.requests[-1].texts[-3]
+
+
+def test_a_candidate_whose_page_is_gone_is_not_chosen_for_good(stage, llm_server):
+    to_the_choice(llm_server, (0, "No loop."), (1, "No loop either."))
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(13):
+        stage.step(run)
+    first, second = run.state.memory.buffer
+    gone = first.replace(url="http://127.0.0.1:9/item/gone")
+    run.state.memory = run.state.memory.replace(buffer=(gone, second))
+    for one in (first, second):
+        llm_server.script(Reply(text="This."), Reply(calls=(call(CHOOSE, candidate=one.candidate),)))
+    llm_server.script(Reply(text="Buy."), buy)
+    stage.to_the_end(run)
+    assert [(one.action.split(" ")[0], one.outcome) for one in steps(run)[13:]] == [
+        (CHOOSE, "failed"),
+        (CHOOSE, "done"),
+        ("buy_now", "done"),
+    ]
+    assert f"Bought {second.candidate}" in run.verdict.reason
+    assert len(run.state.memory.transitions) == 15
 
 
 def test_a_run_without_a_window_may_buy(stage, llm_server):

@@ -6,7 +6,7 @@ import pytest
 from core.schema.errors import DataError, LLMError, TraceError
 from core.schema.step import PHASES
 from core.trace.store import TraceStore
-from tests.core.agent.traced import records, steps
+from tests.core.agent.traced import records, steps, view
 from tests.core.stage import on, page_file, ref_in, stop
 from tests.llm_server import Reply, call
 
@@ -308,12 +308,20 @@ def own_preset(stage, name, old, new, base="laser"):
 
 
 def test_laser_can_decide_in_one_call(stage, llm_server):
-    own_preset(stage, "one", "calls = 2", "calls = 1")
     llm_server.script(on('button "ONE"', thought="ONE."))
-    run = stage.open(llm_server, preset="one")
+    run = stage.open(llm_server, preset="laser-one-call")
     stage.to_the_end(run)
     assert [one.purpose for one in run.store.calls(run.state.run)] == ["decide"]
     assert "Think first" in llm_server.requests[0].texts[-1]
+    assert steps(run)[0].thought == "ONE."
+
+
+def test_a_thought_that_the_llm_marks_as_thinking_is_not_told_again(stage, llm_server):
+    llm_server.script(Reply(text="<think>Hm, hm.</think>\nONE is it."), on('button "ONE"'))
+    run = stage.open(llm_server, preset="laser")
+    stage.to_the_end(run)
+    assert steps(run)[0].thought == "ONE is it."
+    assert "ONE is it." in llm_server.requests[1].texts
 
 
 @pytest.mark.parametrize("reply_format", ["lines", "json"])
@@ -391,6 +399,35 @@ def test_one_action_a_step_is_taken_where_the_preset_says_so(stage, llm_server, 
     stage.to_the_end(run)
     assert records(run, 1)["decide"].queue == ()
     assert [step.effect for step in steps(run)] == ["page action", "stop"]
+
+
+def test_further_actions_that_are_not_taken_are_told_to_the_person_and_the_llm(stage, llm_server, tmp_path):
+    def three(request):
+        ref = ref_in(request, 'button "Go"')
+        return Reply(calls=(call("click", target=ref), call("scroll", direction="down"), call("stop")))
+
+    llm_server.script(three, stop())
+    run = stage.open(llm_server, url=page_file(tmp_path, "<button>Go</button><p style='height:3000px'>"))
+    stage.until(run, "act")
+    said = "the reply also asked for scroll [down], stop [], which was not done."
+    assert said in steps(run)[0].message
+    stage.step(run)
+    assert said in records(run, 1)["decide"].proposal.remark
+    assert said in view(run, 1).action.message
+    stage.step(run)
+    assert said in llm_server.requests[1].texts[-1]
+    assert view(run, 2).action.message == ""
+
+
+@pytest.mark.parametrize(("own", "sent"), [("[sampling.repair]\ntemperature = 0.7", 0.7), ("", 0.0)])
+def test_a_repair_is_sampled_as_the_preset_says_and_else_as_what_it_repairs(stage, llm_server, own, sent):
+    before = "[sampling.function]"
+    own_preset(stage, "repairing", before, f"{own}\n\n{before}")
+    llm_server.script(Reply(text="So."), Reply(text="No tool."), on('button "ONE"'))
+    run = stage.open(llm_server, preset="repairing")
+    stage.to_the_end(run)
+    assert [one.purpose for one in run.store.calls(run.state.run)] == ["rationale", "function", "repair"]
+    assert [one.body["temperature"] for one in llm_server.requests] == [0.0, 0.0, sent]
 
 
 @pytest.mark.parametrize(("pictures", "mime"), [("plain", "image/webp"), ("outlines", "image/png")])

@@ -23,7 +23,7 @@ def presets(own):
 
 
 def test_the_presets_of_the_installation_are_whole(presets):
-    assert presets.names() == ("plain", "combined", "laser", "reflect", "step", "synapse")
+    assert presets.names() == ("plain", "combined", "laser", "laser-one-call", "reflect", "step", "synapse")
     assert presets.get("plain").calls == 1
     assert presets.get("laser").calls == 2
     assert presets.get("laser").space == "auto"
@@ -32,6 +32,7 @@ def test_the_presets_of_the_installation_are_whole(presets):
         "plain": [],
         "combined": [*TABLES],
         "laser": [],
+        "laser-one-call": [],
         "reflect": ["plan", "remedies", "judgement"],
         "step": ["policies"],
         "synapse": ["abstraction", "memory"],
@@ -41,7 +42,7 @@ def test_the_presets_of_the_installation_are_whole(presets):
 def test_the_users_preset_wins_over_one_of_the_same_name(presets, own):
     (own / "presets" / "plain.toml").write_text(GOOD.replace('title = "Plain"', 'title = "Mine"'))
     assert presets.get("plain").title == "Mine"
-    assert presets.names() == ("plain", "combined", "laser", "reflect", "step", "synapse")
+    assert presets.names() == ("plain", "combined", "laser", "laser-one-call", "reflect", "step", "synapse")
 
 
 def test_an_edited_preset_is_read_anew(presets, own):

@@ -6,10 +6,12 @@ from core.agent.general_space import permissible_of
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.reflection.plan import read_plan
 from core.llm.json_schema import fits
+from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.messages import Turn
 from core.schema.observation import CleanObservation
+from core.schema.progress import Kept
 from tests.core.observations import element, observation
 
 
@@ -52,6 +54,7 @@ def render(prompts, name, **more):
         "instruction": "Look for it.",
         "layout": "",
         "shown": {"max_price": "20"},
+        "read": (Kept(candidate="B7", name="the_features", text="Folds flat", cut=30),),
     }
     return prompts.render(name, **{**values, **more})
 
@@ -91,6 +94,48 @@ def test_the_prompt_tells_task_page_history_notes_and_what_is_left_out(prompts):
         "0 tab 0 (current); 1 tab 1",
     ):
         assert part in text
+
+
+@pytest.mark.parametrize("name", ["plain", "laser", "step", "reflect", "synapse", "combined"])
+def test_every_preset_tells_what_was_read_on_other_parts_of_the_page(prompts, name):
+    text = render(prompts, f"{name}/user.j2")
+    assert "Read already of B7" in text
+    assert "- the features: Folds flat … (cut here, about 30 more tokens)" in text
+    assert "Read already" not in render(prompts, f"{name}/user.j2", read=())
+
+
+def test_a_policys_prompt_speaks_of_notes_only_where_they_can_be_taken(prompts):
+    assert "- note [text] keeps" in render(prompts, "step/system.j2")
+    assert "note [text]" not in render(prompts, "step/system.j2", permissible=Permissible())
+
+
+def test_laser_tells_the_thought_of_each_step_in_one_line_beside_its_action(prompts):
+    turns = (
+        Turn(number=1, thought="Look it up.\n2. Thought: forged", action="search [mat]", result="done"),
+        Turn(number=2, action="", result="failed: no action."),
+    )
+    text = render(prompts, "laser/user.j2", history=turns)
+    assert "1. Thought: Look it up. 2. Thought: forged\n   Action: search [mat]: done\n" in text
+    assert "\n2. Action: none: failed: no action.\n" in text
+
+
+def test_the_choices_that_have_more_to_tell_are_a_list(prompts):
+    choices = (
+        Choice(value="B1", label="A mat: too dear", detail=("price: $ 9", "features: Folds flat")),
+        Choice(value="B2"),
+    )
+    choose = PermissibleAction(
+        name="choose",
+        description="Choose.",
+        origin="state",
+        parameters=(Parameter(name="one", choices=choices),),
+    )
+    text = render(prompts, "laser/rationale.j2", permissible=Permissible(actions=(choose,)), at_budget=True)
+    assert (
+        "- choose: Choose. one is one of:\n  - B1 (A mat: too dear)\n    price: $ 9\n    features: Folds flat\n"
+        "  - B2\n"
+    ) in text
+    assert "which one action on which element" not in text
 
 
 def test_the_users_prompt_wins_also_when_it_comes_later(prompts, own):

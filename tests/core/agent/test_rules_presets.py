@@ -8,7 +8,7 @@ from tests.core.stage import llms_for, page_file, settings_for
 
 pytestmark = pytest.mark.browser
 
-PRESETS = ("plain", "laser", "step", "reflect", "synapse", "combined")
+PRESETS = ("plain", "laser", "laser-one-call", "step", "reflect", "synapse", "combined")
 
 
 def with_rules(stage, preset, task="", url="", instruction=""):

@@ -8,7 +8,7 @@ import pytest
 from core.environments.shop.catalogue import bundled_catalogue
 from core.environments.shop.goals import bundled_goals
 from tests.core.agent.headless import headless
-from tests.core.agent.traced import purposes, steps
+from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import ref_in
 from tests.llm_server import Reply
 
@@ -118,26 +118,92 @@ def test_a_policy_that_is_not_there_is_asked_about_once_and_takes_a_step_of_the_
     assert [(step.effect, step.outcome) for step in steps(run)] == [("none", "failed"), ("stop", "done")]
 
 
-def test_the_same_call_with_nothing_new_ends_a_run_without_a_window(stage, llm_server):
-    llm_server.script(
-        says("choose_result [a kettle]"),
-        says("stop [] [a list of results]"),
-        says("choose_result [A  kettle]"),
-    )
-    report = headless(stage, llm_server, TASK, "step", on_gate="allow")
+AGAIN = (
+    says("choose_result [a kettle]"),
+    says("stop [] [a list of results]"),
+    says("choose_result [A  kettle]"),
+)
+"""A call that comes back for lack of something, and is made again."""
+
+
+def test_a_loop_without_a_window_is_told_once_and_ends_the_run_at_the_second_time(stage, llm_server):
+    llm_server.script(*AGAIN, AGAIN[2])
+    report = headless(stage, llm_server, TASK, "step")
     assert report.outcome == "loop"
     assert report.exit_code == 1
     assert "choose_result [A  kettle] is a loop" in report.error
     assert "came back for lack of: a list of results" in report.error
-    assert len(llm_server.requests) == 3
+    assert len(llm_server.requests) == 4
+    told = prompts(llm_server)[3][1]
+    assert "choose_result [A  kettle]: skipped: Refused: choose_result [A  kettle] is a loop: " in told
     assert stage.services.store.run(report.run).outcome == "loop"
+
+
+def test_an_llm_that_is_told_of_its_loop_may_find_another_way(stage, llm_server):
+    llm_server.script(*AGAIN, says("stop [nothing found]"))
+    report = headless(stage, llm_server, TASK, "step")
+    assert (report.outcome, report.error) == ("done", "")
+    rows = stage.services.store.steps(report.run)
+    assert [(row.effect, row.outcome) for row in rows] == [
+        ("push", "done"),
+        ("pop", "done"),
+        ("none", "skipped"),
+        ("stop", "done"),
+    ]
+
+
+@pytest.mark.parametrize(("rule", "outcome", "asked"), [("end", "loop", 3), ("allow", "done", 5)])
+def test_the_rule_of_gates_says_what_becomes_of_a_loop(stage, llm_server, rule, outcome, asked):
+    llm_server.script(*AGAIN, says("stop [none]"), says("stop [nothing found]"))
+    report = headless(stage, llm_server, TASK, "step", on_gate=rule)
+    assert (report.outcome, len(llm_server.requests)) == (outcome, asked)
 
 
 def test_a_policy_that_calls_itself_with_the_same_words_is_a_loop(stage, llm_server):
     llm_server.script(says("shop [a kettle]"), says("shop [a kettle]"))
-    report = headless(stage, llm_server, TASK, "step")
+    report = headless(stage, llm_server, TASK, "step", on_gate="end")
     assert report.outcome == "loop"
     assert "is still at work" in report.error
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ("depth = 2\ncalls = 40", "2 policies deep is the limit."),
+        ("depth = 8\ncalls = 1", "has made its 1 calls."),
+    ],
+)
+def test_at_a_limit_no_policy_is_offered_and_the_prompt_says_why(stage, llm_server, limits, said):
+    text = (stage.services.resources.presets._folders[0] / "step.toml").read_text()
+    assert "depth = 8\ncalls = 40" in text
+    (stage.config / "presets" / "shallow.toml").write_text(text.replace("depth = 8\ncalls = 40", limits))
+    wrong = says("choose_result [a kettle]")
+    llm_server.script(says("search_shop [steel bottle]"), wrong, wrong)
+    run = stage.open(llm_server, TASK, preset="shallow")
+    stage.step(run)
+    stage.step(run)
+    origins = {one.origin for one in records(run, 2)["recognise"].permissible.actions}
+    assert "policy" not in origins
+    top, called, repair = (" ".join(request.texts) for request in llm_server.requests)
+    assert "Policies you may call." in top
+    assert "Policies you may call." not in called
+    assert "No policy can be called now, whatever your way of working says: " in called
+    assert said in called
+    assert '"choose_result" is not an action; permissible are: click, type, press, wait, stop.' in repair
+    assert steps(run)[1].outcome == "failed"
+
+
+def test_a_refusal_lists_only_what_is_permissible(stage, llm_server):
+    llm_server.script(says("drag [1]"), says("fly [1]"))
+    run = stage.open(llm_server, TASK, preset="step")
+    stage.step(run)
+    refused = [llm_server.requests[1].texts[-1], steps(run)[0].message]
+    offered = [one.name for one in records(run, 1)["recognise"].permissible.actions]
+    assert not {"drag", "upload"} & set(offered)
+    for text, name, what in zip(
+        refused, ("drag", "fly"), ("is not permissible here", "is not an action"), strict=True
+    ):
+        assert f'"{name}" {what}; permissible are: {", ".join(offered)}.' in text
 
 
 def test_a_policy_may_buy_at_a_bundled_site_without_a_person(stage, llm_server):

@@ -1,6 +1,8 @@
 """What the trace has of a run, as tests of the loop ask for it."""
 
 from core.agent.loop import AgentRun
+from core.debugger.snapshots import StepView
+from core.debugger.steps.view import step_view
 from core.schema.step import Phase, PhaseRecord
 from core.trace.records import StepRow
 
@@ -17,3 +19,9 @@ def purposes(run: AgentRun) -> list[str]:
 def records(run: AgentRun, number: int) -> dict[Phase, PhaseRecord]:
     """Return what the phases of a step left."""
     return {record.phase: record for record in run.store.step(run.state.run, number).records}
+
+
+def view(run: AgentRun, number: int) -> StepView:
+    """Return a step as the window draws it."""
+    row, detail = run.store.run(run.state.run), run.store.step(run.state.run, number)
+    return step_view(run.store, row, detail, live=False)

@@ -177,4 +177,4 @@ def test_a_session_is_empty_until_a_task_is_opened(make):
     assert live.view.mode == "empty"
     assert live.catalogue.tasks
     names = [preset.name for preset in live.catalogue.presets]
-    assert names == ["plain", "combined", "laser", "reflect", "step", "synapse"]
+    assert names == ["plain", "combined", "laser", "laser-one-call", "reflect", "step", "synapse"]

@@ -129,6 +129,12 @@ def stack_long(studio: Studio) -> QWidget:
     return shown
 
 
+def state_read(studio: Studio) -> QWidget:
+    text = "A lamp for desk and shelf, glazed by hand, with a shade of linen and a cord of two metres. " * 6
+    kept = (("B12-LAMP-GREEN, price", "$58.00"), ("B12-LAMP-GREEN, description", text))
+    return _state(studio, samples.SPACE.replace(remembered=(*samples.SPACE.remembered, *kept)), 330, 900)
+
+
 def exemplars(studio: Studio) -> QWidget:
     return large(studio, "Exemplars", 330, 560)
 

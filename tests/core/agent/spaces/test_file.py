@@ -31,6 +31,10 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
         ("choose_at = 4", 'choose_at = 4\nreturns = "gotoo [{url}]"', "did you mean goto?"),
         ("choose_at = 4", "choose_at = 9", "lies after transitions"),
         ("must = ['heading \"Thank you\"']", "", "fits every page"),
+        ('sets_aside = "item"', 'sets_aside = "item"\nreads = "price"', '"item" keeps no "price"'),
+        ("url = '/results'", "url = '/results'\nkeeps = { price = 'link' }", "names no candidate"),
+        ('candidate = "item"', 'candidate = "item"\ncandidate_from = { css = "p" }', "attribute to read"),
+        ('candidate = "item"', "candidate = \"item\"\nkeeps = { price = 'link x' }", "is not a pattern"),
     ],
 )
 def test_a_mistake_is_reported_with_file_line_and_the_nearest_name(space_path, old, new, expected):

@@ -1,5 +1,5 @@
 from core.agent.spaces.file import FromPage, OptionGroups, SpaceState, read_space
-from core.agent.spaces.recognition import _values, offered_actions, option_groups, recognise_state
+from core.agent.spaces.recognition import offered_actions, option_groups, recognise_state, values_of
 from core.schema.progress import SpaceMemory
 from tests.core.agent.spaces.pages import ITEM, RESULTS, SEARCH, SELECT, SHOP, element, page
 
@@ -105,5 +105,5 @@ def test_an_argument_without_a_list_takes_any_text(space):
 
 def test_values_can_come_from_an_attribute_of_the_html():
     html = '<p data-id="B7">A lamp</p><p data-id="B7">again</p><p data-id="">no</p>'
-    found = list(_values(FromPage(css="[data-id]", attribute="data-id"), page(), html))
-    assert [(one.value, one.label) for one in found] == [("B7", "A lamp")]
+    found = values_of(FromPage(css="[data-id]", attribute="data-id"), page(), html)
+    assert found == {"B7": "A lamp"}

@@ -4,6 +4,7 @@ import time
 
 from core.agent.spaces.file import StateSpace
 from core.agent.spaces.macros import fill, macro_steps, memory_after
+from core.agent.spaces.reading import noticed
 from core.agent.spaces.recognition import offered_actions, recognise_state
 from core.browser.driver import TabDriver
 from core.schema.action import Goto, Named
@@ -111,4 +112,7 @@ class Walk:
             found = recognise_state(self.space, self.page)
         assert found.state is not None, found.why
         assert found.also == (), found.why
+        state = self.space.state_named(found.state)
+        assert state is not None
+        self.memory = noticed(self.memory, state, self.page, self._capture.html, step=1)
         return found.state

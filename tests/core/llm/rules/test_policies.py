@@ -69,7 +69,7 @@ def as_policy(
     callables = policies.callable_from(policy, environment, observation.url)
     permissible = permissible_in(policy, permissible_of(observation), callables)
     frame = frame_prompt(stack, policy, callables, permissible, reply_format="lines")
-    system = Prompts().render("step/system.j2", frame=frame)
+    system = Prompts().render("step/system.j2", frame=frame, permissible=permissible)
     return LLMRequest(
         purpose="decide",
         messages=(Message(role="system", text=system), Message(role="user", text=frame.objective)),

@@ -79,6 +79,7 @@ def test_the_buffer_tells_reason_and_step_and_what_was_chosen(panel: StatePanel)
     first, second = panel.buffer.rows
     assert "B07-LAMP-BLUE" in first.text
     assert "The colour does not match." in first.detail
+    assert "price: $58.00\nfeatures: Glazed by hand" in first.detail
     assert first.word == "step 3"
     assert second.word == "chosen"
     assert "step 2" in second.detail

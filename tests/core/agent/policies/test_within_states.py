@@ -1,0 +1,142 @@
+"""What the prompt of a policy says where the state of the page leaves only its own actions (preset combined)."""
+
+import re
+
+import pytest
+
+from core.agent.general_space import permissible_of
+from core.agent.policies.catalogue import Policies
+from core.agent.policies.prompt import frame_prompt, permissible_in
+from core.agent.policies.stack import SeenPage, Stack
+from core.agent.prompts import Prompts
+from core.agent.spaces.choice import CHOOSE
+from core.agent.spaces.file import Spaces
+from core.schema.action import ACTIONS
+from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.observation import CleanObservation
+from tests.core.observations import element, observation
+
+URL = {"shop": "http://127.0.0.1:1/", "airline": "http://127.0.0.1:1/"}
+PAGE = observation(element(1, "button", "Save"))
+IN_PLAIN_WORDS = ("click", "type", "press", "scroll", "hover", "drag", "upload", "note", "stop")
+
+
+def own(name, *parameters):
+    given = tuple(Parameter(name=one) for one in parameters)
+    return PermissibleAction(name=name, description="Do it.", parameters=given, origin="state")
+
+
+def offered_in(state, *, may_stop):
+    """Return all that a state can offer, whatever its page."""
+    actions = [own(one.name, *(parameter.name for parameter in one.parameter)) for one in state.action]
+    stop = permissible_of(PAGE).action("stop")
+    return Permissible(actions=(*actions, *([stop] if may_stop else [])))
+
+
+def rendered(policy, environment, permissible, *, called, reply_format="lines", limited=True):
+    """Return the frame, what it may do, and its system and user messages."""
+    page = SeenPage(url=URL[environment])
+    stack = Stack().begin("top", "top", ("Do it.",), step=1, page=page)
+    if called:
+        stack = stack.push(policy.id, policy.name, tuple("x" for _ in policy.parameters), step=1, page=page)
+    callables = POLICIES.callable_from(policy, environment, URL[environment])
+    extra = [
+        one for one in permissible_of(PAGE).actions if one.name in ("note", *(["stop"] if called else []))
+    ]
+    have = {one.name for one in permissible.actions}
+    permissible = permissible.replace(
+        actions=(*permissible.actions, *(one for one in extra if one.name not in have))
+    )
+    permissible = permissible_in(policy, permissible, callables)
+    frame = frame_prompt(stack, policy, callables, permissible, reply_format=reply_format, limited=limited)
+    values = {
+        "objective": "Do it.",
+        "page": CleanObservation(url=PAGE.url, title=PAGE.title, text=PAGE.lines()),
+        "tabs": (),
+        "history": (),
+        "notes": (),
+        "permissible": permissible,
+        "left_out": 0,
+        "reply_format": reply_format,
+        "several": True,
+        "space": environment,
+        "state": "state",
+        "state_why": "",
+        "instruction": "",
+        "layout": "",
+        "shown": {},
+        "plan": None,
+        "experience": (),
+        "frame": frame,
+    }
+    texts = [PROMPTS.render(f"combined/{name}.j2", **values) for name in ("system", "user")]
+    return frame, permissible, texts
+
+
+POLICIES, SPACES, PROMPTS = Policies(), Spaces(), Prompts()
+
+
+@pytest.mark.parametrize("reply_format", ["lines", "json", "tools"])
+@pytest.mark.parametrize(
+    ("environment", "policy"),
+    [
+        pytest.param(environment, policy, id=policy.id)
+        for environment in URL
+        for policy in POLICIES.applying(environment, URL[environment])
+    ],
+)
+def test_no_prompt_of_a_policy_in_any_state_names_an_action_that_is_not_offered(
+    environment, policy, reply_format
+):
+    space = SPACES.get(environment)
+    for state in space.state:
+        for called in (True, False) if policy.top else (True,):
+            _, permissible, (system, user) = rendered(
+                policy,
+                environment,
+                offered_in(state, may_stop=space.may_stop),
+                called=called,
+                reply_format=reply_format,
+            )
+            offered = {one.name for one in permissible.actions}
+            assert named_in(system, user) <= offered, state.name
+            plain = {name for name in IN_PLAIN_WORDS if re.search(rf"\b{name}\b", system, re.IGNORECASE)}
+            assert plain <= offered, state.name
+            for one in POLICIES.callable_from(policy, environment, URL[environment]):
+                assert one.name in offered or f"`{one.name}`" not in system
+
+
+def named_in(*texts):
+    """Return the actions of a page that are named as such: written out, in code, or called."""
+    names = "|".join(ACTIONS)
+    text = "\n".join(texts).replace(PAGE.lines(), "")
+    written = rf"ACTION: ({names})\b|\b({names}) \[|`({names})\b|\"name\": \"({names})\"|tool ({names})\b"
+    return {name for match in re.finditer(written, text) for name in match.groups() if name}
+
+
+def test_what_a_state_leaves_of_an_instruction_is_numbered_anew_and_still_says_whom_to_call():
+    policy = POLICIES.top_of("shop", URL["shop"])
+    frame, _, _ = rendered(policy, "shop", Permissible(actions=(own("buy_now"),)), called=False)
+    numbers = re.findall(r"^(\d+)\.", frame.instruction, re.MULTILINE)
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    assert "`search_shop`" in frame.instruction
+    assert "Press Buy now" not in frame.instruction
+    assert "Buying ends the task." in frame.instruction
+
+
+def test_without_a_state_the_instruction_and_the_examples_are_those_of_the_file():
+    policy = POLICIES.top_of("shop", URL["shop"])
+    general = permissible_of(PAGE)
+    frame, _, _ = rendered(policy, "shop", general, called=False, limited=False)
+    assert frame.instruction == policy.instruction
+    assert len(frame.examples) == len(policy.examples)
+
+
+def test_at_the_budget_a_policy_is_told_of_nothing_but_the_choice():
+    policy = POLICIES.top_of("shop", URL["shop"])
+    stack = Stack().begin(policy.id, policy.name, ("Buy it.",), step=1, page=SeenPage(url=URL["shop"]))
+    callables = POLICIES.callable_from(policy, "shop", URL["shop"])
+    choice = Permissible(actions=(own(CHOOSE, "candidate"),))
+    frame = frame_prompt(stack, policy, callables, choice, reply_format="lines", limited=True)
+    assert (frame.examples, frame.callable) == ((), ())
+    assert "`" not in frame.instruction

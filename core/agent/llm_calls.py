@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from core.agent.state import RunState
+from core.agent.state import Overlap, RunState
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, Purpose, Retry
 from core.schema.record import Record
@@ -58,6 +58,7 @@ class Asker:
         self.llm = llm
         self.asking: CallRecord | None = None
         """The call that is out."""
+        self._out = Overlap()
         self._listener = listener
         self.hold: Hold = _no_hold
 
@@ -96,10 +97,10 @@ class Asker:
 
         self.asking = record
         try:
-            reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
+            with state.in_calls.span(), self._out.span():
+                reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
         except (BackstepError, asyncio.CancelledError) as error:
             seconds = time.perf_counter() - began
-            self._count(state, seconds)
             reason = str(error) or "cancelled"
             failed = record.replace(seconds=seconds, retries=tuple(retries), error=reason)
             self._store.save_call(state.run, failed)
@@ -107,7 +108,7 @@ class Asker:
             raise
         finally:
             self.asking = None
-        self._count(state, reply.seconds)
+            state.totals.seconds_in_llm += self._out.take()
         state.totals.prompt_tokens += reply.usage.prompt_tokens
         state.totals.completion_tokens += reply.usage.completion_tokens
         if reply.cost is not None:
@@ -128,10 +129,10 @@ class Asker:
 
     async def _held(self, state: RunState, call: CallRecord, *, over: bool) -> None:
         """Let a debugger stop here; its time is no time of the step's own."""
-        began = time.perf_counter()
         self.asking = call
         try:
-            await self.hold(call, over)
+            with state.in_calls.span():
+                await self.hold(call, over)
         except asyncio.CancelledError as error:
             if not over:
                 self._store.save_call(
@@ -140,7 +141,6 @@ class Asker:
             raise
         finally:
             self.asking = None
-            state.clock.in_llm += time.perf_counter() - began
 
     def takes_images(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose takes pictures."""
@@ -154,8 +154,3 @@ class Asker:
         """Return who answers this purpose, where the LLM sends purposes to others."""
         route: Callable[[Purpose], Answerer] | None = getattr(self.llm, "llm_for", None)
         return self.llm if route is None else route(purpose)
-
-    @staticmethod
-    def _count(state: RunState, seconds: float) -> None:
-        state.totals.seconds_in_llm += seconds
-        state.clock.in_llm += seconds

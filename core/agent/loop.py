@@ -273,11 +273,13 @@ class AgentRun:
                 self._keep_events()
                 self._keep_page_log("before the action")
             began, self._phase_begun = time.perf_counter(), time.time()
+            in_calls = state.in_calls.seconds
             try:
                 done = ENTRIES[phase].run(self._tools)
                 self._done = await done if isinstance(done, Awaitable) else done
             finally:
                 state.clock.active += time.perf_counter() - began
+                state.clock.in_llm += state.in_calls.seconds - in_calls
         record = self._done
         self.store.save_phase(state.run, state.number, record, begun=self._phase_begun)
         if phase == "observe":

@@ -1,6 +1,8 @@
 """The run so far: what the phases read, and what they leave for one another."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -73,10 +75,42 @@ class Totals:
 
 @dataclass
 class StepClock:
-    """Time of the step under way, and how much of it the LLM and the person took."""
+    """Time of the step's phases, and how much of it at least one call, or a hold at one, was out."""
 
     active: float = 0.0
     in_llm: float = 0.0
+
+
+class Overlap:
+    """Wall time in which at least one of several things that may overlap goes on."""
+
+    def __init__(self) -> None:
+        self._going_on = 0
+        self._since = 0.0
+        self._before = 0.0
+        self._taken = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """So far, with what goes on now."""
+        return self._before + (time.perf_counter() - self._since if self._going_on else 0.0)
+
+    def take(self) -> float:
+        """Return the seconds since this was last asked."""
+        before, self._taken = self._taken, self.seconds
+        return self._taken - before
+
+    @contextmanager
+    def span(self) -> Iterator[None]:
+        """Count the time of the block."""
+        if not self._going_on:
+            self._since = time.perf_counter()
+        self._going_on += 1
+        try:
+            yield
+        finally:
+            self._before, self._since = self.seconds, time.perf_counter()
+            self._going_on -= 1
 
 
 @dataclass
@@ -158,6 +192,8 @@ class RunState:
     notes: list[str] = field(default_factory=list)
     totals: Totals = field(default_factory=Totals)
     clock: StepClock = field(default_factory=StepClock)
+    in_calls: Overlap = field(default_factory=Overlap)
+    """Time in which calls were out or held."""
     started: float = field(default_factory=time.time)
     answer: str = ""
     last_proposal: Proposal = field(default_factory=Proposal)

@@ -500,3 +500,12 @@ class CallRecord(Record):
     seconds: float = 0.0
     retries: tuple[Retry, ...] = ()
     error: str = ""
+
+
+def seconds_covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Return the wall time of spans (begin, seconds), where what overlaps counts once."""
+    covered, reached = 0.0, float("-inf")
+    for begun, seconds in sorted(spans):
+        covered += max(begun + seconds - max(begun, reached), 0.0)
+        reached = max(reached, begun + seconds)
+    return covered

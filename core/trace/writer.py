@@ -8,7 +8,15 @@ from typing import Any
 from core.schema.changes import Changes
 from core.schema.errors import TraceError
 from core.schema.observation import Observation
-from core.schema.step import PHASES, Abstracted, CallRecord, Committed, PhaseRecord, Reviewed
+from core.schema.step import (
+    PHASES,
+    Abstracted,
+    CallRecord,
+    Committed,
+    PhaseRecord,
+    Reviewed,
+    seconds_covered,
+)
 from core.trace import encoding
 from core.trace import reader as reading
 from core.trace.database import TraceDatabase
@@ -139,9 +147,12 @@ def mark_interrupted(database: TraceDatabase, run: int) -> None:
         "  (SELECT coalesce(max(begun), 0) FROM steps WHERE run = :run),"
         "  (SELECT coalesce(max(saved), 0) FROM phases JOIN steps ON steps.id = phases.step"
         "   WHERE steps.run = :run),"
-        "  (SELECT coalesce(max(started + seconds), 0) FROM calls WHERE run = :run)),"
-        " seconds_in_llm = (SELECT total(seconds) FROM calls WHERE run = :run)"
+        "  (SELECT coalesce(max(started + seconds), 0) FROM calls WHERE run = :run))"
         " WHERE run = :run",
         {"run": run},
     )
-    database.execute("UPDATE runs SET seconds = ended - started WHERE run = ?", (run,))
+    calls = database.rows("SELECT started, seconds FROM calls WHERE run = ?", (run,))
+    in_llm = seconds_covered((call["started"], call["seconds"]) for call in calls)
+    database.execute(
+        "UPDATE runs SET seconds = ended - started, seconds_in_llm = ? WHERE run = ?", (in_llm, run)
+    )

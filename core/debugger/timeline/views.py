@@ -4,7 +4,7 @@ from typing import Literal
 
 from core.browser.log.records import LogPart
 from core.schema.record import Record
-from core.schema.step import Phase
+from core.schema.step import Phase, seconds_covered
 from core.trace.records import StepRow
 
 
@@ -130,4 +130,5 @@ class TimeView(Record):
 
     @property
     def seconds_in_llm(self) -> float:
-        return sum(call.seconds for step in self.steps for call in step.calls)
+        """Wall time: calls that overlapped count once."""
+        return seconds_covered((call.begun, call.seconds) for step in self.steps for call in step.calls)

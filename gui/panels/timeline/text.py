@@ -1,6 +1,7 @@
 """The time of a run in words: for tooltips, and for who cannot see the bar."""
 
 from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, PhaseSpan, StepSpan, TimeMark, TimeView
+from core.schema.step import seconds_covered
 from gui.widgets.formats import count, dollars, seconds, thousands
 
 _OUTCOMES = {"failed": "failed", "skipped": "skipped", "pending": "not done yet"}
@@ -44,7 +45,7 @@ def step_words(step: StepSpan, *, timed: bool = True) -> str:
         _short(words),
     ]
     if step.calls:
-        asked = sum(call.seconds for call in step.calls)
+        asked = seconds_covered((call.begun, call.seconds) for call in step.calls)
         lines.append(f"{count(len(step.calls), 'LLM call')}, {seconds(asked)}")
     if step.message and step.outcome == "failed":
         lines.append(_short(step.message))

@@ -101,6 +101,8 @@ def test_remedies_are_asked_for_while_the_action_runs_and_their_record_is_comple
         "align",
     ]
     assert run.state.reflection.scheduled.kind == "go back"
+    committed = records(run, 1)["commit"]
+    assert committed.seconds_in_llm <= committed.seconds
 
 
 def test_by_hand_nothing_overlaps(stage, llm_server, fast, page):

@@ -116,6 +116,14 @@ def test_calls_have_their_time_and_cost_adds_up(store, run, clock):
     assert view.seconds_in_llm == 1.5
 
 
+def test_calls_that_overlapped_count_once(store, run, clock):
+    step_at(store, clock, run, 1)
+    call_at(store, run, 1, 1, 1004.0, 2.0)
+    call_at(store, run, 1, 2, 1005.0, 2.0)
+    call_at(store, run, 1, 3, 1005.5, 0.5)
+    assert time_view(store, run).seconds_in_llm == 3.0
+
+
 def test_what_happened_on_the_way_is_marked(store, run, clock):
     step_at(store, clock, run, 1)
     step_at(store, clock, run, 2, acted=Acted(effect="page action", outcome="failed", message="Covered."))

@@ -1,0 +1,57 @@
+"""Calls that overlap: what they are counted as."""
+
+import asyncio
+import time
+
+import pytest
+
+from core.agent.llm_calls import Asker
+from core.agent.presets import PRESETS, read_preset
+from core.agent.state import Budget, RunState
+from core.schema.messages import LLMReply, LLMRequest, Message
+from core.schema.task import Episode, Task
+from core.trace.store import TraceStore
+from tests.core.trace.making import start
+
+REQUEST = LLMRequest(purpose="decide", messages=(Message(role="user", text="What next?"),))
+
+
+class AllAtOnce:
+    """Answers nobody before so many have asked."""
+
+    name = "slow"
+    takes_images = False
+
+    def __init__(self, expected: int) -> None:
+        self._all = asyncio.Barrier(expected)
+
+    async def reply(self, request, *, on_text=None, on_retry=None):
+        began = time.perf_counter()
+        await self._all.wait()
+        await asyncio.sleep(0.05)
+        return LLMReply(text="so", seconds=time.perf_counter() - began)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = TraceStore.open(tmp_path / "traces.db")
+    yield store
+    store.close()
+
+
+def state_of(store) -> RunState:
+    task = Task(id="t", environment="web", instruction="Do it.", start_url="http://127.0.0.1:1/")
+    episode = Episode(task=task, seed=0, instruction="Do it.", start_url="http://127.0.0.1:1/")
+    preset = read_preset(PRESETS / "plain.toml")
+    return RunState(run=store.begin_run(start()), episode=episode, preset=preset, llm="slow", budget=Budget())
+
+
+async def test_time_in_overlapping_calls_counts_once(store):
+    state = state_of(store)
+    store.begin_step(state.run, 1, 1)
+    asker = Asker(store, AllAtOnce(3), lambda asked: None)
+    began = time.perf_counter()
+    await asyncio.gather(*(asker.ask(state, REQUEST) for _ in range(3)))
+    whole = time.perf_counter() - began
+    assert 0.05 <= state.totals.seconds_in_llm <= whole
+    assert 0.05 <= state.in_calls.seconds <= whole

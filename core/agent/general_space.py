@@ -15,6 +15,13 @@ from core.schema.observation import Element, Observation, Use
 CAP = 250
 """Usable elements offered at the most."""
 
+CHORDS = (
+    r"^((Control|Shift|Alt|Meta)\+)*"
+    r"(Enter|Tab|Escape|Space|Backspace|Delete|Insert|Home|End|PageUp|PageDown"
+    r"|Arrow(Up|Down|Left|Right)|F[1-9]|F1[0-2]|[!-~])$"
+)
+"""Keys by the names that Playwright's keyboard has for them, with or without modifiers."""
+
 
 def usable_elements(observation: Observation, cap: int = CAP) -> tuple[tuple[Element, ...], int]:
     """Return the usable elements in page order, and how many were left out.
@@ -163,7 +170,7 @@ def _page_actions(observation: Observation, back: int, forward: int) -> Iterator
     yield _action(
         "press",
         "Press a key or chord, such as Enter, Tab, ArrowDown or Control+a.",
-        Parameter(name="keys", description="The key or chord."),
+        Parameter(name="keys", description="The key or chord.", pattern=CHORDS),
     )
     yield _action(
         "scroll",

@@ -266,8 +266,11 @@ class Prompter:
         return tuple(found)
 
     def with_actions(self, state: RunState, request: LLMRequest) -> LLMRequest:
-        """Return the request for an action: with what is permissible, as tools where the preset replies so."""
+        """Return the request for an action: with what is permissible, as tools or as a schema of the reply."""
         request = request.replace(permissible=state.permissible)
+        if state.preset.reply_format == "json" and state.permissible.actions:
+            several = state.preset.several_actions or request.purpose == "remedies"
+            return request.replace(reply_schema=state.permissible.reply_schema(None if several else 1))
         if state.preset.reply_format != "tools":
             return request
         tools = tuple(

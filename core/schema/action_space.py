@@ -34,6 +34,8 @@ class Parameter(Record):
     """The only values allowed; None where any will do."""
     choices_by_ref: dict[Ref, tuple[str, ...]] | None = None
     """For an argument whose values depend on the target: the values each target allows."""
+    pattern: str = ""
+    """A regular expression of the values that the schema offers; a reply is not checked by it."""
     required: bool = True
 
     def json_schema(self) -> dict[str, Any]:
@@ -46,6 +48,8 @@ class Parameter(Record):
             values = list(dict.fromkeys(value for some in self.choices_by_ref.values() for value in some))
         if values:
             schema["enum"] = [int(value) for value in values] if self.type == "integer" else values
+        elif self.pattern:
+            schema["pattern"] = self.pattern
         return schema
 
 
@@ -67,6 +71,38 @@ class PermissibleAction(Record):
             "required": [parameter.name for parameter in self.parameters if parameter.required],
             "additionalProperties": False,
         }
+
+    def entry_schemas(self) -> tuple[dict[str, Any], ...]:
+        """Return the JSON schemas of a JSON reply's entry for it, one for each target whose values are its own."""
+        return tuple(
+            {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "enum": [self.name]},
+                    **{parameter.name: parameter.json_schema() for parameter in parameters},
+                },
+                "required": ["name", *(parameter.name for parameter in parameters if parameter.required)],
+                "additionalProperties": False,
+            }
+            for parameters in self._by_target()
+        )
+
+    def _by_target(self) -> tuple[tuple[Parameter, ...], ...]:
+        """Return the parameters, once for each target where the values of another one depend on it."""
+        target = self.parameter("target")
+        depending = [one for one in self.parameters if one.choices_by_ref is not None]
+        if target is None or not depending:
+            return (self.parameters,)
+        refs = dict.fromkeys(ref for one in depending for ref in one.choices_by_ref or {})
+
+        def only(parameter: Parameter, ref: Ref) -> Parameter:
+            if parameter is target:
+                return parameter.replace(choices=(Choice(value=str(ref)),))
+            if parameter.choices_by_ref is None:
+                return parameter
+            return parameter.replace(choices_by_ref={ref: parameter.choices_by_ref.get(ref, ())})
+
+        return tuple(tuple(only(one, ref) for one in self.parameters) for ref in refs)
 
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
@@ -103,6 +139,19 @@ class Permissible(Record):
     def own_names(self) -> tuple[str, ...]:
         """The names of actions that not every page has: what the state offers, and policies."""
         return tuple(action.name for action in self.actions if action.origin != "page")
+
+    def reply_schema(self, most: int | None = None) -> dict[str, Any]:
+        """Return the JSON schema of a reply in JSON: a thought, and one action or up to `most` (None: any number)."""
+        entries = [schema for action in self.actions for schema in action.entry_schemas()]
+        actions: dict[str, Any] = {"type": "array", "items": {"anyOf": entries}, "minItems": 1}
+        if most is not None:
+            actions["maxItems"] = most
+        return {
+            "type": "object",
+            "properties": {"thought": {"type": "string"}, "actions": actions},
+            "required": ["thought", "actions"],
+            "additionalProperties": False,
+        }
 
     def rows(self) -> tuple[PermissibleRow, ...]:
         """Return one row per action and target, actions in order, targets in page order.

@@ -1,8 +1,11 @@
+import json
+
 import pytest
 
 from core.agent.general_space import permissible_of
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.reflection.plan import read_plan
+from core.llm.json_schema import fits
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.schema.messages import Turn
@@ -57,6 +60,20 @@ def test_every_prompt_of_the_installation_renders(prompts, name, reply_format, s
     text = render(prompts, name, reply_format=reply_format, several=several)
     assert text
     assert "{{" not in text
+
+
+def test_the_json_that_is_asked_for_is_shown_as_json(prompts):
+    text = render(prompts, "plain/user.j2", reply_format="json")
+    decoder = json.JSONDecoder()
+    shown = {}
+    for line in text.splitlines():
+        if line.startswith('- {"name"'):
+            action, _ = decoder.raw_decode(line, 2)
+            shown[action["name"]] = action
+    permissible = permissible_of(observation(element(1, "button", "Save"), tabs=2))
+    schema = permissible.reply_schema()
+    assert list(shown) == [action.name for action in permissible.actions]
+    assert fits({"thought": "", "actions": list(shown.values())}, schema)
 
 
 def test_the_prompt_tells_task_page_history_notes_and_what_is_left_out(prompts):

@@ -1,8 +1,10 @@
+import re
 from typing import Any
 
 import pytest
 
 from core.agent.general_space import permissible_of
+from core.llm.json_schema import fits
 from core.schema.action import parse_action
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from tests.core.observations import element, observation, options
@@ -138,6 +140,56 @@ def test_schemas_name_only_permissible_values():
     assert click.json_schema()["properties"]["target"]["enum"] == [1, 2, 10]
     assert select.json_schema()["properties"]["target"]["enum"] == [3, 4]
     assert select.json_schema()["properties"]["option"]["enum"] == ["Oslo", "Rome", "Fig"]
+
+
+def test_the_schema_of_a_reply_holds_what_is_permissible_and_nothing_else():
+    schema = OFFERED.reply_schema(1)
+
+    def fitting(**action):
+        return fits({"thought": "So.", "actions": [action]}, schema)
+
+    assert fitting(name="click", target=2)
+    assert fitting(name="go_back")
+    assert not fitting(name="click", target=3)
+    assert not fitting(name="fly", target=2)
+    assert not fitting(name="click")
+    assert not fitting(name="click", target=2, force=True)
+    assert not fitting(name="check", target=5, checked="yes")
+    assert not fits({"actions": [{"name": "go_back"}]}, schema)
+    assert schema["properties"]["actions"]["maxItems"] == 1
+    assert "maxItems" not in OFFERED.reply_schema()["properties"]["actions"]
+
+
+def test_a_list_offers_only_its_own_options_in_the_schema_of_a_reply():
+    schema = OFFERED.reply_schema(1)
+
+    def chosen(target, option):
+        action = {"name": "select", "target": target, "option": option}
+        return fits({"thought": "So.", "actions": [action]}, schema)
+
+    assert chosen(3, "Oslo")
+    assert chosen(4, "Fig")
+    assert not chosen(3, "Fig")
+    assert not chosen(4, "Oslo")
+
+
+@pytest.mark.parametrize(
+    ("keys", "offered"),
+    [
+        ("Enter", True),
+        ("Control+a", True),
+        ("Shift+Tab", True),
+        ("F12", True),
+        ("x", True),
+        ("Entr", False),
+        ("", False),
+    ],
+)
+def test_the_schema_of_press_offers_only_keys_that_there_are(keys, offered):
+    press = OFFERED.action("press")
+    assert press is not None
+    pattern = press.json_schema()["properties"]["keys"]["pattern"]
+    assert bool(re.search(pattern, keys)) is offered
 
 
 def test_rows_list_each_action_with_each_of_its_targets():

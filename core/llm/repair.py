@@ -4,6 +4,7 @@
 `repair_messages` makes the one turn in which the LLM is told the problem.
 """
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -20,6 +21,10 @@ from core.schema.step import Proposal
 
 ReplyFormat: TypeAlias = Literal["tools", "json", "lines"]
 
+_YES_OR_NO = {
+    **dict.fromkeys(("true", "yes", "on", "y", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "n", "0"), False),
+}
 _FIELD_TYPES: dict[object, ParameterType] = {bool: "boolean", int: "integer", float: "number"}
 
 
@@ -101,11 +106,25 @@ def _actions(written: Written, reply: LLMReply, permissible: Permissible | None)
 
 def _from_text(text: str, permissible: Permissible | None) -> Action:
     try:
-        return parse_action(text, permissible.own_names if permissible is not None else ())
+        action = parse_action(text, permissible.own_names if permissible is not None else ())
     except ActionSyntaxError as error:
         raise _UnusableError(str(error)) from error
     except ValidationError as error:
         raise _UnusableError(f'"{text}" holds characters that no action has.') from error
+    allowed = permissible.action(action.name) if permissible is not None else None
+    return _typed(action, allowed) if isinstance(action, Named) and allowed is not None else action
+
+
+def _typed(action: Named, allowed: PermissibleAction) -> Named:
+    """Return the action with true or false for each yes or no, however that was written."""
+    kinds = [parameter.type for parameter in allowed.parameters]
+    arguments = tuple(
+        _as_text(meant) if kind == "boolean" and (meant := _yes_or_no(text)) is not None else text
+        for text, kind in itertools.zip_longest(
+            action.arguments, kinds[: len(action.arguments)], fillvalue=""
+        )
+    )
+    return action.replace(arguments=arguments)
 
 
 def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
@@ -272,7 +291,7 @@ def _number(value: object) -> float | None:
 
 def _yes_or_no(value: object) -> bool | None:
     if isinstance(value, str):
-        return {"true": True, "1": True, "false": False, "0": False}.get(value.strip().lower())
+        return _YES_OR_NO.get(value.strip().lower())
     if isinstance(value, (bool, int, float)) and value in (0, 1):
         return bool(value)
     return None

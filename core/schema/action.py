@@ -379,7 +379,7 @@ _ALIASES = {
     "finish": "stop",
 }
 _FLAG_ALIASES = {"press_enter_after": "enter"}
-_FLAG = re.compile(r"\s*([a-z_]+)\s*=\s*(0|1|true|false)\s*", re.IGNORECASE)
+_FLAG = re.compile(r"\s*([a-z_]+)\s*=\s*(0|1|true|false|yes|no|on|off)\s*", re.IGNORECASE)
 _NAME = re.compile(r"\s*([A-Za-z]+(?:[ _-]+[A-Za-z]+)*)\s*(?=\[|$)")
 _CALL = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*(?=\[|$)")
 _FIRST_WORD = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
@@ -457,7 +457,7 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
         if flag and position >= _required(cls):
             name = _FLAG_ALIASES.get(flag[1].lower(), flag[1].lower())
             if name in cls.flags:
-                values[name] = flag[2].lower() in ("1", "true")
+                values[name] = flag[2].lower() in ("1", "true", "yes", "on")
                 continue
         if not names:
             raise ActionSyntaxError(f'"{_shown(text)}" has too much: {usage(kind)}.')

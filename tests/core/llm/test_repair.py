@@ -295,7 +295,16 @@ class TestWhatIsForgiven:
         assert read("", ("click", f'{{"target": {written}}}'))[0].action == Click(target=RefTarget(ref=12))
 
     @pytest.mark.parametrize(
-        ("written", "meant"), [('"true"', True), ("1", True), ('"0"', False), ("null", False)]
+        ("written", "meant"),
+        [
+            ('"true"', True),
+            ("1", True),
+            ('"yes"', True),
+            ('"On"', True),
+            ('"0"', False),
+            ('"no"', False),
+            ("null", False),
+        ],
     )
     def test_a_yes_or_no_in_other_clothes(self, written, meant):
         proposal, _ = read("", ("type", f'{{"target": 3, "text": 42, "enter": {written}}}'))

@@ -35,6 +35,14 @@ def read(reply: LLMReply, form: str):
     return read_reply(reply, LLMRequest(purpose="decide", messages=(), permissible=HERE), form)
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"), [("yes", "true"), ("1", "true"), ("No", "false"), ("true", "true")]
+)
+def test_a_yes_or_no_of_an_action_with_a_name_of_its_own_is_typed(written, meant):
+    proposal, _ = read(LLMReply(text=f"ACTION: buy_now [8] [2] [{written}]"), "lines")
+    assert proposal.action == Named(name="buy_now", arguments=("8", "2", meant))
+
+
 @given(NAMES.filter(lambda name: name not in ACTIONS), st.lists(ANY_TEXT, max_size=4))
 def test_any_text_survives_printing_and_parsing(name, arguments):
     while arguments and not arguments[-1]:

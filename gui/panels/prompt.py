@@ -68,7 +68,7 @@ class PromptPanel(QWidget):
         about = "~" if any(call.tokens_estimated for call in calls) else ""
         cached = sum(call.cached_tokens for call in calls)
         summary = f"{count(len(calls), 'call')} · {about}{count(tokens, 'prompt token')}"
-        self.summary.setText(summary + (f", {thousands(cached)} of them cached" if cached else ""))
+        self.summary.setText(summary + (f" ({thousands(cached)} cached)" if cached else ""))
         self.fact_changed.emit(f"{about}{thousands(tokens)}" if calls else "")
         self._render()
 

@@ -129,8 +129,14 @@ class LLMService(Service[LLMList]):
         if not isinstance(llm, OpenAICompatibleLLM):
             self.answered.send(LLMAnswer(ok=True, text=await check_endpoint(llm)))
             return
-        served = await llm.models() if llm.lists_models else ()
-        reached = await check_endpoint(llm) if llm.lists_models else f"{llm.name}:"
+        served: tuple[str, ...] = ()
+        reached, unlisted = f"{llm.name}:", ""
+        if llm.lists_models:
+            try:
+                served = await llm.models()
+                reached = await check_endpoint(llm)
+            except LLMError as error:
+                unlisted = str(error)  # Some servers list no models and answer all the same.
         if served and llm.model not in served:
             self.answered.send(LLMAnswer(ok=False, text=reached))
             return
@@ -138,7 +144,7 @@ class LLMService(Service[LLMList]):
         try:
             honoured = await prober.probe()
         except LLMError as error:
-            self.answered.send(LLMAnswer(ok=False, text=f"{reached} {error}"))
+            self.answered.send(LLMAnswer(ok=False, text=unlisted or f"{reached} {error}"))
             return
         self.services.llms.honoured.keep(llm.base_url, llm.model, honoured)
         spent = f"The test took {prober.tokens} tokens"

@@ -190,7 +190,7 @@ def test_reasoning_is_folded_beside_the_reply_and_a_note_stands_above_it(make):
     assert "reasoning · 55 tokens" in text
     assert thought not in text
     assert text.index(note) < text.index("reply · 31 tokens")
-    assert "900 of them cached" in panel.summary.text()
+    assert "(900 cached)" in panel.summary.text()
     panel.finder.field.setText("two lamps")
     assert thought in panel.text.toPlainText()
 

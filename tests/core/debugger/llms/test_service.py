@@ -65,7 +65,7 @@ def test_a_test_finds_out_what_is_honoured_and_the_run_under_way_goes_by_it(
     asked.service.save(mine, NO_KEY)
     assert asked.answer().ok
     llms = asked.session.services().llms
-    assert llms.routed("mine").reply_format == "tools"
+    assert llms.get("mine").reply_format == "tools"
     llm_server.otherwise = Server(calls="no", sees="no")
     asked.service.test(mine, NO_KEY)
     answer = asked.answer()
@@ -73,12 +73,24 @@ def test_a_test_finds_out_what_is_honoured_and_the_run_under_way_goes_by_it(
     assert "calls no tools; keeps to a strict JSON schema; takes no pictures" in answer.text
     assert "The test took" in answer.text
     assert next(one.text for one in asked.answers if one.under_way) == "Asking for a plain reply…"
-    assert llms.routed("mine").reply_format == "json"
+    assert llms.get("mine").reply_format == "json"
     asked.service.list_llms()
     asked.session.done()
     assert "ask it for json" in asked.lists[-1].entries[0].honoured
     again = open_llms(load_settings(), honoured=HonouredFile(data_folder() / FILE_NAME))
-    assert again.routed("mine").reply_format == "json"
+    assert again.get("mine").reply_format == "json"
+
+
+def test_a_server_that_lists_no_models_is_tested_all_the_same(asked: Asked, llm_server: LLMServer) -> None:
+    llm_server.models = None
+    llm_server.otherwise = Server()
+    mine = LLMEntry(name="mine", base_url=llm_server.base_url, model="test-model")
+    asked.service.test(mine, NO_KEY)
+    assert asked.answer().ok
+    llm_server.reset()
+    asked.service.test(mine.replace(base_url=llm_server.base_url.removesuffix("/v1") + "/v2/x"), NO_KEY)
+    assert not asked.answer().ok
+    assert "check base_url" in asked.answers[-1].text
 
 
 def test_a_typed_key_is_what_a_test_asks_with(asked: Asked, llm_server: LLMServer) -> None:

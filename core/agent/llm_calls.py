@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from core.agent.state import Overlap, RunState
-from core.llm.registry import reply_format_of
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, Purpose, Retry
@@ -148,10 +147,10 @@ class Asker:
         """Return whether whoever answers this purpose takes pictures."""
         return self._answerer(purpose).takes_images
 
-    @property
-    def reply_format(self) -> ReplyFormat:
-        """The form in which whoever decides answers best."""
-        return reply_format_of(self._answerer("decide"))
+    def reply_format(self, purpose: Purpose) -> ReplyFormat:
+        """Return the form in which whoever answers this purpose does it best: tools, unless they say otherwise."""
+        form: ReplyFormat = getattr(self._answerer(purpose), "reply_format", "tools")
+        return form
 
     def at_once(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose may be asked something else meanwhile; a person may not."""

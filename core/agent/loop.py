@@ -312,7 +312,9 @@ class AgentRun:
 
     def _take_preset(self) -> None:
         """Go by the preset, with the form of replies that the LLM answers best where the file leaves it open."""
-        self.state.preset = self._next_preset.answered_in(self._asker.reply_format)
+        preset = self._next_preset
+        form = self._asker.reply_format("function" if preset.calls == 2 else "decide")
+        self.state.preset = preset.answered_in(form)
 
     def _keep_events(self) -> None:
         """Store what happened in the browser since the last action: it belongs to none."""

@@ -11,7 +11,6 @@ from core.llm.honoured import HonouredFile
 from core.llm.limits import Limits, Meter
 from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
 from core.llm.person import PersonLLM
-from core.llm.repair import ReplyFormat
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
 from core.settings.settings import LLMSettings, PurposeSettings, Settings
@@ -35,12 +34,6 @@ def make_rules() -> LLM:
     return rules
 
 
-def reply_format_of(llm: object) -> ReplyFormat:
-    """Return the form in which an LLM answers best: tools, unless it says otherwise."""
-    form: ReplyFormat = getattr(llm, "reply_format", "tools")
-    return form
-
-
 class RoutedLLM:
     """One LLM to its callers, which sends each purpose to the LLM that is set for it.
 
@@ -58,11 +51,6 @@ class RoutedLLM:
     def takes_images(self) -> bool:
         """Whether the LLM that decides takes pictures."""
         return self.llm_for("decide").takes_images
-
-    @property
-    def reply_format(self) -> ReplyFormat:
-        """The form in which the LLM that decides answers best."""
-        return reply_format_of(self.llm_for("decide"))
 
     def llm_for(self, purpose: Purpose) -> LLM:
         """Return the LLM that answers this purpose; raises UsageError for an unknown name."""

@@ -344,7 +344,7 @@ def test_a_preset_that_leaves_it_open_replies_as_a_test_of_the_llm_found_best(st
     assert run.verdict.success is True
     body = llm_server.requests[0].body
     assert ("tools" in body, "response_format" in body) == (form == "tools", form == "json")
-    assert stage._llms[-1].routed(f"replay:{run.state.run}").reply_format == form
+    assert stage._llms[-1].get(f"replay:{run.state.run}").reply_format == form
 
 
 def test_no_header_of_ones_own_reaches_the_trace(stage, llm_server):

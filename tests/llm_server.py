@@ -67,6 +67,9 @@ class Reply:
     """Send nothing and wait until the client goes away."""
     hold_after: int | None = None
     """The same, after so many chunks."""
+    reasoning: str = ""
+    """What it says to have thought, before the text."""
+    reasoning_name: str = "reasoning_content"
     whole: bool = False
     """Answer in one JSON object, though a stream was asked for."""
     before: threading.Event | None = None
@@ -82,6 +85,7 @@ class Request:
     headers: dict[str, str]
     """Names in lower case."""
     body: dict[str, Any]
+    query: str = ""
 
     @property
     def texts(self) -> list[str]:
@@ -296,7 +300,8 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
         if name
     }
     raw = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Request(method, path.partition("?")[0], headers, json.loads(raw) if raw else {})
+    path, _, query = path.partition("?")
+    return Request(method, path, headers, json.loads(raw) if raw else {}, query)
 
 
 def _head(status: int, headers: dict[str, str]) -> bytes:
@@ -327,6 +332,8 @@ def _finish(reply: Reply) -> str:
 
 def _whole(reply: Reply, request: Request) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
+    if reply.reasoning:
+        message[reply.reasoning_name] = reply.reasoning
     if reply.calls:
         message["tool_calls"] = [_tool_call(number, one) for number, one in enumerate(reply.calls)]
     return {
@@ -356,6 +363,8 @@ def _chunks(reply: Reply, request: Request) -> Iterator[str]:
         return json.dumps({**base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield chunk({"role": "assistant", "content": ""})
+    for piece in _pieces(reply.reasoning, reply.piece):
+        yield chunk({reply.reasoning_name: piece})
     for piece in _pieces(reply.text, reply.piece):
         yield chunk({"content": piece})
     for number, one in enumerate(reply.calls):

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
+from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, Purpose, Retry
 from core.schema.record import Record
@@ -172,6 +173,11 @@ class Asker:
     def takes_images(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose takes pictures."""
         return self._answerer(purpose).takes_images
+
+    def reply_format(self, purpose: Purpose) -> ReplyFormat:
+        """Return the form in which whoever answers this purpose does it best: tools, unless they say otherwise."""
+        form: ReplyFormat = getattr(self._answerer(purpose), "reply_format", "tools")
+        return form
 
     def at_once(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose may be asked something else meanwhile; a person may not."""

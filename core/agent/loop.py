@@ -75,6 +75,7 @@ class AgentRun:
         self._resources = prompter.resources
         self._tools = PhaseTools(store, world, prompter, state)
         self._next_preset = state.preset
+        self._take_preset()
         self._begun = begun
         self._done: PhaseRecord | None = None
         """What the phase under way left, where the trace has not taken it yet."""
@@ -130,12 +131,14 @@ class AgentRun:
         if preset is not None:
             self._next_preset = preset
             if self.state.undecided and not self._advancing:
-                self.state.preset = preset
+                self._take_preset()
                 if self.state.next_phase != "observe":
                     self._begin_again("recognise")
         if llm is not None:
             self._asker.llm = llm
             self.state.llm = llm.name
+            if self.state.undecided and not self._advancing:
+                self._take_preset()
 
     def look_again(self) -> None:
         """Do the step anew from observe, with the page read anew; for a page that a person has changed."""
@@ -320,7 +323,13 @@ class AgentRun:
     def _reread_preset(self) -> None:
         """Take the preset as its file has it now; raises DataError where an edit went wrong."""
         self._next_preset = self._resources.presets.get(self._next_preset.name)
-        self.state.preset = self._next_preset
+        self._take_preset()
+
+    def _take_preset(self) -> None:
+        """Go by the preset, with the form of replies that the LLM answers best where the file leaves it open."""
+        preset = self._next_preset
+        form = self._asker.reply_format("function" if preset.calls == 2 else "decide")
+        self.state.preset = preset.answered_in(form)
 
     def _keep_events(self) -> None:
         """Store what happened in the browser since the last action: it belongs to none."""

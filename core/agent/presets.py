@@ -153,7 +153,8 @@ class PresetFile(Record):
     """Whether the run's own steps are shown as exemplars are: observation and reply in turn."""
     calls: Literal[1, 2] = 1
     """2: a rationale first, then the action."""
-    reply_format: ReplyFormat = "tools"
+    reply_format: ReplyFormat | Literal["auto"] = "tools"
+    """``auto``: what the LLM that decides was seen to answer best in a test; tools where it was not tested."""
     several_actions: bool = False
     """Whether one reply may hold several actions."""
     history: int = Field(default=20, ge=0, le=1000)
@@ -168,8 +169,16 @@ class Preset(PresetFile):
     """One agent: how it sees, what it may do, how it is asked."""
 
     name: str
+    reply_format: ReplyFormat = "tools"
+    """``auto`` is settled by `answered_in`."""
+    open_format: bool = False
+    """Whether the file leaves the form of replies to what the LLM answers best."""
     text: str = Field(default="", repr=False)
     """The file as it was read."""
+
+    def answered_in(self, form: ReplyFormat) -> "Preset":
+        """Return the preset with this form of replies, where the file leaves it open."""
+        return self.replace(reply_format=form) if self.open_format else self
 
     def has(self, mechanism: Mechanism) -> bool:
         """Return whether the file asks for a mechanism."""
@@ -236,7 +245,10 @@ def _preset(source: UserFile) -> Preset:
             if not getattr(file.prompts, part):
                 missing = f'two calls need the prompt "{part}" in [prompts]; add it, or say calls = 1.'
                 raise source.error(("calls",), missing)
-    return Preset(**dict(file), name=source.path.stem, text=source.text)
+    values = dict(file)
+    if file.reply_format == "auto":
+        values |= {"reply_format": "tools", "open_format": True}
+    return Preset(**values, name=source.path.stem, text=source.text)
 
 
 def _check_prompts(preset: Preset, path: Path, prompts: Prompts) -> None:

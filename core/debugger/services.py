@@ -15,12 +15,13 @@ from core.browser.tabs import Tabs
 from core.environments.registry import Environments
 from core.environments.web import OPEN_TASK
 from core.llm.endpoints import Keys
-from core.llm.person import PersonLLM
+from core.llm.honoured import FILE_NAME as HONOURED_NAME
+from core.llm.honoured import HonouredFile
 from core.llm.registry import LLMs, open_llms
 from core.schema.changes import Changes
 from core.schema.errors import UsageError
 from core.schema.task import Task
-from core.settings.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder, data_folder
 from core.trace.records import Intervention, InterventionKind, RunRow
 from core.trace.replay_llm import ReplayLLM
 from core.trace.store import TraceStore
@@ -130,9 +131,20 @@ class Current:
         )
 
 
-def user_llms(settings: Settings, *, keys: Keys | None = None, person: PersonLLM | None = None) -> LLMs:
-    """Return the LLMs of the user's files, with the replies of recorded runs among them; raises DataError."""
-    return open_llms(settings, keys=keys, person=person, config_folder=config_folder(), replay=ReplayLLM)
+def user_llms(settings: Settings, *, keys: Keys | None = None, before: LLMs | None = None) -> LLMs:
+    """Return the LLMs of the user's files, with the replies of recorded runs among them; raises DataError.
+
+    The person, and what each LLM has used, are those of the registry `before`.
+    """
+    return open_llms(
+        settings,
+        keys=keys,
+        person=before.person if before is not None else None,
+        config_folder=config_folder(),
+        replay=ReplayLLM,
+        honoured=HonouredFile(data_folder() / HONOURED_NAME),
+        meters=before.meters if before is not None else None,
+    )
 
 
 def check_preset(config: Path, name: str) -> None:

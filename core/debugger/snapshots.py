@@ -422,14 +422,24 @@ class CallView(Record):
     model: str = ""
     messages: tuple[MessageView, ...] = ()
     tools: str = ""
-    """The tool schemas as JSON text, indented."""
+    """The tool schemas, or the schema of the whole reply, as JSON text, indented."""
     sampling: str = ""
     reply: str = ""
     """The reply's text and tool calls as they came."""
+    reasoning: str = ""
+    """What a reasoning model thought, where the server tells it apart from the reply."""
+    note: str = ""
+    """What is to be known of the reply."""
     prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """How many of the prompt tokens the server had in its cache."""
     completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    """How many of the completion tokens were reasoning."""
     tokens_estimated: bool = False
     cost: float | None = None
+    cached_cost: float | None = None
+    """What of the cost is for the cached tokens."""
     seconds: float = 0.0
     retries: tuple[str, ...] = ()
     error: str = ""

@@ -123,11 +123,20 @@ class Prices:
 
         Where `usage` is estimated, so is the cost.
         """
+        price = self._price(model, usage)
+        return None if price is None else _cost(price, usage)
+
+    def cached_cost(self, model: str, usage: Usage) -> float | None:
+        """Return what of the cost is for cached prompt tokens, or None for a model that is not in the list."""
+        price = self._price(model, usage)
+        return None if price is None else _cached(price, usage)
+
+    def _price(self, model: str, usage: Usage) -> Price | None:
         for price in self.prices:
             if price.up_to is not None and usage.prompt_tokens > price.up_to:
                 continue
             if any(fnmatchcase(model, pattern) for pattern in price.models):
-                return _cost(price, usage)
+                return price
         return None
 
 
@@ -142,10 +151,12 @@ def load_prices(path: Path = PRICES_FILE, own: Path | None = None) -> Prices:
 
 
 def _cost(price: Price, usage: Usage) -> float:
-    cached = min(usage.cached_tokens, usage.prompt_tokens)
+    uncached = max(usage.prompt_tokens - usage.cached_tokens, 0)
+    return (uncached * price.input + usage.completion_tokens * price.output) / _MILLION + _cached(
+        price, usage
+    )
+
+
+def _cached(price: Price, usage: Usage) -> float:
     for_cached = price.input if price.cached is None else price.cached
-    return (
-        (usage.prompt_tokens - cached) * price.input
-        + cached * for_cached
-        + usage.completion_tokens * price.output
-    ) / _MILLION
+    return min(usage.cached_tokens, usage.prompt_tokens) * for_cached / _MILLION

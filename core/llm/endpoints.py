@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from pydantic import Field
 
@@ -63,6 +63,21 @@ def origin(url: str) -> str:
         port = None
     default = {"http": 80, "https": 443}.get(parts.scheme)
     return f"{parts.scheme}://{host}" + (f":{port}" if port and port != default else "")
+
+
+def azure_address(base_url: str, api_version: str, deployment: str) -> tuple[str, str]:
+    """Return the address that chat completions hang below, and the API version.
+
+    Both forms that Azure shows are read: the resource's address, and the
+    target URI with its path and ``?api-version=``. Any other address stays as
+    it is, without a version.
+    """
+    parts = urlsplit(base_url)
+    version = dict(parse_qsl(parts.query)).get("api-version", "") or api_version
+    path = parts.path.rstrip("/").removesuffix("/chat/completions")
+    if version and "/deployments/" not in path:
+        path = f"{path.removesuffix('/openai')}/openai/deployments/{quote(deployment, safe='')}"
+    return (urlunsplit((parts.scheme, parts.netloc, path, "", "")), version) if version else (base_url, "")
 
 
 def is_loopback(url: str) -> bool:

@@ -7,6 +7,7 @@ chained.
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
@@ -17,6 +18,18 @@ from core.schema.record import Record
 _PASSING = frozenset({408, 409, 425, 429})
 _SHORT = 300
 _SECRET = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
+_CONTEXT = re.compile(
+    r"context[ _](?:length|size|window)|maximum context|(?:prompt|input|request)(?: is)? too (?:long|large)"
+    r"|too many (?:input |prompt )?tokens(?! per)|tokens? exceeds?\b.{0,40}\bcontext|reduce the length of the",
+    re.IGNORECASE,
+)
+"""How servers say that a prompt is too long: OpenAI, vLLM, llama.cpp, llama-cpp-python, LiteLLM."""
+_UNREADABLE = re.compile(
+    r"peg-native|does not match the expected .{0,40}format|failed to parse input at pos|error parsing tool call"
+    r"|failed to call a function|failed to generate json|tool_use_failed|json_validate_failed",
+    re.IGNORECASE,
+)
+"""How servers say that they cannot read what their own model wrote: llama.cpp, Ollama, Groq."""
 _TAG = re.compile(r"<(?:script|style).*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -34,13 +47,24 @@ class LLMFailure(Record):
     retry_after: float | None = None
     """Seconds the server asks to wait."""
     kind: str = ""
-    """refused · host · certificate · timeout · broken · stream · status · quota."""
+    """refused · host · certificate · timeout · broken · stream · status · quota · context · unreadable."""
+
+    @property
+    def words(self) -> str:
+        """What the server said, without how it came."""
+        return self.reason.partition(": ")[2] or self.reason
 
 
-def clean(text: str, key: str | None, length: int = _SHORT) -> str:
-    """Return `text` on one line, without the key or anything like one, and not too long."""
-    if key:
-        text = text.replace(key, "[key]")
+def without(text: str, secrets: Iterable[str]) -> str:
+    """Return `text` with ``[key]`` in place of each secret."""
+    for secret in secrets:
+        text = text.replace(secret, "[key]")
+    return text
+
+
+def clean(text: str, secrets: Iterable[str] = (), length: int = _SHORT) -> str:
+    """Return `text` on one line, without the secrets or anything like a key, and not too long."""
+    text = without(text, secrets)
     text = _SECRET.sub(lambda match: f"{match[1] or ''}[key]", text)
     text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1] + "…"
@@ -54,38 +78,39 @@ def call_errors() -> tuple[type[Exception], ...]:
     return (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, ValueError, OSError)
 
 
-def from_exception(error: Exception, *, key: str | None, timeout: float) -> LLMFailure:
+def from_exception(error: Exception, *, secrets: Iterable[str], timeout: float) -> LLMFailure:
     """Read an exception of the openai package, or of what lies beneath it."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
         return LLMFailure(reason=f"sent nothing for {timeout:g} seconds", passing=True, kind="timeout")
     if isinstance(error, openai.APIConnectionError):
-        return _from_connection(error, key)
+        return _from_connection(error, secrets)
     if isinstance(error, openai.APIStatusError):
-        return _from_status(error, key)
+        return _from_status(error, secrets)
     if isinstance(error, openai.APIError):
-        return from_body({"error": error.body or error.message}, key=key)
+        return from_body({"error": error.body or error.message}, secrets=secrets)
     if isinstance(error, ValueError):
         return LLMFailure(reason="sent something that is not JSON", passing=True, kind="broken")
     name = type(error).__name__
-    return LLMFailure(reason=f"broke off ({clean(f'{name}: {error}', key)})", passing=True, kind="broken")
+    return LLMFailure(reason=f"broke off ({clean(f'{name}: {error}', secrets)})", passing=True, kind="broken")
 
 
-def from_body(body: object, *, key: str | None) -> LLMFailure:
+def from_body(body: object, *, secrets: Iterable[str]) -> LLMFailure:
     """Read an error that came inside an answer the server had begun as a success."""
-    message = clean(_message(body), key)
+    message = clean(_message(body), secrets)
     error = body.get("error") if isinstance(body, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
     status = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdigit()) else 0
     parameter = error.get("param") if isinstance(error, dict) else None
-    return LLMFailure(
+    found = LLMFailure(
         reason=f"broke off with an error: {message}",
         passing=not 400 <= status < 500 or status in _PASSING,
         status=status,
         parameter=parameter if isinstance(parameter, str) else "",
         kind="stream",
     )
+    return _told_apart(found, f"{message} {code}")
 
 
 def nearest_model(model: str, served: tuple[str, ...]) -> str:
@@ -98,7 +123,7 @@ def nearest_model(model: str, served: tuple[str, ...]) -> str:
     return f"{hint}It serves: {names}"
 
 
-def _from_connection(error: Exception, key: str | None) -> LLMFailure:
+def _from_connection(error: Exception, secrets: Iterable[str]) -> LLMFailure:
     chain: list[str] = []
     cause: BaseException | None = error
     while cause is not None and len(chain) < 8:
@@ -120,15 +145,17 @@ def _from_connection(error: Exception, key: str | None) -> LLMFailure:
         return LLMFailure(reason="has a name that cannot be found", passing=True, kind="host")
     if "connecterror" in text or "refused" in text or "connection attempts failed" in text:
         return LLMFailure(reason="refused the connection", passing=True, kind="refused")
-    return LLMFailure(reason=f"broke the connection ({clean(str(error), key)})", passing=True, kind="broken")
+    return LLMFailure(
+        reason=f"broke the connection ({clean(str(error), secrets)})", passing=True, kind="broken"
+    )
 
 
-def _from_status(error: Any, key: str | None) -> LLMFailure:
+def _from_status(error: Any, secrets: Iterable[str]) -> LLMFailure:
     status = int(error.status_code)
-    message = clean(_message(error.body), key) or f"HTTP status {status}"
+    message = clean(_message(error.body), secrets) or f"HTTP status {status}"
     spent = error.code == "insufficient_quota"
     parameter = error.param if isinstance(error.param, str) else ""
-    return LLMFailure(
+    found = LLMFailure(
         reason=f"answered {status}: {message}",
         passing=(status in _PASSING or status >= 500) and not spent,
         status=status,
@@ -136,6 +163,18 @@ def _from_status(error: Any, key: str | None) -> LLMFailure:
         retry_after=_retry_after(error.response.headers),
         kind="quota" if spent else "status",
     )
+    return _told_apart(found, f"{message} {error.code}")
+
+
+def _told_apart(failure: LLMFailure, said: str) -> LLMFailure:
+    """Return the failure as one for good where the server's words say that the same would come again."""
+    if failure.status in _PASSING or failure.kind == "quota":
+        return failure
+    if _UNREADABLE.search(said):
+        return failure.replace(kind="unreadable", passing=False)
+    if _CONTEXT.search(said):
+        return failure.replace(kind="context", passing=False)
+    return failure
 
 
 def _message(body: object) -> str:

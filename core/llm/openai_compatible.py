@@ -4,16 +4,19 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from core.llm.costs import Prices
 from core.llm.endpoints import is_loopback, origin
-from core.llm.errors import LLMFailure, call_errors, clean, from_body, from_exception, nearest_model
-from core.llm.openai_format import Assembly, Dialect
+from core.llm.errors import LLMFailure, call_errors, clean, from_body, from_exception, nearest_model, without
+from core.llm.honoured import Honoured, HonouredFile
+from core.llm.limits import Limits, Meter
+from core.llm.openai_format import REASONING_MAX_TOKENS, Assembly, Dialect, estimate_prompt, own_limit
+from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError
-from core.schema.messages import LLM, LLMReply, LLMRequest, Retry, Sampling, ToolCall
+from core.schema.messages import LLM, LLMReply, LLMRequest, Retry, Sampling, ToolCall, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -51,30 +54,48 @@ class OpenAICompatibleLLM:
         prices: Prices | None = None,
         first_wait: float = 1.0,
         longest_wait: float = 60.0,
+        headers: Mapping[str, str] | None = None,
+        find_secret: Callable[[str], str | None] = lambda name: None,
+        body: Mapping[str, Any] | None = None,
+        api_version: str = "",
+        limits: Limits | None = None,
+        meter: Meter | None = None,
+        honoured: HonouredFile | None = None,
     ) -> None:
         """`key` may be a call, made off the loop at first use: a keyring can block.
 
         `why_key` tells in a sentence where the key was found or sought.
         `timeout_seconds` bounds the wait for the next piece, not the whole
         answer. `first_wait` and `longest_wait`, in seconds, bound the wait
-        between attempts, a server's Retry-After included.
+        between attempts, a server's Retry-After included. `headers` and `body`
+        are added to each request; a header's value ``$NAME`` is what
+        `find_secret` returns for that name. With `api_version` the server is
+        Azure. `honoured` keeps what the server was seen to honour.
         """
         self.name = name
         self.base_url = base_url
         self.model = model or name
-        self.takes_images = takes_images
         self.sampling = sampling or Sampling()
         self.key_name = key_name
         self._find_key = key
         self._why_key = why_key
         self._key: str | None = None
-        self._headers: dict[str, Any] = {}
+        self._secrets: tuple[str, ...] = ()
+        self._left_out: dict[str, Any] = {}
+        """Headers that the openai package would send of its own accord."""
+        self._headers = dict(headers or {})
+        self._find_secret = find_secret
+        self._body = dict(body or {})
+        self._api_version = api_version
+        self._limits = limits or Limits()
+        self._meter = meter or Meter()
+        self._takes_images = takes_images
         self._timeout = timeout_seconds
         self._attempts = attempts
         self._prices = prices or Prices()
         self._first_wait = first_wait
         self._longest_wait = longest_wait
-        self._dialect = Dialect()
+        self._kept = honoured or HonouredFile()
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
 
@@ -85,6 +106,34 @@ class OpenAICompatibleLLM:
     def server(self) -> str:
         """The server as messages name it."""
         return f"The LLM server at {origin(self.base_url)}"
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether pictures are sent: where the user says so, until the server refuses one."""
+        return self._takes_images and "images" not in self.honoured.given_up
+
+    @property
+    def honoured(self) -> Honoured:
+        """What is known of what the server honours for this model."""
+        return self._kept.of(self.base_url, self.model)
+
+    @property
+    def lists_models(self) -> bool:
+        """Whether the server tells which models it has; Azure's deployments do not."""
+        return not self._api_version
+
+    def use_honoured(self, honoured: Honoured) -> None:
+        """Go by this from now on, and keep it."""
+        self._kept.keep(self.base_url, self.model, honoured)
+
+    def _keep_if_new(self, dialect: Dialect) -> None:
+        if dialect.honoured != self.honoured:
+            self.use_honoured(dialect.honoured)
+
+    @property
+    def reply_format(self) -> ReplyFormat:
+        """The form in which it answers best, by what was seen in a test."""
+        return self.honoured.reply_format
 
     async def reply(
         self,
@@ -105,26 +154,69 @@ class OpenAICompatibleLLM:
                 on_retry(retry)
 
         client = await self._open()
+        limited = True
         while True:
-            sent = self._dialect.arguments(request, self.model, self.sampling, images=self.takes_images)
+            sent = Dialect(self.honoured).arguments(
+                request, self.model, self.sampling, images=self._takes_images, limited=limited
+            )
+            await self._await_turn(estimate_prompt(sent), announce)
             outcome = await self._attempt(client, sent, on_text)
             if isinstance(outcome, Assembly):
-                return self._reply(outcome, sent, started, retries)
-            if outcome.kind in ("status", "stream"):
-                given_up = self._dialect.give_up(outcome.reason, outcome.parameter, sent)
-                if given_up is not None:
-                    announce(given_up, 0.0)
+                if self._ran_out_reasoning(outcome, request):
+                    self.use_honoured(self.honoured.replace(reasons=True))
+                    self._count(outcome, sent)
+                    announce(
+                        "The reply spent the default limit on its length on reasoning alone; "
+                        f"asked again with {REASONING_MAX_TOKENS}.",
+                        0.0,
+                    )
                     continue
+                dialect, note = Dialect(self.honoured), _unread(outcome.unread)
+                if outcome.finish_reason not in ("length", "error"):
+                    note = dialect.not_kept(outcome.text, request, sent)
+                    self._keep_if_new(dialect)
+                return self._reply(outcome, sent, started, retries, note)
+            # What is known may have changed while the call was out.
+            dialect = Dialect(self.honoured)
+            if (given_up := dialect.give_up(outcome, request, self.sampling, sent)) is not None:
+                self._keep_if_new(dialect)
+                announce(given_up, 0.0)
+                continue
+            if outcome.kind == "context" and limited and own_limit(request, self.sampling) is None:
+                limited = False
+                announce(f"{self.server} {outcome.reason}; asked again without a limit on the reply.", 0.0)
+                continue
+            if outcome.kind == "unreadable" and request.permissible is not None:
+                # The model's mistake, not the server's: the caller has it repaired, or tells it as a failed step.
+                unread = Assembly()
+                unread.finish_reason = "error"
+                return self._reply(unread, sent, started, retries, _unread(outcome.words))
             if not outcome.passing:
-                raise LLMError(await self._sentence(client, outcome))
+                raise LLMError(await self._sentence(client, outcome, tokens=estimate_prompt(sent)))
             failures += 1
             if failures >= self._attempts:
                 raise LLMError(self._given_up(outcome, failures))
             wait = self._wait(failures, outcome)
             announce(
-                f"{self.server} {outcome.reason}; attempt {failures + 1} of {self._attempts} follows.", wait
+                f"{self.server} {outcome.reason}; attempt {failures + 1} of {self._attempts} follows.",
+                wait,
             )
             await asyncio.sleep(wait)
+
+    async def _await_turn(self, tokens: int, announce: Callable[[str, float], None]) -> None:
+        """Wait until the user's limits allow a call; raises LLMError where they allow none any more."""
+        self._meter.check_cost(self.name, self._limits)
+        while True:
+            wait, limit = self._meter.wait(self._limits, tokens)
+            if not wait:
+                return
+            announce(f"{limit} of the LLM {self.name} is reached; the call waits {wait:.1f} s.", wait)
+            await asyncio.sleep(wait)
+
+    def _ran_out_reasoning(self, outcome: Assembly, request: LLMRequest) -> bool:
+        """Tell whether the default limit left no room for the reply itself, where there is a higher one."""
+        spent = outcome.finish_reason == "length" and bool(outcome.reasoning) and not outcome.said_anything
+        return spent and not self.honoured.reasons and own_limit(request, self.sampling) is None
 
     async def models(self) -> tuple[str, ...]:
         """Return the names of the models the server has, sorted; raises LLMError."""
@@ -162,11 +254,18 @@ class OpenAICompatibleLLM:
                 f"The key {self.key_name or 'for this server'} has characters no key has; store it again."
             )
         self._key = key
+        headers = {name: self._value(name, text) for name, text in self._headers.items()}
+        # A short word in a header, such as the program's name, is no secret, and may stand in any reply.
+        own = (text for name, text in headers.items() if text != self._headers[name] or len(text) >= 20)
+        self._secrets = tuple(filter(None, (key, *own)))
+        if self._api_version and key:
+            headers["api-key"] = key
         # The package would fill these from the environment, whoever the server is.
-        left_out = [] if key else ["Authorization"]
+        left_out = [] if key and not self._api_version else ["Authorization"]
+        left_out = [] if "authorization" in map(str.lower, headers) else left_out
         if origin(self.base_url) != "https://api.openai.com":
             left_out += ["OpenAI-Organization", "OpenAI-Project"]
-        self._headers = {name: openai.Omit() for name in left_out}
+        self._left_out = {name: openai.Omit() for name in left_out}
         timeout = httpx2.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
         # A proxy from the environment cannot reach this machine's own servers.
         local = openai.DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self.base_url) else None
@@ -176,7 +275,21 @@ class OpenAICompatibleLLM:
             timeout=timeout,
             max_retries=0,
             http_client=local,
+            # As the client's own: the package logs those of a request.
+            default_headers=headers,
+            default_query={"api-version": self._api_version} if self._api_version else None,
         )
+
+    def _value(self, header: str, text: str) -> str:
+        if not text.startswith("$"):
+            return text
+        found = (self._find_secret(text[1:]) or "").strip()
+        if not found or not (found.isascii() and found.isprintable()):
+            raise LLMError(
+                f'The header "{header}" of the LLM {self.name} stands for the key {text[1:]}, which is neither in the '
+                "environment nor in the system keyring; set it there."
+            )
+        return found
 
     async def _attempt(
         self, client: "AsyncOpenAI", sent: dict[str, Any], on_text: Callable[[str], None] | None
@@ -184,14 +297,16 @@ class OpenAICompatibleLLM:
         assembly = Assembly()
         async with AsyncExitStack() as stack:
             try:
-                stream = await client.chat.completions.create(**sent, extra_headers=self._headers)
+                stream = await client.chat.completions.create(
+                    **sent, extra_headers=self._left_out, extra_body=self._body or None
+                )
                 stack.push_async_callback(stream.close)
                 whole = "json" in stream.response.headers.get("content-type", "")
                 body = json.loads(await stream.response.aread()) if whole else None
             except call_errors() as error:
-                return from_exception(error, key=self._key, timeout=self._timeout)
+                return from_exception(error, secrets=self._secrets, timeout=self._timeout)
             if isinstance(body, dict) and body.get("error"):
-                return from_body(body, key=self._key)
+                return from_body(body, secrets=self._secrets)
             if whole:
                 self._pass_on(assembly.add(body), on_text)
                 assembly.finish_reason = assembly.finish_reason or ("stop" if assembly.begun else "")
@@ -204,7 +319,11 @@ class OpenAICompatibleLLM:
                 except call_errors() as error:
                     if assembly.finish_reason:
                         break
-                    failure = from_exception(error, key=self._key, timeout=self._timeout)
+                    failure = from_exception(error, secrets=self._secrets, timeout=self._timeout)
+                    if failure.kind == "unreadable" and assembly.begun:
+                        # What the model wrote has come, and may be read better here.
+                        assembly.finish_reason, assembly.unread = "error", failure.words
+                        return assembly
                     return self._half_way(failure, assembly) if assembly.begun else failure
                 self._pass_on(assembly.add(chunk), on_text)
         if assembly.finish_reason:
@@ -223,26 +342,36 @@ class OpenAICompatibleLLM:
         return failure.replace(reason=f"{failure.reason}, half-way, after {came}")
 
     def _reply(
-        self, assembly: Assembly, sent: dict[str, Any], started: float, retries: list[Retry]
+        self, assembly: Assembly, sent: dict[str, Any], started: float, retries: list[Retry], note: str
     ) -> LLMReply:
-        usage = assembly.usage(sent)
-        cost = self._prices.cost(assembly.model, usage)
+        usage, cost, cached_cost = self._count(assembly, sent)
         return LLMReply(
-            text=self._without_key(assembly.text),
+            text=without(assembly.text, self._secrets),
             tool_calls=tuple(
-                ToolCall(id=call.id, name=call.name, arguments=self._without_key(call.arguments))
+                ToolCall(id=call.id, name=call.name, arguments=without(call.arguments, self._secrets))
                 for call in assembly.tool_calls
             ),
             usage=usage,
             seconds=time.perf_counter() - started,
             model=assembly.model or self.model,
-            cost=self._prices.cost(self.model, usage) if cost is None else cost,
+            cost=cost,
+            cached_cost=cached_cost,
             retries=tuple(retries),
             finish_reason=assembly.finish_reason,
+            reasoning=without(assembly.reasoning, self._secrets),
+            reasoning_tokens=assembly.reasoning_tokens,
+            note=note,
         )
 
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if self._key else text
+    def _count(self, assembly: Assembly, sent: dict[str, Any]) -> tuple[Usage, float | None, float | None]:
+        """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
+        usage = assembly.usage(sent)
+        named = (assembly.model, self.model)
+        costs = [cost for name in named if (cost := self._prices.cost(name, usage)) is not None]
+        cached = [cost for name in named if (cost := self._prices.cached_cost(name, usage)) is not None]
+        cost = costs[0] if costs else None
+        self._meter.count(usage.completion_tokens, cost, assembly.model or self.model)
+        return usage, cost, cached[0] if cached else None
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:
@@ -262,8 +391,10 @@ class OpenAICompatibleLLM:
             return tried + "wait a while, or choose another LLM."
         return tried + "look at the server's own log, or try again later."
 
-    async def _sentence(self, client: "AsyncOpenAI", failure: LLMFailure, *, listing: bool = False) -> str:
-        """Return what failed for good and what to check."""
+    async def _sentence(
+        self, client: "AsyncOpenAI", failure: LLMFailure, *, listing: bool = False, tokens: int = 0
+    ) -> str:
+        """Return what failed for good and what to check; `tokens` is about how many the prompt has."""
         begin = f"{self.server} {failure.reason}"
         key = self.key_name or "its key"
         if failure.status == 401:
@@ -273,6 +404,8 @@ class OpenAICompatibleLLM:
             return f"{begin}; check the key {key}, and that it belongs to this server.{why}"
         if failure.status == 403:
             return f"{begin}; check that the key {key} may use {self.model}."
+        if failure.status == 404 and self._api_version:
+            return f"{begin}; check the address, the deployment and the api_version, {self._api_version}."
         if failure.status == 404 and not listing:
             served = await self._list(client)
             if isinstance(served, LLMFailure):
@@ -282,6 +415,13 @@ class OpenAICompatibleLLM:
             return f"{begin}; check base_url (most end in /v1)."
         if failure.status == 404:
             return f"{begin}; check base_url (most end in /v1)."
+        if failure.kind == "context":
+            return (
+                f"{begin}; the prompt, of about {tokens} tokens, is too long for {self.model}: choose an LLM or start "
+                "the server with a longer context, or show less (history and [abstraction] of the preset)."
+            )
+        if failure.kind == "unreadable":
+            return f"{begin}; the server cannot read what {self.model} writes: choose another LLM or chat template."
         if failure.kind == "quota":
             return f"{begin}; the account has nothing left to spend: top it up, or choose another LLM."
         if failure.kind in ("certificate", "host"):
@@ -291,17 +431,21 @@ class OpenAICompatibleLLM:
         if "tool" in failure.reason.lower():
             return f"{begin}; choose a preset that replies in JSON or lines, or an LLM that can call tools."
         if "image" in failure.reason.lower():
-            return f"{begin}; set takes_images = false for this LLM, or choose one that takes pictures."
+            return f"{begin}; set takes_images = false for this LLM, or choose one that takes such pictures."
         return f"{begin}; check the model's name, {self.model}, and its settings."
 
     async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | LLMFailure:
         timeout = min(_LIST_SECONDS, self._timeout)
         try:
-            page = await client.models.list(timeout=timeout, extra_headers=self._headers)
+            page = await client.models.list(timeout=timeout, extra_headers=self._left_out)
             names = [model.id for model in page.data or ()]
         except call_errors() as error:
-            return from_exception(error, key=self._key, timeout=timeout)
-        return tuple(sorted(clean(name, self._key) for name in names if isinstance(name, str)))
+            return from_exception(error, secrets=self._secrets, timeout=timeout)
+        return tuple(sorted(clean(name, self._secrets) for name in names if isinstance(name, str)))
+
+
+def _unread(words: str) -> str:
+    return f"The server could not read what its model wrote: {words}" if words else ""
 
 
 _SHOWN = 5
@@ -310,10 +454,12 @@ _SHOWN = 5
 async def check_endpoint(llm: LLM) -> str:
     """Return one line: reachable, which models and how long, or what is wrong and what to do.
 
-    Asks for the list of models only; no prompt is sent and nothing is spent.
+    Asks for the list of models only, where there is one; no prompt is sent and nothing is spent.
     """
     if not isinstance(llm, OpenAICompatibleLLM):
         return f"{llm.name}: needs no server."
+    if not llm.lists_models:
+        return f"{llm.name}: {llm.server} lists no models; Test in the LLM settings asks it for a reply."
     started = time.perf_counter()
     try:
         served = await llm.models()

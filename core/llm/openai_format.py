@@ -7,59 +7,92 @@ OpenAI's form and gives up one part at a time, when the server refuses it.
 import base64
 import json
 import re
-from typing import Any, Literal
+from typing import Any
 
 from core.llm.costs import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, TOKENS_PER_REPLY, count_tokens
+from core.llm.errors import LLMFailure
+from core.llm.honoured import SCHEMA_LEVELS, Honoured, Part, SchemaLevel
+from core.llm.json_schema import count_values, fits, strict
+from core.llm.replies import load_json, split_thinking
 from core.schema.messages import LLMRequest, Message, Sampling, ToolCall, Usage
 
-Limit = Literal["max_tokens", "max_completion_tokens", "none"]
+DEFAULT_MAX_TOKENS = 4096
+"""What a reply may be long where nothing says: a model that goes round in a loop ends there."""
+REASONING_MAX_TOKENS = 16_384
+"""The same for a model that reasons first."""
 
 _REFUSES = re.compile(
-    r"unsupported|not.support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not available"
+    r"unsupported|(?:not|n't).support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not available"
     r"|not implemented|not enabled|extra_forbidden|extra (?:fields|inputs)|additional propert|input should be"
-    r"|no endpoints found|literal_error|deprecated|only .{0,60}(?:allowed|supported)",
+    r"|no endpoints found|literal_error|deprecated|only .{0,60}(?:allowed|supported)|at most 0 image"
+    r"|not a (?:multi-?modal|vision)",
     re.IGNORECASE,
 )
 _INVALID = re.compile(r"invalid|must be|only", re.IGNORECASE)
-_FORM = frozenset({"stream_options", "tool_choice", "response_format"})
+_FORM = frozenset({"stream_options", "tool_choice"})
 """Parts whose value is ours alone; called invalid, they are not taken. A temperature may just be too high."""
-_WORDS: dict[str, tuple[str, ...]] = {
+_WORDS: dict[Part, tuple[str, ...]] = {
     "stream_options": ("stream_options", "include_usage"),
     "tool_choice": ("tool_choice",),
-    "response_format": ("response_format", "json_schema"),
+    "response_format": ("response_format", "json_schema", "json_object", "schema", "grammar"),
     "max_completion_tokens": ("max_completion_tokens",),
     "max_tokens": ("max_tokens",),
     "seed": ("seed",),
     "temperature": ("temperature",),
     "top_p": ("top_p",),
+    "reasoning_effort": ("reasoning_effort", "reasoning.effort"),
+    "parallel_tool_calls": ("parallel_tool_calls",),
+    "images": ("image", "mmproj", "multimodal", "multi-modal", "vision"),
 }
-_SENTENCES = {
+_SENTENCES: dict[Part, str] = {
     "stream_options": "The server takes no stream_options; asked again without, and tokens are estimated.",
     "tool_choice": "The server cannot be made to call a tool; asked again with tool_choice auto.",
-    "response_format": "The server takes no JSON schema for its reply; asked again without.",
     "seed": "The server takes no seed; asked again without.",
     "temperature": "The server does not take this temperature; asked again without.",
     "top_p": "The server does not take top_p; asked again without.",
+    "reasoning_effort": "The server does not take this reasoning_effort; asked again without.",
+    "parallel_tool_calls": "The server does not take parallel_tool_calls; asked again without.",
+    "images": "The server takes no pictures; asked again without the picture.",
+    "max_completion_tokens": "The server takes no limit on the length of its reply; asked again without.",
 }
+_ASKED_WITH: dict[SchemaLevel, str] = {
+    "strict": "a strict JSON schema",
+    "schema": "a JSON schema that is not strict",
+    "object with schema": "the schema beside json_object",
+    "object": "json_object and no schema",
+    "none": "no response_format",
+}
+_STRICT_VALUES = 1000
+"""Values of all enums that OpenAI takes in a strict schema."""
 
 
 class Dialect:
-    """What of OpenAI's form one server takes."""
+    """What of OpenAI's form one server takes for one model; `honoured` is what is known of that."""
 
-    def __init__(self) -> None:
-        self.given_up: set[str] = set()
-        self.limit: Limit = "max_tokens"
+    def __init__(self, honoured: Honoured | None = None) -> None:
+        self.honoured = honoured or Honoured()
 
     def arguments(
-        self, request: LLMRequest, model: str, defaults: Sampling, *, images: bool
+        self,
+        request: LLMRequest,
+        model: str,
+        defaults: Sampling,
+        *,
+        images: bool,
+        limited: bool = True,
     ) -> dict[str, Any]:
-        """Return the arguments of ``chat.completions.create``; the request's own sampling goes first."""
+        """Return the arguments of ``chat.completions.create``; the request's own sampling goes first.
+
+        `limited` bounds the reply by default where nothing sets max_tokens.
+        """
+        given_up = self.honoured.given_up
+        shows = images and "images" not in given_up
         arguments: dict[str, Any] = {
             "model": model,
-            "messages": [_message(message, images=images) for message in request.messages],
+            "messages": [_message(message, images=shows) for message in request.messages],
             "stream": True,
         }
-        if "stream_options" not in self.given_up:
+        if "stream_options" not in given_up:
             arguments["stream_options"] = {"include_usage": True}
         if request.tools:
             arguments["tools"] = [
@@ -73,56 +106,126 @@ class Dialect:
                 }
                 for tool in request.tools
             ]
-            forced = request.tool_choice == "required" and "tool_choice" in self.given_up
+            forced = request.tool_choice == "required" and "tool_choice" in given_up
             arguments["tool_choice"] = "auto" if forced else request.tool_choice
-        elif request.reply_schema is not None and "response_format" not in self.given_up:
-            arguments["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "reply", "schema": request.reply_schema},
-            }
-        for name in ("temperature", "top_p", "seed"):
-            own = getattr(request.sampling, name)
-            value = getattr(defaults, name) if own is None else own
-            if value is not None and name not in self.given_up:
-                arguments[name] = value
-        limit = defaults.max_tokens if request.sampling.max_tokens is None else request.sampling.max_tokens
-        if limit is not None and self.limit != "none":
-            arguments[self.limit] = limit
+        elif request.reply_schema is not None and (form := self._form(request.reply_schema)):
+            arguments["response_format"] = form
+        for name in ("temperature", "top_p", "seed", "reasoning_effort", "parallel_tool_calls"):
+            value = _first(getattr(request.sampling, name), getattr(defaults, name))
+            if value is None or name in given_up or (name == "parallel_tool_calls" and not request.tools):
+                continue
+            arguments[name] = value
+        limit = own_limit(request, defaults)
+        if limit is None and limited and "default_limit" not in given_up:
+            reasons = self.honoured.reasons or arguments.get("reasoning_effort", "none") != "none"
+            limit = REASONING_MAX_TOKENS if reasons else DEFAULT_MAX_TOKENS
+        name = "max_completion_tokens" if "max_tokens" in given_up else "max_tokens"
+        if limit and name not in given_up:
+            arguments[name] = limit
         return arguments
 
-    def give_up(self, message: str, parameter: str, sent: dict[str, Any]) -> str | None:
-        """Give up the part of `sent` that the server's message refuses, for good.
+    def _form(self, schema: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the response_format that asks for a reply of this schema, or None where none is taken."""
+        level = self.honoured.schema_level
+        if level == "strict" and count_values(schema) > _STRICT_VALUES:
+            level = "schema"
+        if level == "none":
+            return None
+        if level == "strict":
+            named = {"name": "reply", "strict": True, "schema": strict(schema)}
+            return {"type": "json_schema", "json_schema": named}
+        if level == "schema":
+            return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
+        return {"type": "json_object", **({"schema": schema} if level == "object with schema" else {})}
 
-        Returns a sentence that says so, or None where the message is about
+    def give_up(
+        self, failure: LLMFailure, request: LLMRequest, defaults: Sampling, sent: dict[str, Any]
+    ) -> str | None:
+        """Give up the part of `sent` that the server's words refuse, for good.
+
+        Returns a sentence that says so, or None where the failure is about
         something else.
         """
+        if failure.kind not in ("status", "stream"):
+            return None
+        message = failure.reason
         refuses = bool(_REFUSES.search(message))
-        if not refuses and not _INVALID.search(message):
+        named = self._named(message, failure.parameter, sent)
+        if named == "response_format":
+            return self._step_down("The server does not take", self._level_of(sent), "asked again")
+        if named is None:
             return None
-        named = self._named(message, parameter, sent)
-        if named is None or not (refuses or named in _FORM):
+        if not (refuses or (named in _FORM and _INVALID.search(message))):
+            limit = named in ("max_tokens", "max_completion_tokens")
+            if limit and failure.status in (400, 422) and own_limit(request, defaults) is None:
+                self.honoured = self.honoured.without("default_limit")
+                return f"The server does not take {sent[named]} as {named}; asked again without a limit."
             return None
-        if named.startswith("max_"):
-            self.limit = "max_completion_tokens" if self.limit == "max_tokens" else "none"
-            if self.limit == "none":
-                return "The server takes no limit on the length of its reply; asked again without."
-            return f"The server does not take {named}; asked again with {self.limit}."
-        self.given_up.add(named)
+        self.honoured = self.honoured.without(named)
+        if named == "max_tokens":
+            return "The server does not take max_tokens; asked again with max_completion_tokens."
         return _SENTENCES[named]
 
-    def _named(self, message: str, parameter: str, sent: dict[str, Any]) -> str | None:
+    def not_kept(self, text: str, request: LLMRequest, sent: dict[str, Any]) -> str:
+        """Step down where a whole reply shows that the server passed over its response_format; return a note on it."""
+        if "response_format" not in sent or request.reply_schema is None:
+            return ""
+        level = self._level_of(sent)
+        schema = (
+            sent["response_format"]
+            .get("json_schema", sent["response_format"])
+            .get("schema", {"type": "object"})
+        )
+        try:
+            kept = fits(load_json(split_thinking(text)[1]), schema)
+        except ValueError:
+            kept = False
+        return "" if kept else self._step_down("The reply does not keep to", level, "from now on it is asked")
+
+    @staticmethod
+    def _level_of(sent: dict[str, Any]) -> SchemaLevel:
+        form = sent["response_format"]
+        if form["type"] == "json_object":
+            return "object with schema" if "schema" in form else "object"
+        return "strict" if form["json_schema"].get("strict") else "schema"
+
+    def _step_down(self, why: str, level: SchemaLevel, then: str) -> str:
+        """Ask in a less exact way than that of `level`; another call may have come to it, or further, meanwhile."""
+        lower = SCHEMA_LEVELS[SCHEMA_LEVELS.index(level) + 1]
+        now = max(lower, self.honoured.schema_level, key=SCHEMA_LEVELS.index)
+        self.honoured = self.honoured.replace(schema_level=now)
+        return f"{why} {_ASKED_WITH[level]}; {then} with {_ASKED_WITH[now]}."
+
+    @staticmethod
+    def _named(message: str, parameter: str, sent: dict[str, Any]) -> Part | None:
         usable = [name for name in _WORDS if name in sent]
         if sent.get("tool_choice") != "required" and "tool_choice" in usable:
             usable.remove("tool_choice")
-        if parameter.partition(".")[0] in usable:
-            return parameter.partition(".")[0]
+        if any(isinstance(one.get("content"), list) for one in sent["messages"]):
+            usable.append("images")
+        for name in usable:
+            if parameter.partition(".")[0] == name:
+                return name
         lowered = message.lower()
-        places = {
-            name: min(lowered.find(word) for word in words if word in lowered)
-            for name, words in _WORDS.items()
-            if name in usable and any(word in lowered for word in words)
+        places: dict[Part, int] = {
+            name: min(lowered.find(word) for word in _WORDS[name] if word in lowered)
+            for name in usable
+            if any(word in lowered for word in _WORDS[name])
         }
-        return min(places, key=places.__getitem__) if places else None
+        if not places:
+            return None
+        first: Part = min(places, key=lambda part: places[part])
+        return first
+
+
+def own_limit(request: LLMRequest, defaults: Sampling) -> int | None:
+    """Return the limit that the request or the LLM's settings set; 0 is none, None says nothing."""
+    limit: int | None = _first(request.sampling.max_tokens, defaults.max_tokens)
+    return limit
+
+
+def _first(own: Any, default: Any) -> Any:
+    return default if own is None else own
 
 
 def _message(message: Message, *, images: bool) -> dict[str, Any]:
@@ -165,18 +268,32 @@ class Assembly:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
+        self._reasoning: list[str] = []
+        self.reasoning_tokens = 0
         self._calls: list[_BuildingCall] = []
         self._usage: Usage | None = None
         self.model = ""
         self.finish_reason = ""
+        self.unread = ""
+        """Why the server could not read what its model wrote, where it broke off over that."""
 
     @property
     def text(self) -> str:
         return "".join(self._texts)
 
     @property
+    def reasoning(self) -> str:
+        """What the model thought, where the server tells it apart from the text."""
+        return "".join(self._reasoning)
+
+    @property
     def begun(self) -> bool:
         """Whether anything of the answer has come."""
+        return bool(self._texts or self._calls or self._reasoning)
+
+    @property
+    def said_anything(self) -> bool:
+        """Whether anything beside reasoning has come."""
         return bool(self._texts or self._calls)
 
     @property
@@ -206,6 +323,10 @@ class Assembly:
         added = text if isinstance(text, str) else ""
         if added:
             self._texts.append(added)
+        # DeepSeek, llama.cpp, vLLM and LiteLLM have the first name; OpenRouter and newer vLLM the second.
+        reasoning = _get(said, "reasoning_content") or _get(said, "reasoning")
+        if isinstance(reasoning, str):
+            self._reasoning.append(reasoning)
         calls = _get(said, "tool_calls")
         for call in calls if isinstance(calls, list) else ():
             self._add_call(call)
@@ -215,8 +336,10 @@ class Assembly:
         """Return the server's count of tokens, or an estimate marked so."""
         if self._usage is not None:
             return self._usage
-        completion = count_tokens(self.text) + sum(
-            count_tokens(call.name) + count_tokens("".join(call.arguments)) for call in self._calls
+        completion = (
+            count_tokens(self.text)
+            + count_tokens(self.reasoning)
+            + sum(count_tokens(call.name) + count_tokens("".join(call.arguments)) for call in self._calls)
         )
         return Usage(prompt_tokens=estimate_prompt(sent), completion_tokens=completion, estimated=True)
 
@@ -226,6 +349,10 @@ class Assembly:
         if not isinstance(prompt, int):
             return
         cached = _get(_get(usage, "prompt_tokens_details"), "cached_tokens")
+        if not isinstance(cached, int):
+            cached = _get(usage, "prompt_cache_hit_tokens")  # DeepSeek's own name
+        reasoned = _get(_get(usage, "completion_tokens_details"), "reasoning_tokens")
+        self.reasoning_tokens = reasoned if isinstance(reasoned, int) else 0
         self._usage = Usage(
             prompt_tokens=prompt,
             completion_tokens=completion if isinstance(completion, int) else 0,

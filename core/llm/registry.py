@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.llm.costs import Prices, load_prices
-from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, Keys, load_endpoints, origin
+from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, Keys, azure_address, load_endpoints, origin
+from core.llm.honoured import HonouredFile
+from core.llm.limits import Limits, Meter
 from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
 from core.llm.person import PersonLLM
 from core.schema.errors import UsageError
@@ -97,8 +99,14 @@ class LLMs:
         factories: Mapping[str, Callable[[], LLM]] | None = None,
         replay: MakeReplay | None = None,
         first_wait: float = 1.0,
+        honoured: HonouredFile | None = None,
+        meters: dict[str, Meter] | None = None,
     ) -> None:
-        """`replay` makes the LLM that repeats a stored run; without it such names are refused."""
+        """`replay` makes the LLM that repeats a stored run; without it such names are refused.
+
+        `honoured` keeps what servers were seen to honour, `meters` what each
+        LLM has used; both outlive a registry.
+        """
         self._settings = settings
         self._keys = keys
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
@@ -108,6 +116,8 @@ class LLMs:
         self._factories["person"] = lambda: self.person
         self._replay = replay
         self._first_wait = first_wait
+        self.honoured = honoured or HonouredFile()
+        self.meters = {} if meters is None else meters
         self._made: dict[str, LLM] = {}
 
     def get(self, name: str) -> LLM:
@@ -210,10 +220,12 @@ class LLMs:
         if entry.key_name and not redirected:
             key_name = entry.key_name
         main = redirected or not entry.base_url
+        model = entry.model or name
+        address, api_version = azure_address(address, entry.api_version, entry.deployment or model)
         return OpenAICompatibleLLM(
             name,
             base_url=address,
-            model=entry.model or name,
+            model=model,
             key=lambda: self._find_key(key_name, main=main),
             key_name=key_name,
             why_key=lambda: self._keys.why(key_name),
@@ -223,6 +235,13 @@ class LLMs:
             attempts=entry.attempts,
             prices=self._prices,
             first_wait=self._first_wait,
+            headers=entry.headers,
+            find_secret=self._keys.find_key,
+            body=entry.body,
+            api_version=api_version,
+            limits=Limits(**{field: getattr(entry, field) for field in Limits.model_fields}),
+            meter=self.meters.setdefault(name, Meter()),
+            honoured=self.honoured,
         )
 
     def _find_key(self, key_name: str, *, main: bool) -> str | None:
@@ -257,6 +276,8 @@ def open_llms(
     person: PersonLLM | None = None,
     replay: MakeReplay | None = None,
     config_folder: Path | None = None,
+    honoured: HonouredFile | None = None,
+    meters: dict[str, Meter] | None = None,
 ) -> LLMs:
     """Return the registry with the price list and presets of the installation and of the user.
 
@@ -272,4 +293,6 @@ def open_llms(
         prices=prices,
         person=person,
         replay=replay,
+        honoured=honoured,
+        meters=meters,
     )

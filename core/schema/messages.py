@@ -72,13 +72,19 @@ class Tool(Record):
     parameters: dict[str, Any] = {}
 
 
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+
+
 class Sampling(Record):
-    """How to sample; None leaves it to the server."""
+    """How to sample; None leaves it to the server, but for `max_tokens`, which the client bounds then."""
 
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
+    """0 sets no limit."""
     seed: int | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    parallel_tool_calls: bool | None = None
 
 
 class Turn(Record):
@@ -191,7 +197,7 @@ class Usage(Record):
 
 
 class Retry(Record):
-    """A call that failed and was made again."""
+    """A call that failed and was made again, or that a rate limit held up."""
 
     reason: str
     waited: float
@@ -210,8 +216,16 @@ class LLMReply(Record):
     """What the server says it ran."""
     cost: float | None = None
     """US dollars by the price list; None where the model is not in it."""
+    cached_cost: float | None = None
+    """What of `cost` is for the prompt tokens that the server had in its cache."""
     retries: tuple[Retry, ...] = ()
     finish_reason: str = ""
+    reasoning: str = ""
+    """What a reasoning model thought, where the server tells it apart from the text."""
+    reasoning_tokens: int = 0
+    """How many of the completion tokens were for it, where the server counts them."""
+    note: str = ""
+    """What is to be known of the reply, such as that the server did not keep to the schema."""
 
 
 class LLM(Protocol):
@@ -219,7 +233,11 @@ class LLM(Protocol):
 
     name: str
     """As the user chose it: ``rules``, ``person``, or a model's name."""
-    takes_images: bool
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether pictures in messages are sent."""
+        ...
 
     async def reply(
         self,

@@ -35,11 +35,11 @@ def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, st
     changed = UserFile(path, tomlkit.dumps(document))
     changed.validated(FileSettings)
     if changed != file:
-        _write_whole(path, changed.text)
+        write_whole(path, changed.text)
     return path
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Replace the file at `path`, or what a link there points to, in one move; raises DataError."""
     target = Path(os.path.realpath(path))
     temporary = ""
@@ -59,7 +59,7 @@ def _write_whole(path: Path, text: str) -> None:
                 os.unlink(temporary)
         raise DataError(
             f"{path} cannot be written ({error.strerror or error}); make its folder writable, "
-            "or name another with BACKSTEP_CONFIG_DIR."
+            "or name another with BACKSTEP_CONFIG_DIR or BACKSTEP_DATA_DIR."
         ) from error
 
 

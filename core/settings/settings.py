@@ -8,16 +8,17 @@ LLM or sample it otherwise.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import platformdirs
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from core.schema.errors import UsageError
-from core.schema.messages import Purpose, Sampling
+from core.schema.messages import Purpose, ReasoningEffort, Sampling
 from core.schema.record import Record
 from core.settings.user_file import problem, read_model
 
@@ -38,7 +39,7 @@ def _base_url(value: str) -> str:
         raise ValueError(
             "give an address that begins with http:// or https://, or the name of an endpoint preset"
         )
-    if parts.username or parts.password or parts.query:
+    if parts.username or parts.password or {name for name, _ in parse_qsl(parts.query)} - {"api-version"}:
         raise ValueError(
             "leave keys and passwords out of the address; store a key in the system keyring instead"
         )
@@ -51,6 +52,41 @@ def _task_path(value: Path) -> Path:
     return value
 
 
+_SECRET_HEADERS = ("authorization", "proxy-authorization", "api-key", "x-api-key", "cookie")
+_OWN_FIELDS = ("model", "messages", "stream", "tools", "tool_choice", "response_format")
+
+
+def _headers(value: dict[str, str]) -> dict[str, str]:
+    for name, text in value.items():
+        if (
+            not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name)
+            or not text.isprintable()
+            or not text.isascii()
+        ):
+            raise ValueError(
+                f'"{name[:40]}" is no header with a value on one line; write headers = {{"X-Name" = "value"}}'
+            )
+        if name.lower() in _SECRET_HEADERS and not text.startswith("$"):
+            raise ValueError(
+                f'the value of "{name}" is a secret: keep it in the environment or the keyring, and write '
+                f'"$NAME" with its name there'
+            )
+    return value
+
+
+def _body(value: dict[str, Any]) -> dict[str, Any]:
+    if own := [name for name in _OWN_FIELDS if name in value]:
+        raise ValueError(f"{own[0]} is what each call fills in itself; leave it out")
+    if _has_null(value):
+        raise ValueError("null cannot be kept in the settings file; leave the field out")
+    return value
+
+
+def _has_null(value: object) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return value is None or any(_has_null(one) for one in inner)
+
+
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
 TaskPath = Annotated[Path, AfterValidator(_task_path)]
 
@@ -58,14 +94,15 @@ TaskPath = Annotated[Path, AfterValidator(_task_path)]
 class _SamplingSettings(Record):
     temperature: float | None = Field(default=None, ge=0, le=5)
     top_p: float | None = Field(default=None, gt=0, le=1)
-    max_tokens: int | None = Field(default=None, ge=1)
+    max_tokens: int | None = Field(default=None, ge=0)
+    """0 sets no limit; where nothing is said, the client bounds the reply."""
     seed: int | None = None
+    reasoning_effort: ReasoningEffort | None = None
+    parallel_tool_calls: bool | None = None
 
     @property
     def sampling(self) -> Sampling:
-        return Sampling(
-            temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.seed
-        )
+        return Sampling(**{name: getattr(self, name) for name in Sampling.model_fields})
 
 
 class LLMSettings(_SamplingSettings):
@@ -83,6 +120,18 @@ class LLMSettings(_SamplingSettings):
     """How often to try in all, where the failure is one that passes."""
     key_name: str = ""
     """The environment variable, or the name in the keyring, that holds its key."""
+    headers: Annotated[dict[str, str], AfterValidator(_headers)] = Field(default_factory=dict)
+    """Sent with each request; ``$NAME`` stands for what is kept under that name as a key is."""
+    body: Annotated[dict[str, Any], AfterValidator(_body)] = Field(default_factory=dict)
+    """Fields of the request's body beside those that each call has."""
+    api_version: str = Field(default="", pattern=r"^[A-Za-z0-9.-]*$")
+    """Azure's: the address gets the deployment, and the key goes into the header ``api-key``."""
+    deployment: str = Field(default="", pattern=r"^[^/?#\s]*$")
+    """Azure's name for the model; empty where it is `model`."""
+    max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """US dollars it may cost from one start of the program to the next."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    tokens_per_minute: int | None = Field(default=None, ge=1)
 
 
 class PurposeSettings(_SamplingSettings):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.llm.registry import PREFIX
+from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLM, LLMReply, LLMRequest, Message, Retry
 from core.schema.step import CallRecord
@@ -57,6 +58,7 @@ class ReplayLLM:
         self._database = database
         with closing(TraceStore.open(database, read_only=True)) as store:
             self._calls = list(store.calls(self._run))
+            self.reply_format = self._recorded_form(store)
         self._gone_live = False
 
     async def reply(
@@ -85,6 +87,14 @@ class ReplayLLM:
 
     async def close(self) -> None:
         """Nothing to let go of: the LLM that goes on belongs to the registry."""
+
+    def _recorded_form(self, store: TraceStore) -> ReplyFormat:
+        """Return the form in which the run's actions were asked for."""
+        deciding = next((call for call in self._calls if call.purpose in ("decide", "function")), None)
+        if deciding is None:
+            return "tools"
+        prompt = store.prompt(deciding)
+        return "tools" if prompt.tools else "json" if prompt.reply_schema is not None else "lines"
 
     def _find(self, request: LLMRequest) -> tuple[LLMReply | None, str]:
         with closing(TraceStore.open(self._database, read_only=True)) as store:

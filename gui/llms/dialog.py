@@ -1,5 +1,9 @@
 """The form for one's own LLMs, which stores and tests nothing itself."""
 
+import json
+from collections.abc import Mapping
+from typing import Any, get_args
+
 from pydantic import SecretStr
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, SignalInstance, Slot
 from PySide6.QtWidgets import (
@@ -18,6 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
+from core.llm.openai_format import DEFAULT_MAX_TOKENS
+from core.schema.messages import ReasoningEffort
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import labelled, set_flag, set_tone
@@ -41,9 +47,10 @@ class SettingsDialog(QDialog):
         self._servers = servers
         self._llms: tuple[LLMEntry, ...] = ()
         self._shown = LLMEntry(name="")
+        self._testing = False
         self._build(theme)
         self.show_llms(())
-        self.resize(720, 480)
+        self.resize(760, 660)
 
     def show_llms(self, llms: tuple[LLMEntry, ...], chosen: str = "") -> None:
         """Offer these to edit, and show the one named `chosen`, the one shown before, or a new one."""
@@ -70,12 +77,24 @@ class SettingsDialog(QDialog):
         self.images.setChecked(entry.takes_images)
         self.temperature_on.setChecked(entry.temperature is not None)
         self.temperature.setValue(entry.temperature or 0.0)
+        self.longest.setValue(entry.max_tokens or 0)
+        self.effort.setCurrentIndex(max(self.effort.findData(entry.reasoning_effort), 0))
+        self.one_call.setChecked(entry.parallel_tool_calls is False)
+        self.headers.setText(_as_line(entry.headers))
+        self.body.setText(_as_line(entry.body))
+        self.api_version.setText(entry.api_version)
+        self.deployment.setText(entry.deployment)
+        self.cost.setValue(entry.max_cost or 0.0)
+        self.requests.setValue(entry.requests_per_minute or 0)
+        self.tokens.setValue(entry.tokens_per_minute or 0)
         self.timeout.setValue(round(entry.timeout_seconds))
         self.attempts.setValue(entry.attempts)
         self._on_edited()
 
     def entry(self) -> LLMEntry:
-        """Return what is in the fields now, but for the key."""
+        """Return what is in the fields now, but for the key; of headers and body what can be read."""
+        shown = self._shown
+        several = None if shown.parallel_tool_calls is False else shown.parallel_tool_calls
         return LLMEntry(
             name=self.name.text().strip(),
             base_url=self.base_url.currentText().strip(),
@@ -83,14 +102,31 @@ class SettingsDialog(QDialog):
             description=self.description.text().strip(),
             takes_images=self.images.isChecked(),
             temperature=self.temperature.value() if self.temperature_on.isChecked() else None,
+            # The field cannot show that there is to be no limit, which only the file says.
+            max_tokens=self.longest.value() or (0 if shown.max_tokens == 0 else None),
+            reasoning_effort=self.effort.currentData(),
+            parallel_tool_calls=False if self.one_call.isChecked() else several,
             timeout_seconds=float(self.timeout.value()),
             attempts=self.attempts.value(),
-            key_stored=self._shown.key_stored,
+            headers=_read_object(self.headers.text()) or {},
+            body=_read_object(self.body.text()) or {},
+            api_version=self.api_version.text().strip(),
+            deployment=self.deployment.text().strip(),
+            max_cost=self.cost.value() or None,
+            requests_per_minute=self.requests.value() or None,
+            tokens_per_minute=self.tokens.value() or None,
+            key_stored=shown.key_stored,
+            honoured=shown.honoured,
         )
 
     @Slot(object)
     def show_answer(self, answer: LLMAnswer) -> None:
         """Say what became of a test or of saving."""
+        self._testing = answer.under_way
+        if answer.under_way:
+            self.answer.setText(answer.text)
+            set_tone(self.answer, "dim")
+            return
         self.answer.setText(("✓ " if answer.ok else "✗ ") + answer.text)
         set_tone(self.answer, "good" if answer.ok else "bad")
         self._enable()
@@ -108,6 +144,9 @@ class SettingsDialog(QDialog):
             return f'There is an LLM named "{entry.name}" already.'
         if not entry.base_url.startswith(("http://", "https://")):
             return "The base URL begins with http:// or https://; choose a server from the list."
+        for field, words in ((self.headers, "Headers"), (self.body, "The body")):
+            if _read_object(field.text()) is None:
+                return f'{words} must be one JSON object, such as {{"name": "value"}}.'
         return "" if entry.model else "Say which LLM the server is to use, as the server calls it."
 
     def _build(self, theme: Theme) -> None:
@@ -129,7 +168,10 @@ class SettingsDialog(QDialog):
         right = in_column(None, self._fields(theme), self.hint, self.answer, 1)
         columns = in_row(None, left, (right, 1), spacing=18)
         self.test_button = QPushButton("Test", self)
-        self.test_button.setToolTip("Ask the server for its list of LLMs; nothing is spent (Alt+T)")
+        self.test_button.setToolTip(
+            "Find out what the server honours: tools, JSON schema, pictures and more; "
+            "a few thousand tokens are spent at the most (Alt+T)"
+        )
         self.test_button.setShortcut("Alt+T")
         self.test_button.clicked.connect(self._on_test)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -161,6 +203,32 @@ class SettingsDialog(QDialog):
         self.temperature_on.toggled.connect(self.temperature.setEnabled)
         self.temperature.setEnabled(False)
         warm = in_row(None, self.temperature_on, self.temperature, 1, spacing=10)
+        self.longest = QSpinBox(self, maximum=1_000_000, singleStep=1024, suffix=" tokens")
+        self.longest.setSpecialValueText(f"{DEFAULT_MAX_TOKENS} tokens by default")
+        self.effort = QComboBox(self)
+        self.effort.addItem("As the server has it", None)
+        for effort in get_args(ReasoningEffort):
+            self.effort.addItem(effort, effort)
+        self.one_call = QCheckBox("One tool call at a time", self)
+        reasoning = in_row(None, self.effort, self.one_call, 1, spacing=10)
+        self.headers = QLineEdit(self, placeholderText='{"X-Team": "$TEAM_KEY"}: $NAME is a key of that name')
+        self.body = QLineEdit(self, placeholderText='{"top_k": 20}')
+        self.api_version = QLineEdit(self, placeholderText="API version, such as 2024-10-21")
+        self.deployment = labelled(QLineEdit(self, placeholderText="Deployment"), "Deployment")
+        azure = in_row(None, self.api_version, self.deployment, spacing=8)
+        self.cost = QDoubleSpinBox(self, maximum=100_000.0, singleStep=0.5, prefix="$")
+        self.requests = labelled(QSpinBox(self, maximum=1_000_000, suffix=" calls/min"), "Calls a minute")
+        self.tokens = labelled(
+            QSpinBox(self, maximum=100_000_000, singleStep=1000, suffix=" tokens/min"), "Tokens a minute"
+        )
+        for limit, words in (
+            (self.cost, "any cost"),
+            (self.requests, "any calls/min"),
+            (self.tokens, "any tokens/min"),
+        ):
+            limit.setSpecialValueText(words)
+        self.cost.setToolTip("US dollars, from one start of the program to the next")
+        spending = in_row(None, self.cost, self.requests, self.tokens, 1, spacing=8)
         self.timeout = QSpinBox(self, minimum=1, maximum=3600, suffix=" s")
         self.attempts = QSpinBox(self, minimum=1, maximum=20)
         limits = in_row(
@@ -182,7 +250,13 @@ class SettingsDialog(QDialog):
             ("Description", self.description, None),
             ("Pictures", self.images, None),
             ("Temperature", self.temperature_on, warm),
+            ("Reply at most", self.longest, in_row(None, self.longest, 1)),
+            ("Reasoning effort", self.effort, reasoning),
             ("Wait at most", self.timeout, limits),
+            ("Limits", self.cost, spending),
+            ("Headers", self.headers, None),
+            ("Request body", self.body, None),
+            ("Azure", self.api_version, azure),
         ):
             label = QLabel(words, self)
             if within is None:
@@ -191,9 +265,9 @@ class SettingsDialog(QDialog):
                 form.addRow(label, within)
             field.setAccessibleName(words)
             label.setBuddy(field)
-        for edit in (self.name, self.model, self.key):
+        for edit in (self.name, self.model, self.key, self.headers, self.body):
             edit.textChanged.connect(self._on_edited)
-        for machine in (self.model, self.base_url):
+        for machine in (self.model, self.base_url, self.headers, self.body):
             machine.setFont(theme.machine_font())
         return form
 
@@ -220,8 +294,9 @@ class SettingsDialog(QDialog):
             self._on_edited()
 
     def _on_test(self) -> None:
-        if self.answer.text() == _ASKING:
+        if self._testing:
             return  # A disabled button would give the focus to Close.
+        self._testing = True
         self.answer.setText(_ASKING)
         set_tone(self.answer, "dim")
         self._ask(self.test_requested)
@@ -239,7 +314,10 @@ class SettingsDialog(QDialog):
             "This server wants a key." if needs_key else "",
         )
         self.hint.setText(" ".join(filter(None, parts)))
-        self.answer.clear()  # It was about what the fields held before.
+        # An answer was about what the fields held before, and a test about one model at one server.
+        same = (url, self.model.text().strip()) == (self._shown.base_url, self._shown.model)
+        self.answer.setText(self._shown.honoured if same else "")
+        set_tone(self.answer, "dim")
         self._enable()
 
     def _enable(self) -> None:
@@ -247,3 +325,16 @@ class SettingsDialog(QDialog):
         self.save_button.setEnabled(usable)
         self.test_button.setEnabled(usable)
         self.remove_button.setEnabled(bool(self._shown.name))
+
+
+def _as_line(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False) if values else ""
+
+
+def _read_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of a field, an empty one where nothing was written; None where it is none."""
+    try:
+        found = json.loads(text) if text.strip() else {}
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -21,14 +21,15 @@ _COLUMNS = (
     Column("For"),
     Column("LLM"),
     Column("Prompt", number=True),
+    Column("Cached", number=True),
     Column("Reply", number=True),
     Column("Cost", number=True),
     Column("Time", number=True),
     Column("Retries", number=True),
     Column("Error"),
 )
-_PROMPT, _REPLY, _RETRIES, _ERROR = 3, 4, 7, 8
-_WIDTHS = (34, 66, 128, 66, 58, 66, 62, 66, 80)
+_PROMPT, _REPLY, _COST, _RETRIES, _ERROR = 3, 5, 6, 8, 9
+_WIDTHS = (32, 62, 116, 62, 56, 56, 62, 58, 62, 60)
 
 
 class CallsPanel(QWidget):
@@ -87,12 +88,16 @@ class CallsPanel(QWidget):
 def _line(call: CallView) -> TableLine:
     about = "~" if call.tokens_estimated else ""
     estimated = "Estimated here: the server did not count" if call.tokens_estimated else ""
+    reasoned = f"Reasoning: {count(call.reasoning_tokens, 'token')}" if call.reasoning_tokens else ""
+    reply = "\n".join(filter(None, (estimated, reasoned, call.note)))
+    cost = f"For cached prompt tokens: {dollars(call.cached_cost)}" if call.cached_cost else ""
     return TableLine(
         cells=(
             str(call.number),
             call.purpose,
             call.llm if not call.model or call.model == call.llm else f"{call.llm} ({call.model})",
             about + thousands(call.prompt_tokens),
+            thousands(call.cached_tokens) if call.cached_tokens else "–",
             about + thousands(call.completion_tokens),
             dollars(call.cost),
             seconds(call.seconds),
@@ -100,7 +105,7 @@ def _line(call: CallView) -> TableLine:
             call.error,
         ),
         key=call,
-        tooltips={_PROMPT: estimated, _REPLY: estimated, _RETRIES: "\n".join(call.retries)},
+        tooltips={_PROMPT: estimated, _REPLY: reply, _COST: cost, _RETRIES: "\n".join(call.retries)},
         tone="bad",
         toned=_ERROR,
     )

@@ -66,7 +66,9 @@ class PromptPanel(QWidget):
         self._gather()
         tokens = sum(call.prompt_tokens for call in calls)
         about = "~" if any(call.tokens_estimated for call in calls) else ""
-        self.summary.setText(f"{count(len(calls), 'call')} · {about}{count(tokens, 'prompt token')}")
+        cached = sum(call.cached_tokens for call in calls)
+        summary = f"{count(len(calls), 'call')} · {about}{count(tokens, 'prompt token')}"
+        self.summary.setText(summary + (f" ({thousands(cached)} cached)" if cached else ""))
         self.fact_changed.emit(f"{about}{thousands(tokens)}" if calls else "")
         self._render()
 
@@ -166,9 +168,15 @@ def _parts(call: CallView) -> list[_Part]:
         title = f"   {message.role} · {count(message.tokens, 'token')}{pictures}"
         parts.append(_Part(f"{call.number}.{at}", title, message.text or "(no text)"))
     if call.tools:
-        parts.append(_Part(f"{call.number}.tools", "   tools", call.tools, folded=True))
+        title = "   tools" if call.tools.startswith("[") else "   JSON schema of the reply"
+        parts.append(_Part(f"{call.number}.tools", title, call.tools, folded=True))
     if call.error:
         parts.append(_Part(f"{call.number}.error", "   error", call.error))
+    if call.reasoning:
+        counted = f" · {count(call.reasoning_tokens, 'token')}" if call.reasoning_tokens else ""
+        parts.append(_Part(f"{call.number}.reasoning", f"   reasoning{counted}", call.reasoning, folded=True))
+    if call.note:
+        parts.append(_Part(f"{call.number}.note", "   note", call.note))
     if call.reply:
         about = "~" if call.tokens_estimated else ""
         title = f"   reply · {about}{count(call.completion_tokens, 'token')}"

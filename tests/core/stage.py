@@ -127,11 +127,16 @@ class Stage:
         steps: int = 30,
         calls: int = 200,
         takes_images: bool = False,
+        headers: dict[str, str] | None = None,
         **settings: Any,
     ) -> AgentRun:
         """Open a task, or a page of the open web where `url` is given, asked of the LLM at `server`."""
         entry = LLMSettings(
-            base_url=server.base_url, model="test-model", attempts=1, takes_images=takes_images
+            base_url=server.base_url,
+            model="test-model",
+            attempts=1,
+            takes_images=takes_images,
+            headers=headers or {},
         )
         llms = llms_for(settings_for(self.settings.database, llms={"test": entry}, **settings))
         self._llms.append(llms)

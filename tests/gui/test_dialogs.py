@@ -206,6 +206,39 @@ def test_a_shown_llm_comes_back_as_it_was(dialog: SettingsDialog):
     assert dialog.entry() == LLAMA
 
 
+def test_all_that_can_be_set_of_an_llm_comes_back_as_it_was(dialog: SettingsDialog):
+    entry = LLAMA.replace(
+        max_tokens=2048,
+        reasoning_effort="low",
+        parallel_tool_calls=False,
+        headers={"X-Team": "$TEAM_KEY"},
+        body={"options": {"num_ctx": 8192}, "top_k": 5},
+        api_version="2024-10-21",
+        deployment="mine-4o",
+        max_cost=2.5,
+        requests_per_minute=30,
+        tokens_per_minute=9000,
+        honoured="It calls no tools.",
+    )
+    dialog.show_llms((LLAMA, entry.replace(name="other"), entry), "llama")
+    dialog.show_entry(entry)
+    assert dialog.entry() == entry
+    assert dialog.answer.text() == "It calls no tools."
+    unlimited = LLAMA.replace(max_tokens=0, parallel_tool_calls=True)
+    dialog.show_entry(unlimited)
+    assert dialog.entry() == unlimited
+
+
+def test_headers_that_are_no_json_object_are_refused(dialog: SettingsDialog):
+    dialog.show_llms((LLAMA,), "llama")
+    dialog.headers.setText("X-Team: mine")
+    assert "Headers must be one JSON object" in dialog.hint.text()
+    assert not dialog.save_button.isEnabled()
+    dialog.headers.setText('{"X-Team": "mine"}')
+    assert dialog.save_button.isEnabled()
+    assert dialog.entry().headers == {"X-Team": "mine"}
+
+
 def test_a_new_llm_says_what_is_still_missing(dialog: SettingsDialog):
     assert "Give it a name" in dialog.hint.text()
     assert not dialog.save_button.isEnabled()
@@ -252,6 +285,10 @@ def test_a_test_waits_for_its_answer(dialog: SettingsDialog, qtbot: QtBot):
     with qtbot.waitSignal(dialog.test_requested):
         dialog.test_button.click()
     assert dialog.answer.text() == "Asking the server…"
+    with qtbot.assertNotEmitted(dialog.test_requested):
+        dialog.test_button.click()
+    dialog.show_answer(LLMAnswer(ok=True, text="Asking for a tool call…", under_way=True))
+    assert dialog.answer.text() == "Asking for a tool call…"
     with qtbot.assertNotEmitted(dialog.test_requested):
         dialog.test_button.click()
     dialog.show_answer(LLMAnswer(ok=False, text="Nobody answers at 127.0.0.1:11434."))

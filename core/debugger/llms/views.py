@@ -1,5 +1,8 @@
 """The user's LLMs as the settings window sees them."""
 
+from typing import Any
+
+from core.schema.messages import ReasoningEffort
 from core.schema.record import Record
 
 
@@ -12,10 +15,23 @@ class LLMEntry(Record):
     description: str = ""
     takes_images: bool = False
     temperature: float | None = None
+    max_tokens: int | None = None
+    """0 sets no limit, None the default one."""
+    reasoning_effort: ReasoningEffort | None = None
+    parallel_tool_calls: bool | None = None
     timeout_seconds: float = 120.0
     attempts: int = 4
+    headers: dict[str, str] = {}
+    body: dict[str, Any] = {}
+    api_version: str = ""
+    deployment: str = ""
+    max_cost: float | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
     key_stored: bool = False
     """Whether there is a key for its server already."""
+    honoured: str = ""
+    """What the last test found of it, as sentences."""
 
 
 class KnownServer(Record):
@@ -41,3 +57,5 @@ class LLMAnswer(Record):
 
     ok: bool
     text: str
+    under_way: bool = False
+    """Whether this only tells what is asked for next."""

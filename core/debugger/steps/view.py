@@ -175,7 +175,7 @@ def _call(store: TraceStore, call: CallRecord) -> CallView:
         )
         for message in sent.messages
     )
-    tools = [tool.model_dump() for tool in sent.tools]
+    tools = [tool.model_dump() for tool in sent.tools] or sent.reply_schema
     reply = store.reply(call) or LLMReply()
     sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
     return CallView(
@@ -187,8 +187,13 @@ def _call(store: TraceStore, call: CallRecord) -> CallView:
         tools=json.dumps(tools, indent=2, ensure_ascii=False) if tools else "",
         sampling=", ".join(f"{key} {value}" for key, value in sampling.items()),
         reply=said(reply),
+        reasoning=reply.reasoning,
+        note=reply.note,
         prompt_tokens=call.usage.prompt_tokens,
+        cached_tokens=call.usage.cached_tokens,
         completion_tokens=call.usage.completion_tokens,
+        reasoning_tokens=reply.reasoning_tokens,
+        cached_cost=reply.cached_cost,
         tokens_estimated=call.usage.estimated,
         cost=call.cost,
         seconds=call.seconds,

@@ -142,6 +142,7 @@ def _call(call: CallRecord) -> CallSpan:
         begun=call.started,
         seconds=call.seconds,
         prompt_tokens=call.usage.prompt_tokens,
+        cached_tokens=call.usage.cached_tokens,
         completion_tokens=call.usage.completion_tokens,
         estimated=call.usage.estimated,
         cost=call.cost,

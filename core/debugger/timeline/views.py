@@ -48,6 +48,7 @@ class CallSpan(Record):
     begun: float
     seconds: float
     prompt_tokens: int = 0
+    cached_tokens: int = 0
     completion_tokens: int = 0
     estimated: bool = False
     cost: float | None = None

@@ -59,9 +59,10 @@ def phase_words(step: StepSpan, phase: PhaseSpan) -> str:
 
 def call_words(step: StepSpan, call: CallSpan) -> str:
     about = "~" if call.estimated else ""
+    cached = f" ({thousands(call.cached_tokens)} cached)" if call.cached_tokens else ""
     lines = [
         f"Call {call.number} for {call.purpose}, {call.llm}: {seconds(call.seconds)}",
-        f"{about}{thousands(call.prompt_tokens)} tokens in, {about}{thousands(call.completion_tokens)} out, "
+        f"{about}{thousands(call.prompt_tokens)} tokens in{cached}, {about}{thousands(call.completion_tokens)} out, "
         + (dollars(call.cost) if call.cost is not None else "no price known"),
     ]
     return "\n".join([*lines, f"Failed: {_short(call.error)}"] if call.error else lines)

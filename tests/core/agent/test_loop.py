@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+from core.llm.honoured import Honoured
+from core.llm.json_schema import fits
 from core.schema.errors import DataError, LLMError, TraceError
 from core.schema.step import PHASES
 from core.trace.store import TraceStore
@@ -324,9 +326,49 @@ def test_a_thought_that_the_llm_marks_as_thinking_is_not_told_again(stage, llm_s
     assert "ONE is it." in llm_server.requests[1].texts
 
 
+@pytest.mark.parametrize(
+    ("found", "form"),
+    [
+        (Honoured(), "tools"),
+        (Honoured(tested=1.0, tools="forced"), "tools"),
+        (Honoured(tested=1.0, tools="no"), "json"),
+        (Honoured(tested=1.0, tools="no", schema_level="object"), "lines"),
+    ],
+)
+def test_a_preset_that_leaves_it_open_replies_as_a_test_of_the_llm_found_best(stage, llm_server, found, form):
+    def answer(request):
+        ref = ref_in(request, 'button "ONE"')
+        if request.tool_names:
+            return Reply(text="ONE.", calls=(call("click", target=ref),))
+        if "response_format" in request.body:
+            return Reply(text=json.dumps({"thought": "ONE.", "actions": [{"name": "click", "target": ref}]}))
+        return Reply(text=f"REASON: ONE.\nACTION: click [{ref}]")
+
+    llm_server.otherwise = answer
+    run = stage.open(llm_server, preset="plain")
+    stage._llms[-1].honoured.keep(llm_server.base_url, "test-model", found)
+    run.use(llm=stage._llms[-1].routed("test"))
+    stage.to_the_end(run)
+    assert run.verdict.success is True
+    body = llm_server.requests[0].body
+    assert ("tools" in body, "response_format" in body) == (form == "tools", form == "json")
+    assert stage._llms[-1].get(f"replay:{run.state.run}").reply_format == form
+
+
+def test_no_header_of_ones_own_reaches_the_trace(stage, llm_server):
+    llm_server.script(on('button "ONE"', thought="The header says team-secret-0123456789."))
+    run = stage.open(llm_server, headers={"X-Team": "team-secret-0123456789"})
+    stage.step(run)
+    assert llm_server.requests[0].headers["x-team"] == "team-secret-0123456789"
+    call = run.store.step(run.state.run, 1).calls[0]
+    assert "[key]" in run.store.reply(call).text
+    for path in stage.settings.database.parent.glob("traces.db*"):
+        assert b"team-secret" not in path.read_bytes()
+
+
 @pytest.mark.parametrize("reply_format", ["lines", "json"])
 def test_a_preset_can_have_the_action_written_as_text(stage, llm_server, reply_format):
-    own_preset(stage, "text", 'reply_format = "tools"', f'reply_format = "{reply_format}"', base="plain")
+    own_preset(stage, "text", 'reply_format = "auto"', f'reply_format = "{reply_format}"', base="plain")
 
     def answer(request):
         ref = ref_in(request, 'button "ONE"')
@@ -340,6 +382,17 @@ def test_a_preset_can_have_the_action_written_as_text(stage, llm_server, reply_f
     assert run.verdict.success is True
     assert steps(run)[0].thought == "ONE."
     assert llm_server.requests[0].tool_names == []
+    form = llm_server.requests[0].body.get("response_format")
+    assert (form is None) is (reply_format == "lines")
+    if form is not None:
+        ref = ref_in(llm_server.requests[0], 'button "ONE"')
+        assert form["json_schema"]["strict"] is True
+        assert fits(
+            {"thought": "", "actions": [{"name": "click", "target": ref}]}, form["json_schema"]["schema"]
+        )
+        assert not fits(
+            {"thought": "", "actions": [{"name": "click", "target": 999}]}, form["json_schema"]["schema"]
+        )
 
 
 TWO_FIELDS = "<input aria-label=A><input aria-label=B><a href='{next}'>On</a>"

@@ -115,6 +115,34 @@ class TestAnAnswer:
         assert found.completion_tokens == 3
         assert 10 < found.prompt_tokens < 40
 
+    async def test_what_cached_tokens_cost_is_told_apart(self, llm_server):
+        prices = Prices((Price(models=("test-model",), input=2, cached=0.5, output=8),))
+        llm = make(llm_server, prices=prices)
+        details = {"prompt_tokens": 1000, "completion_tokens": 100, "prompt_cache_hit_tokens": 800}
+        llm_server.say("ok", usage=details)
+        reply = await llm.reply(ask())
+        await llm.close()
+        assert reply.usage.cached_tokens == 800
+        assert reply.cost == pytest.approx((200 * 2 + 800 * 0.5 + 100 * 8) / 1e6)
+        assert reply.cached_cost == pytest.approx(800 * 0.5 / 1e6)
+
+    @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+    @pytest.mark.parametrize("whole", [True, False])
+    async def test_reasoning_is_kept_apart_from_the_text(self, llm_server, llm, name, whole):
+        usage = {
+            "prompt_tokens": 9,
+            "completion_tokens": 60,
+            "completion_tokens_details": {"reasoning_tokens": 55},
+        }
+        llm_server.say(
+            "Yes.", reasoning="First I look, then I say.", reasoning_name=name, usage=usage, whole=whole
+        )
+        heard: list[str] = []
+        reply = await llm.reply(ask(), on_text=heard.append)
+        assert (reply.text, "".join(heard)) == ("Yes.", "Yes.")
+        assert reply.reasoning == "First I look, then I say."
+        assert reply.reasoning_tokens == 55
+
     async def test_a_priced_model_has_a_cost_and_another_has_none(self, llm_server):
         prices = Prices((Price(models=("test-*",), input=1.0, output=2.0),))
         priced, free = make(llm_server, prices=prices), make(llm_server, model="local", prices=prices)
@@ -188,8 +216,9 @@ class TestARequest:
         assert not {
             "temperature",
             "top_p",
-            "max_tokens",
             "seed",
+            "reasoning_effort",
+            "parallel_tool_calls",
             "tools",
             "tool_choice",
             "response_format",
@@ -199,6 +228,107 @@ class TestARequest:
         llm_server.say("{}")
         await llm.reply(ask(reply_schema={"type": "object"}))
         assert llm_server.requests[0].body["response_format"]["json_schema"]["schema"] == {"type": "object"}
+
+    async def test_a_strict_schema_requires_every_field_and_lets_an_optional_one_be_null(
+        self, llm_server, llm
+    ):
+        llm_server.say('{"name": "type", "enter": null}')
+        properties = {"name": {"type": "string", "enum": ["type"]}, "enter": {"type": "boolean"}}
+        schema = {"type": "object", "properties": properties, "required": ["name"]}
+        reply = await llm.reply(ask(reply_schema=schema))
+        sent = llm_server.requests[0].body["response_format"]["json_schema"]
+        assert sent["strict"] is True
+        assert sent["schema"]["required"] == ["name", "enter"]
+        assert sent["schema"]["additionalProperties"] is False
+        assert sent["schema"]["properties"]["enter"] == {"type": ["boolean", "null"]}
+        assert reply.note == ""
+
+    async def test_a_schema_with_more_values_than_a_strict_one_may_have_is_sent_as_it_is(
+        self, llm_server, llm
+    ):
+        llm_server.say("7")
+        await llm.reply(ask(reply_schema={"type": "integer", "enum": list(range(1001))}))
+        assert "strict" not in llm_server.requests[0].body["response_format"]["json_schema"]
+
+    @pytest.mark.parametrize(
+        ("own", "of_the_request", "sent"),
+        [
+            (Sampling(), Sampling(), 4096),
+            (Sampling(max_tokens=64), Sampling(), 64),
+            (Sampling(max_tokens=64), Sampling(max_tokens=32), 32),
+            (Sampling(max_tokens=0), Sampling(), None),
+            (Sampling(reasoning_effort="high"), Sampling(), 16384),
+            (Sampling(reasoning_effort="none"), Sampling(), 4096),
+        ],
+    )
+    async def test_a_reply_is_bounded_where_nothing_else_is_said(self, llm_server, own, of_the_request, sent):
+        llm = make(llm_server, sampling=own)
+        llm_server.say("ok")
+        await llm.reply(ask(sampling=of_the_request))
+        await llm.close()
+        assert llm_server.requests[0].body.get("max_tokens") == sent
+
+    async def test_reasoning_effort_and_parallel_tool_calls_are_sent_where_they_are_set(self, llm_server):
+        llm = make(llm_server, sampling=Sampling(reasoning_effort="low", parallel_tool_calls=False))
+        llm_server.say("ok")
+        llm_server.say("ok")
+        await llm.reply(ask(tools=(CLICK,), sampling=Sampling(reasoning_effort="high")))
+        await llm.reply(ask())
+        await llm.close()
+        first, second = (request.body for request in llm_server.requests)
+        assert (first["reasoning_effort"], first["parallel_tool_calls"]) == ("high", False)
+        assert second["reasoning_effort"] == "low"
+        assert "parallel_tool_calls" not in second
+
+    async def test_headers_and_body_of_ones_own_go_with_each_request(self, llm_server):
+        llm = make(
+            llm_server, headers={"X-Title": "Backstep"}, body={"top_k": 5, "options": {"num_ctx": 8192}}
+        )
+        llm_server.say("Backstep said so")
+        reply = await llm.reply(ask())
+        await llm.close()
+        request = llm_server.requests[0]
+        assert request.headers["x-title"] == "Backstep"
+        assert (request.body["top_k"], request.body["options"]) == (5, {"num_ctx": 8192})
+        assert reply.text == "Backstep said so"
+
+    async def test_a_secret_header_is_looked_up_by_its_name_and_hidden_in_what_comes_back(
+        self, llm_server, caplog
+    ):
+        caplog.set_level("DEBUG")
+        secret = "f00dfeed-team-token"
+        llm = make(
+            llm_server,
+            headers={"X-Api-Key": "$TEAM_TOKEN"},
+            find_secret={"TEAM_TOKEN": secret}.get,
+            attempts=1,
+        )
+        llm_server.say(f"I was sent {secret}.")
+        llm_server.fail(400, f"{secret} is not welcome")
+        reply = await llm.reply(ask())
+        error = await failure(llm)
+        await llm.close()
+        assert llm_server.requests[0].headers["x-api-key"] == secret
+        assert reply.text == "I was sent [key]."
+        assert "[key] is not welcome" in str(error)
+        assert secret not in caplog.text
+
+    async def test_a_secret_header_that_is_not_there_is_said_before_anything_is_sent(self, llm_server):
+        llm = make(llm_server, headers={"X-Api-Key": "$TEAM_TOKEN"})
+        assert 'The header "X-Api-Key" of the LLM test-model stands for the key TEAM_TOKEN' in str(
+            await failure(llm)
+        )
+        assert llm_server.requests == []
+
+    async def test_azure_gets_its_version_and_the_key_in_its_own_header(self, llm_server):
+        llm = make(llm_server, key=KEY, api_version="2024-10-21")
+        llm_server.say("ok")
+        await llm.reply(ask())
+        await llm.close()
+        request = llm_server.requests[0]
+        assert request.query == "api-version=2024-10-21"
+        assert request.headers["api-key"] == KEY
+        assert "authorization" not in request.headers
 
     @pytest.mark.parametrize("takes_images", [True, False])
     async def test_pictures_go_only_to_an_llm_that_takes_them(self, llm_server, takes_images):

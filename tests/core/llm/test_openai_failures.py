@@ -218,10 +218,16 @@ class TestPartsAServerDoesNotTake:
                 id="tool_choice",
             ),
             pytest.param(
-                "'response_format' of type 'json_schema' is not supported with this model",
-                {"reply_schema": {"type": "object"}},
-                "response_format",
-                id="schema",
+                "Unsupported parameter: 'parallel_tool_calls' is not supported with this model.",
+                {"tools": (CLICK,), "sampling": Sampling(parallel_tool_calls=False)},
+                "parallel_tool_calls",
+                id="parallel_tool_calls",
+            ),
+            pytest.param(
+                "Unrecognized request argument supplied: reasoning_effort",
+                {"sampling": Sampling(reasoning_effort="low")},
+                "reasoning_effort",
+                id="reasoning_effort",
             ),
             pytest.param("Unknown parameter: seed", {"sampling": Sampling(seed=1)}, "seed", id="seed"),
             pytest.param(

@@ -4,10 +4,11 @@ from core.llm.endpoints import Keys, load_endpoints
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.registry import LLMs, open_llms
-from core.schema.errors import UsageError
+from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLMReply, LLMRequest, Message, Sampling
 from core.settings.settings import load_settings
 from tests.core.llm.memory_keyring import MemoryKeyring
+from tests.llm_server import Reply
 
 ENDPOINTS = load_endpoints()
 
@@ -211,3 +212,67 @@ class TestTheCheck:
 
     async def test_the_built_in_ones_need_no_server(self, open_with):
         assert await open_with().check("person") == "person: needs no server."
+
+
+AZURE = """
+[llms.azure]
+base_url = "{url}"
+model = "gpt-4o"
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("", 'api_version = "2024-10-21"\ndeployment = "mine"'),
+        ("/openai", 'api_version = "2024-10-21"\ndeployment = "mine"'),
+        ("/openai/deployments/mine/chat/completions?api-version=2024-10-21", ""),
+        ("?api-version=2024-10-21", 'deployment = "mine"'),
+    ],
+)
+async def test_a_deployment_of_azure_is_called_as_azure_wants_it(open_with, llm_server, path, more):
+    root = llm_server.base_url.removesuffix("/v1")
+    host = root.partition("://")[2]
+    llms = open_with(AZURE.format(url=root + path, more=more), stored={host: "azure-key-123"})
+    assert await sent_key(llms, "azure", llm_server) is None
+    request = llm_server.requests[-1]
+    assert request.path == "/openai/deployments/mine/chat/completions"
+    assert request.query == "api-version=2024-10-21"
+    assert request.headers["api-key"] == "azure-key-123"
+    assert request.body["model"] == "gpt-4o"
+
+
+async def test_headers_body_effort_and_limits_of_an_entry_are_kept_to(open_with, llm_server):
+    text = f"""
+[llms.mine]
+base_url = "{llm_server.base_url}"
+model = "test-model"
+reasoning_effort = "low"
+body = {{ top_k = 5 }}
+headers = {{ X-Team = "$TEAM_KEY" }}
+max_cost = 1
+
+[purposes.judgement]
+reasoning_effort = "high"
+"""
+    llms = open_with(text, environ={"TEAM_KEY": "team-secret-1"})
+    llm_server.otherwise = Reply(text="ok")
+    mine = llms.routed("mine")
+    await mine.reply(ask())
+    first = llm_server.requests[-1]
+    assert (first.body["reasoning_effort"], first.body["top_k"]) == ("low", 5)
+    assert first.headers["x-team"] == "team-secret-1"
+    with pytest.raises(LLMError, match="no price is known for test-model"):
+        await mine.reply(ask("judgement"))
+    llms.meters["mine"].unpriced = ""
+    await mine.reply(ask("judgement"))
+    assert llm_server.requests[-1].body["reasoning_effort"] == "high"
+
+
+async def test_what_an_llm_has_cost_holds_after_the_settings_were_read_anew(open_with):
+    first = open_with()
+    first.get("gpt-4o")
+    first.meters["gpt-4o"].spent = 2.0
+    again = LLMs(first._settings, keys=Keys(ENDPOINTS), meters=first.meters)
+    assert again.meters["gpt-4o"].spent == 2.0

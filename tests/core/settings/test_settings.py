@@ -139,6 +139,34 @@ class TestLoading:
             load_settings(flags, environ={**environ, **more})
         assert str(caught.value).startswith(sentence)
 
+    @pytest.mark.parametrize(
+        ("text", "sentence"),
+        [
+            (
+                'headers = { Authorization = "Bearer sk-123456789" }',
+                'the value of "Authorization" is a secret',
+            ),
+            ('headers = { "X Y" = "a" }', '"X Y" is no header'),
+            ("body = { stream = false }", "stream is what each call fills in itself"),
+            ('reasoning_effort = "hihg"', "hihg"),
+            (
+                'base_url = "https://x.openai.azure.com?api-key=sk-1"',
+                "leave keys and passwords out of the address",
+            ),
+        ],
+    )
+    def test_what_an_llm_may_not_be_given_is_refused_with_its_line(self, environ, write, text, sentence):
+        write(f"[llms.mine]\n{text}\n")
+        with pytest.raises(DataError) as caught:
+            load_settings(environ=environ)
+        assert sentence in str(caught.value)
+        assert "sk-1" not in "".join(traceback.format_exception(caught.value))
+
+    def test_the_version_of_azures_api_may_stand_in_the_address(self, environ, write):
+        address = "https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21"
+        write(f'[llms.mine]\nbase_url = "{address}"\n')
+        assert load_settings(environ=environ).llms["mine"].base_url == address
+
     def test_a_password_in_an_address_is_refused_without_repeating_it(self, environ, write):
         write("base_url = 'http://user:secret-word@host/v1'\n")
         with pytest.raises(DataError) as caught:

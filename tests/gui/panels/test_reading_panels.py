@@ -180,6 +180,27 @@ def test_the_error_of_a_failed_call_is_part_of_the_prompt(make):
     assert "The server hung up." in panel.text.toPlainText()
 
 
+def test_reasoning_is_folded_beside_the_reply_and_a_note_stands_above_it(make):
+    panel = make(PromptPanel)
+    note = "The reply does not keep to a JSON schema."
+    thought = "I compare the two lamps."
+    call = samples.CALLS[0].replace(reasoning=thought, reasoning_tokens=55, note=note, cached_tokens=900)
+    panel.show_calls((call,))
+    text = panel.text.toPlainText()
+    assert "reasoning · 55 tokens" in text
+    assert thought not in text
+    assert text.index(note) < text.index("reply · 31 tokens")
+    assert "(900 cached)" in panel.summary.text()
+    panel.finder.field.setText("two lamps")
+    assert thought in panel.text.toPlainText()
+
+
+def test_the_schema_of_a_reply_is_shown_as_one(make):
+    panel = make(PromptPanel)
+    panel.show_calls((samples.CALLS[0].replace(tools='{\n  "type": "object"\n}'),))
+    assert "JSON schema of the reply" in panel.text.toPlainText()
+
+
 def test_a_question_to_the_person_shows_what_any_llm_would_be_told(make):
     panel = make(PromptPanel)
     message = Message(role="user", text="OBJECTIVE: Find the lamp.")
@@ -204,20 +225,30 @@ def test_calls_show_their_numbers(make):
         "decide",
         "gpt-4o (gpt-4o-2024-08-06)",
         "1 052",
+        "–",
         "31",
         "$0.0031",
         "1.8 s",
         "1 retry",
         "",
     ]
-    assert "429" in model.index(0, 7).data(Qt.ItemDataRole.ToolTipRole)
+    assert "429" in model.index(0, 8).data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_estimated_tokens_and_a_missing_price_are_marked(make):
     panel = make(CallsPanel)
     panel.show_calls((samples.CALLS[0].replace(tokens_estimated=True, cost=None),))
-    assert panel.model.index(0, 4).data() == "~31"
-    assert panel.model.index(0, 5).data() == "–"
+    assert panel.model.index(0, 5).data() == "~31"
+    assert panel.model.index(0, 6).data() == "–"
+
+
+def test_cached_tokens_are_shown_with_what_they_cost(make):
+    panel = make(CallsPanel)
+    panel.show_calls((samples.CALLS[0].replace(cached_tokens=900, cached_cost=0.0011, reasoning_tokens=20),))
+    tip = Qt.ItemDataRole.ToolTipRole
+    assert panel.model.index(0, 4).data() == "900"
+    assert panel.model.index(0, 6).data(tip) == "For cached prompt tokens: $0.0011"
+    assert panel.model.index(0, 5).data(tip) == "Reasoning: 20 tokens"
 
 
 def test_failed_calls_are_counted_in_the_title(make, qtbot: QtBot):

@@ -120,7 +120,7 @@ def test_the_person_answers_in_the_llms_place(live, server):
 def test_the_person_answers_in_any_reply_format(live, server, reply_format):
     text = (live.session.services().resources.presets._folders[0] / "laser.toml").read_text()
     path = live.config / "presets" / "written.toml"
-    path.write_text(text.replace('"tools"', f'"{reply_format}"'))
+    path.write_text(text.replace('reply_format = "auto"', f'reply_format = "{reply_format}"'))
     live.session.agent.set_preset("written")
     live.session.agent.set_llm("person")
     live.open()

@@ -33,6 +33,22 @@ def test_an_old_step_is_shown_over_the_live_page_and_left_again(live, server, tm
     assert live.step.number == 2
 
 
+def test_what_a_model_thought_and_what_was_cached_is_shown_of_a_call(live, server, tmp_path):
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 60,
+        "prompt_tokens_details": {"cached_tokens": 80},
+        "completion_tokens_details": {"reasoning_tokens": 55},
+    }
+    note = Reply(text="First.", calls=(call("note", text="x"),), reasoning="I look around.", usage=usage)
+    server.script(note)
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
+    live.to_review()
+    [shown] = live.step.calls
+    assert (shown.reasoning, shown.reasoning_tokens, shown.cached_tokens) == ("I look around.", 55, 80)
+    assert "I look around" not in shown.reply
+
+
 def test_an_old_step_is_shown_as_it_was_shown_live(live, server, tmp_path):
     server.script(Reply(text="no"), Reply(text="no"), on('button "Go"', thought="Go."), stop("x"))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")

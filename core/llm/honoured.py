@@ -1,0 +1,116 @@
+"""What a server was seen to honour for one model, and the file in which that is kept from one start to the next.
+
+Test in the LLM settings finds it out by asking (`core.llm.probes`); refusals
+during calls add to it. The file holds nothing that could not be found out
+again: one that cannot be read or written is done without.
+"""
+
+import contextlib
+import json
+import logging
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from core.llm.repair import ReplyFormat
+from core.schema.errors import DataError
+from core.schema.record import Record
+
+log = logging.getLogger(__name__)
+
+FILE_NAME = "llm-servers.json"
+
+SchemaLevel = Literal["strict", "schema", "object with schema", "object", "none"]
+SCHEMA_LEVELS: tuple[SchemaLevel, ...] = ("strict", "schema", "object with schema", "object", "none")
+"""How a JSON reply is asked for, the most exact way first."""
+
+Part = Literal[
+    "stream_options",
+    "tool_choice",
+    "response_format",
+    "max_tokens",
+    "max_completion_tokens",
+    "default_limit",
+    "seed",
+    "temperature",
+    "top_p",
+    "reasoning_effort",
+    "parallel_tool_calls",
+    "images",
+]
+"""A part of a request that can be done without."""
+
+
+class Honoured(Record):
+    """What is known of one model at one server; where nothing was tested, what has not been refused yet."""
+
+    given_up: tuple[Part, ...] = ()
+    """Parts that are left out."""
+    schema_level: SchemaLevel = "strict"
+    """How a JSON reply is asked for."""
+    reasons: bool = False
+    """Whether a reply spent the default limit on reasoning alone."""
+    tested: float = 0.0
+    """When it was tested, in seconds since the epoch; 0 where it was not, and the rest then is not known."""
+    tools: Literal["", "forced", "offered", "no"] = ""
+    """``forced``: calls the tool when it must. ``offered``: only when left the choice."""
+    streams: bool | None = None
+    counts: bool | None = None
+    """Whether it counts tokens."""
+    images: Literal["", "seen", "taken", "no"] = ""
+    """``taken``: no refusal, but what the picture shows was not known."""
+    next_after_cancel: float | None = None
+    """Seconds until a short call was answered after a long one was cancelled; None where that was not tested."""
+
+    def without(self, part: Part) -> "Honoured":
+        return self.replace(given_up=tuple(sorted({*self.given_up, part})))
+
+    @property
+    def reply_format(self) -> ReplyFormat:
+        """The form of replies that serves best: tools, also where nothing was tested."""
+        if not self.tested or self.tools in ("forced", "offered"):
+            return "tools"
+        return "json" if self.schema_level in ("strict", "schema", "object with schema") else "lines"
+
+
+_FILE = TypeAdapter(dict[str, Honoured])
+
+
+class HonouredFile:
+    """Keeps what is known by address and model; without a path only as long as it lives."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._known: dict[str, Honoured] | None = None
+
+    def of(self, base_url: str, model: str) -> Honoured:
+        """Return what is known; the file is read at the first question."""
+        if self._known is None:
+            self._known = self._read()
+        return self._known.get(_key(base_url, model), Honoured())
+
+    def keep(self, base_url: str, model: str, honoured: Honoured) -> None:
+        # Another program may have tested another LLM meanwhile.
+        self._known = {**(self._known or {}), **self._read(), _key(base_url, model): honoured}
+        if self._path is None:
+            return
+        known = {
+            name: one.model_dump(mode="json", exclude_defaults=True) for name, one in self._known.items()
+        }
+        from core.settings.saving import write_whole  # It loads tomlkit, which only writing needs.
+
+        try:
+            write_whole(self._path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+        except DataError as error:
+            log.warning("What LLM servers honour is not kept: %s", error)
+
+    def _read(self) -> dict[str, Honoured]:
+        if self._path is not None:
+            with contextlib.suppress(OSError, ValidationError):
+                return _FILE.validate_json(self._path.read_bytes())
+        return {}
+
+
+def _key(base_url: str, model: str) -> str:
+    return f"{base_url.rstrip('/')} {model}"

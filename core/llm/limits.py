@@ -1,0 +1,78 @@
+"""What the user lets an LLM cost and how often it may be asked, and what it has used so far."""
+
+import time
+from collections import deque
+
+from core.schema.errors import LLMError
+from core.schema.record import Record
+
+_MINUTE = 60.0
+
+
+class Limits(Record):
+    """Limits of one LLM; None sets none."""
+
+    max_cost: float | None = None
+    """US dollars since the program started."""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    """Of prompts and replies together."""
+
+
+class Meter:
+    """What one LLM has used: calls of the last minute, and US dollars since the program started."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+        self.unpriced = ""
+        """The model that answered without a price being known for it."""
+        self._calls: deque[float] = deque()
+        """When the calls of the last minute began."""
+        self._tokens: deque[tuple[float, int]] = deque()
+        """When, and how many; of the last minute."""
+
+    def check_cost(self, name: str, limits: Limits) -> None:
+        """Raise LLMError where nothing more may be spent, or where that cannot be known."""
+        if limits.max_cost is None:
+            return
+        if self.unpriced:
+            raise LLMError(
+                f"max_cost of the LLM {name} cannot be kept: no price is known for {self.unpriced}; add one to "
+                "prices.toml in the config folder, or take max_cost out."
+            )
+        if self.spent >= limits.max_cost:
+            raise LLMError(
+                f"The LLM {name} has cost ${self.spent:.4g} since the program started, and its max_cost is "
+                f"${limits.max_cost:g}; raise max_cost, or choose another LLM."
+            )
+
+    def wait(self, limits: Limits, tokens: int) -> tuple[float, str]:
+        """Return how many seconds a call with this prompt has to wait, and by which limit; 0 counts it as begun.
+
+        A prompt beyond the limit of a minute is let through where nothing else was asked in that minute.
+        """
+        now = time.monotonic()
+        while self._calls and self._calls[0] <= now - _MINUTE:
+            self._calls.popleft()
+        while self._tokens and self._tokens[0][0] <= now - _MINUTE:
+            self._tokens.popleft()
+        calls = limits.requests_per_minute
+        if calls is not None and len(self._calls) >= calls:
+            return self._calls[-calls] + _MINUTE - now, f"requests_per_minute = {calls}"
+        most = limits.tokens_per_minute
+        over = 0 if most is None else sum(some for _, some in self._tokens) + tokens - most
+        for when, some in self._tokens if over > 0 else ():
+            over -= some
+            if over <= 0 or when == self._tokens[-1][0]:
+                return when + _MINUTE - now, f"tokens_per_minute = {most}"
+        self._calls.append(now)
+        self._tokens.append((now, tokens))
+        return 0.0, ""
+
+    def count(self, tokens: int, cost: float | None, model: str) -> None:
+        """Count a reply: its tokens, beside those of its prompt, and what the call cost."""
+        self._tokens.append((time.monotonic(), tokens))
+        if cost is None:
+            self.unpriced = model
+        else:
+            self.spent += cost

@@ -1,0 +1,258 @@
+"""What servers do not honour, how they say so, and what the user lets an LLM use."""
+
+import json
+import time
+
+import pytest
+
+from core.llm.costs import Price, Prices
+from core.llm.honoured import SCHEMA_LEVELS, HonouredFile
+from core.llm.limits import Limits, Meter
+from core.schema.action_space import Permissible
+from core.schema.messages import Image, Message, Sampling
+from tests.core.llm.asking import CLICK, KEY, ask, failure, make
+from tests.llm_server import Reply, Request
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}},
+    "required": ["colour"],
+    "additionalProperties": False,
+}
+
+
+def refusing(takes, status=400):
+    """Answer with the schema's own reply where `takes` holds for the response_format, and refuse it elsewhere."""
+
+    def answer(request: Request) -> Reply:
+        form = request.body.get("response_format")
+        if form is None or takes(form):
+            return Reply(text='{"colour": "red"}')
+        message = f"response_format {form['type']} is not something that I can do"
+        return Reply(status=status, body=json.dumps({"error": {"message": message}}))
+
+    return answer
+
+
+class TestJsonReplies:
+    @pytest.mark.parametrize("status", [400, 422, 500])
+    @pytest.mark.parametrize(
+        ("takes", "level"),
+        [
+            (lambda form: True, "strict"),
+            (lambda form: "strict" not in form.get("json_schema", {"strict": 1}), "schema"),
+            (lambda form: form["type"] == "json_object", "object with schema"),
+            (lambda form: form == {"type": "json_object"}, "object"),
+            (lambda form: False, "none"),
+        ],
+    )
+    async def test_the_most_exact_form_that_is_taken_is_found_once_and_said(
+        self, llm_server, llm, takes, level, status
+    ):
+        llm_server.otherwise = refusing(takes, status)
+        first = await llm.reply(ask(reply_schema=SCHEMA))
+        second = await llm.reply(ask(reply_schema=SCHEMA))
+        assert first.text == second.text == '{"colour": "red"}'
+        assert len(first.retries) == SCHEMA_LEVELS.index(level)
+        assert second.retries == ()
+        assert llm.honoured.schema_level == level
+
+    async def test_a_reply_that_does_not_keep_to_the_schema_is_told_and_the_next_is_asked_otherwise(
+        self, llm_server, llm
+    ):
+        llm_server.otherwise = Reply(text="It is red.")
+        notes = [(await llm.reply(ask(reply_schema=SCHEMA))).note for _ in SCHEMA_LEVELS]
+        assert notes[0] == (
+            "The reply does not keep to a strict JSON schema; "
+            "from now on it is asked with a JSON schema that is not strict."
+        )
+        assert notes[-1] == ""
+        assert "response_format" not in llm_server.requests[-1].body
+        assert len(llm_server.requests) == len(SCHEMA_LEVELS)
+
+    async def test_a_reply_that_was_cut_off_says_nothing_of_the_schema(self, llm_server, llm):
+        llm_server.say('{"colour": "r', finish_reason="length")
+        reply = await llm.reply(ask(reply_schema=SCHEMA))
+        assert (reply.note, llm.honoured.schema_level) == ("", "strict")
+
+    async def test_what_was_found_out_holds_for_the_next_client_of_the_same_model(self, llm_server, tmp_path):
+        path = tmp_path / "state" / "llm-servers.json"
+        first = make(llm_server, honoured=HonouredFile(path), key=KEY)
+        llm_server.otherwise = refusing(lambda form: form["type"] == "json_object")
+        await first.reply(ask(reply_schema=SCHEMA))
+        await first.close()
+        again = make(llm_server, honoured=HonouredFile(path))
+        assert (await again.reply(ask(reply_schema=SCHEMA))).retries == ()
+        await again.close()
+        other = make(llm_server, model="other", honoured=HonouredFile(path))
+        assert other.honoured.schema_level == "strict"
+        await other.close()
+        assert KEY not in path.read_text()
+
+    async def test_a_damaged_file_of_what_was_found_out_is_begun_anew(self, llm_server, tmp_path):
+        path = tmp_path / "llm-servers.json"
+        path.write_text("{ half")
+        llm = make(llm_server, honoured=HonouredFile(path))
+        llm_server.otherwise = refusing(lambda form: form["type"] == "json_object")
+        assert (await llm.reply(ask(reply_schema=SCHEMA))).text
+        await llm.close()
+        assert "object with schema" in path.read_text()
+
+
+class TestRealServersAsTheyAre:
+    @pytest.mark.parametrize(
+        ("status", "message"),
+        [
+            (400, "the request exceeds the available context size, try increasing it"),
+            (400, "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"),
+            (400, "litellm.ContextWindowExceededError: prompt is too long"),
+            (500, "Requested tokens (9000) exceed context window of 2048"),
+        ],
+    )
+    async def test_a_prompt_that_is_too_long_says_so(self, llm_server, llm, status, message):
+        llm_server.otherwise = Reply(status=status, body=json.dumps({"error": {"message": message}}))
+        error = str(await failure(llm, sampling=Sampling(max_tokens=9)))
+        assert message in error
+        assert "is too long for test-model: choose an LLM" in error
+        assert "check the model" not in error
+        assert len(llm_server.requests) == 1
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            "max_tokens must be at least 1 for the maximum context length of 4096 tokens: 3000 in the messages, "
+            "4096 in the completion",
+            "max_tokens is too large: 4096. This model supports at most 2048 completion tokens.",
+        ],
+    )
+    async def test_a_limit_that_nobody_has_set_is_no_reason_to_fail(self, llm_server, llm, message):
+        def answer(request: Request) -> Reply:
+            if "max_tokens" in request.body:
+                return Reply(status=400, body=json.dumps({"error": {"message": message}}))
+            return Reply(text="ok")
+
+        llm_server.otherwise = answer
+        reply = await llm.reply(ask())
+        assert reply.text == "ok"
+        assert "asked again without a limit" in reply.retries[0].reason
+
+    @pytest.mark.parametrize(
+        ("status", "message"),
+        [
+            (
+                500,
+                "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+            ),
+            (400, "m is not a multimodal model"),
+            (400, "unknown variant `image_url`, expected `text`"),
+        ],
+    )
+    async def test_pictures_that_are_not_taken_are_left_out_and_that_is_said(
+        self, llm_server, status, message
+    ):
+        llm = make(llm_server, takes_images=True)
+        assert llm.takes_images
+
+        def answer(request: Request) -> Reply:
+            if isinstance(request.body["messages"][0]["content"], list):
+                return Reply(status=status, body=json.dumps({"error": {"message": message}}))
+            return Reply(text="I see nothing.")
+
+        llm_server.otherwise = answer
+        picture = Message(role="user", text="Look.", images=(Image(data=b"picture"),))
+        reply = await llm.reply(ask(messages=(picture,)))
+        await llm.close()
+        assert reply.text == "I see nothing."
+        assert [retry.reason for retry in reply.retries] == [
+            "The server takes no pictures; asked again without the picture."
+        ]
+        assert len(llm_server.requests) == 2
+        assert not llm.takes_images
+
+    @pytest.mark.parametrize(
+        ("status", "message"),
+        [
+            (500, "The model produced output that does not match the expected peg-native format"),
+            (500, "error parsing tool call: raw='{\"a' err=unexpected end"),
+            (400, "Failed to call a function. Please adjust your prompt."),
+        ],
+    )
+    async def test_what_the_server_cannot_read_of_its_model_is_the_models_mistake(
+        self, llm_server, llm, status, message
+    ):
+        llm_server.otherwise = Reply(status=status, body=json.dumps({"error": {"message": message}}))
+        reply = await llm.reply(ask(tools=(CLICK,), permissible=Permissible()))
+        assert (reply.text, reply.tool_calls) == ("", ())
+        assert reply.note == f"The server could not read what its model wrote: {message}"
+        assert len(llm_server.requests) == 1
+        error = str(await failure(llm))
+        assert "the server cannot read what test-model writes" in error
+        assert len(llm_server.requests) == 2
+
+    async def test_what_had_come_before_the_server_could_not_read_on_is_kept(self, llm_server, llm):
+        chunk = {"choices": [{"index": 0, "delta": {"content": '{"colour": "red"}'}, "finish_reason": None}]}
+        error = {
+            "error": {"message": "output that does not match the expected peg-native format", "code": 500}
+        }
+        body = "".join(f"data: {json.dumps(one)}\n\n" for one in (chunk, error))
+        llm_server.script(Reply(body=body, content_type="text/event-stream"))
+        reply = await llm.reply(ask(reply_schema=SCHEMA))
+        assert reply.text == '{"colour": "red"}'
+        assert "does not match the expected peg-native format" in reply.note
+        assert (len(llm_server.requests), llm.honoured.schema_level) == (1, "strict")
+
+    async def test_a_reply_that_was_reasoning_alone_is_asked_for_again_with_more_room(self, llm_server, llm):
+        llm_server.say("", reasoning="Hm, hm, hm", finish_reason="length")
+        llm_server.say("Yes.", reasoning="Hm.")
+        reply = await llm.reply(ask())
+        assert reply.text == "Yes."
+        assert [request.body["max_tokens"] for request in llm_server.requests] == [4096, 16384]
+        assert "reasoning alone" in reply.retries[0].reason
+
+
+class TestLimits:
+    PRICES = Prices((Price(models=("test-model",), input=1000, output=1000),))
+
+    async def test_an_llm_that_has_cost_its_limit_is_not_asked_again(self, llm_server):
+        llm = make(llm_server, prices=self.PRICES, limits=Limits(max_cost=0.2))
+        llm_server.otherwise = Reply(text="ok")
+        await llm.reply(ask())
+        await llm.reply(ask())
+        error = str(await failure(llm))
+        await llm.close()
+        assert "has cost $0.22 since the program started, and its max_cost is $0.2" in error
+        assert len(llm_server.requests) == 2
+
+    async def test_a_limit_that_cannot_be_kept_for_want_of_a_price_is_said(self, llm_server):
+        llm = make(llm_server, limits=Limits(max_cost=0.2))
+        llm_server.otherwise = Reply(text="ok")
+        await llm.reply(ask())
+        assert "no price is known for test-model; add one to prices.toml" in str(await failure(llm))
+        await llm.close()
+
+    async def test_a_call_beyond_the_rate_waits_for_its_turn_and_says_so(self, llm_server, monkeypatch):
+        monkeypatch.setattr("core.llm.limits._MINUTE", 0.3)
+        llm = make(llm_server, limits=Limits(requests_per_minute=2))
+        llm_server.otherwise = Reply(text="ok")
+        began = time.monotonic()
+        replies = [await llm.reply(ask()) for _ in range(3)]
+        took = time.monotonic() - began
+        await llm.close()
+        assert took >= 0.3
+        held = [retry for reply in replies for retry in reply.retries]
+        assert held
+        assert all("requests_per_minute = 2 of the LLM test-model is reached" in one.reason for one in held)
+
+    def test_tokens_of_a_minute_are_bounded_and_one_long_prompt_is_let_through(self):
+        meter, limits = Meter(), Limits(tokens_per_minute=100)
+        assert meter.wait(limits, 500) == (0.0, "")
+        wait, limit = meter.wait(limits, 1)
+        assert 0 < wait <= 60
+        assert limit == "tokens_per_minute = 100"
+
+    def test_replies_count_towards_the_tokens_of_a_minute(self):
+        meter, limits = Meter(), Limits(tokens_per_minute=100)
+        assert meter.wait(limits, 40)[0] == 0
+        meter.count(50, 0.0, "m")
+        assert meter.wait(limits, 5)[0] == 0
+        assert meter.wait(limits, 10)[0] > 0

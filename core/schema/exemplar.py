@@ -168,7 +168,8 @@ class Retrieved(Record):
     id: str
     family: str
     task: str
-    distance: float
+    distance: float | None = None
+    """None for one that a person added: it was not measured."""
     voted: bool = False
     used: bool = False
 
@@ -187,3 +188,9 @@ class Recall(Record):
     """In the order they are prompted with: the nearest last, next to the task."""
     why: str = ""
     """Why memory was used as it was, or not."""
+
+    @property
+    def nearest(self) -> Retrieved | None:
+        """The nearest of those that were measured."""
+        measured = ((one.distance, one) for one in self.retrieved if one.distance is not None)
+        return min(measured, key=lambda pair: pair[0], default=(0.0, None))[1]

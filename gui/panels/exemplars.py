@@ -164,7 +164,7 @@ class ExemplarReader(QWidget):
 
 
 def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
-    beyond = view.threshold is not None and row.distance > view.threshold
+    beyond = view.threshold is not None and (row.distance or 0.0) > view.threshold
     if row.used:
         mark = ("check", "good", "used")
     elif beyond:
@@ -203,5 +203,7 @@ def _fact(view: ExemplarsView) -> str:
     return f"family {view.family}" + (f" · vote {won} of {total}" if total else "")
 
 
-def _distance(value: float) -> str:
+def _distance(value: float | None) -> str:
+    if value is None:
+        return "by hand"
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"

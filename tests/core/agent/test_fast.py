@@ -16,7 +16,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def fast(stage):
     text = stage.services.resources.presets.get("reflect").text
-    (stage.config / "presets" / "fast.toml").write_text(text.replace('mode = "paper"', 'mode = "fast"'))
+    text = text.replace('mode = "paper"', 'mode = "fast"\nahead = "never"')
+    (stage.config / "presets" / "fast.toml").write_text(text)
     return "fast"
 
 
@@ -157,8 +158,6 @@ def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_lat
         clicks('link "Orders"', before=go_on),
         judged(True),
     )
-    path = stage.config / "presets" / "fast.toml"
-    path.write_text(path.read_text().replace("[judgement]", '[judgement]\nahead = "never"'))
     run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
     run.state.overlap = True
     stage.step(run)

@@ -300,6 +300,6 @@ def test_an_exemplar_is_left_out_of_the_live_run_and_another_one_added(live, ser
     refused(live, DropExemplar(id=used[0]), "is not among the exemplars")
     edit(live, PinExemplar(id=used[0]), "is in the prompts from now on")
     refused(live, PinExemplar(id="no-such"), "There is no exemplar")
-    assert kinds(live) == ["exemplars", "exemplars"]
+    assert kinds(live)[-2:] == ["exemplars", "exemplars"]
     live.to_review()
     assert used[0] in [row.id for row in live.step.exemplars.rows if row.used]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from core.agent.general_space import usable_elements
 from core.llm.costs import count_tokens
-from core.schema.observation import CleanObservation, Element, Observation, Ref
+from core.schema.observation import CleanObservation, Element, Observation, Ref, one_line
 
 TEXT_LINES = 400
 """Lines of plain text and structure shown at the most."""
@@ -43,9 +43,71 @@ def clean_of(observation: Observation) -> CleanObservation:
             if texts > TEXT_LINES:
                 continue
         kept.append(_cut(element))
-    lines = ["  " * min(element.depth, 8) + _marked(element) for element in kept]
     unsaid = "({} more elements of the page are not shown; scroll to bring others into view.)"
-    return _clean(observation, kept, lines, unsaid)
+    return _clean(observation, kept, _lines(kept, marked=True), unsaid)
+
+
+OUT_OF_VIEW = "(out of view)"
+BELOW = "(What follows is out of view.)"
+ABOVE = "(What stands above is out of view.)"
+
+
+def _lines(elements: Sequence[Element], *, marked: bool = False) -> list[str]:
+    """Return a line for each element that tells something, under those that hold it.
+
+    What only holds others and says nothing itself has no line: a box without a
+    name, and one whose name is that of the one thing in it. Words that the
+    first thing in a box repeats are told once. `marked` tells what is out of
+    view, once for what begins or ends the page.
+    """
+    first: dict[Ref | None, Element] = {}
+    inside = Counter(element.parent for element in elements)
+    for element in elements:
+        first.setdefault(element.parent, element)
+    in_view = [place for place, element in enumerate(elements) if element.in_viewport]
+    begins, ends = (in_view[0], in_view[-1] + 1) if in_view else (0, len(elements))
+    depths: dict[Ref, int] = {}
+    lines: list[str] = []
+    for place, element in enumerate(elements):
+        if marked and place == ends:
+            lines.append(BELOW)
+        if marked and place == begins and place:
+            lines.append(ABOVE)
+        depth = depths.get(element.parent, -1) + 1 if element.parent is not None else 0
+        child = first.get(element.ref)
+        if _says_nothing(element, child if inside[element.ref] == 1 else None):
+            depths[element.ref] = depth - 1
+            continue
+        depths[element.ref] = depth
+        line = _without_repeated(element, child).line()
+        middle = marked and begins <= place < ends and not element.in_viewport
+        lines.append("  " * min(depth, 8) + line + (f" {OUT_OF_VIEW}" if middle else ""))
+    return lines
+
+
+def _without_repeated(element: Element, first: Element | None) -> Element:
+    """Return a box without the words of its name that the line of the first thing in it tells."""
+    repeated = first is not None and len(first.name) >= 8 and element.name.startswith(f"{first.name} ")
+    if first is None or not repeated or element.usable or not first.usable:
+        return element
+    return element.replace(name="…" + element.name[len(first.name) :])
+
+
+def _says_nothing(element: Element, only: Element | None) -> bool:
+    if element.usable or element.value or element.detail or element.options:
+        return False
+    if element.role not in _BOXES:
+        return False
+    if not element.name:
+        return not element.states
+    return only is not None and only.name == element.name
+
+
+_BOXES = frozenset(
+    "main banner contentinfo complementary navigation form group list listitem table rowgroup row generic presentation "
+    "article section region figure paragraph".split()
+)
+"""Roles that group other things."""
 
 
 def _clean(
@@ -55,7 +117,7 @@ def _clean(
     left_out = len(observation.elements) - len(kept) + observation.omitted
     return CleanObservation(
         url=observation.url,
-        title=observation.title,
+        title=one_line(observation.title),
         elements=tuple(kept),
         text="\n".join([*lines, unsaid.format(left_out)] if left_out else lines),
         left_out=left_out,
@@ -66,10 +128,6 @@ def _cut(element: Element) -> Element:
     if len(element.name) <= NAME_LENGTH:
         return element
     return element.replace(name=element.name[: NAME_LENGTH - 1] + "…")
-
-
-def _marked(element: Element) -> str:
-    return element.line() if element.in_viewport else element.line() + " (out of view)"
 
 
 def tokens_of(clean: CleanObservation) -> int:
@@ -120,7 +178,7 @@ def ranked(observation: Observation, words_of: Sequence[str], *, keep: int = KEE
 
 def clean(observation: Observation, kept: Sequence[Element]) -> CleanObservation:
     """Return the clean observation that shows these elements, with how many were left out."""
-    lines = ["  " * min(element.depth, 8) + element.line() for element in kept]
+    lines = _lines(kept)
     unsaid = "({} elements that seem to have nothing to do with the task are not shown.)"
     return _clean(observation, kept, lines, unsaid)
 

@@ -62,7 +62,11 @@ class Abstractor:
                 problem = "The program found nothing in the page."
             if not problem:
                 state.programs[state.frame] = code
-                how = "the program that was kept from an earlier step" if known else "the program that the LLM wrote"
+                how = (
+                    "the program that was kept from an earlier step"
+                    if known
+                    else "the program that the LLM wrote"
+                )
                 made = _read(parsed.text, state.observation, how, calls)
                 return made.replace(code=code)
         state.programs.pop(state.frame, None)

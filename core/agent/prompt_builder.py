@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -32,12 +33,13 @@ from core.schema.messages import (
     Tool,
     Turn,
 )
-from core.schema.observation import CleanObservation, Observation
-from core.schema.progress import Kept
+from core.schema.observation import CleanObservation, Observation, one_line
+from core.schema.progress import FailedTrial, Kept
 
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
 
+_WENT_BACK = re.compile(r"backtrack \[(\d+)\]")
 _CONVERSATIONS = ("decide", "rationale", "function")
 """Purposes whose messages are made by `Prompter.conversation`."""
 
@@ -75,7 +77,7 @@ class Prompter:
             "page": state.clean,
             "tabs": state.observation.tabs,
             "history": self.history(state),
-            "notes": frame.notes if frame is not None else state.notes,
+            "notes": frame.notes if frame is not None else tuple(map(one_line, state.notes)),
             "permissible": state.permissible,
             "left_out": state.permissible.left_out,
             "reply_format": state.preset.reply_format,
@@ -87,10 +89,12 @@ class Prompter:
             "layout": here.layout.strip() if here is not None else "",
             "at_budget": state.choice_is_due,
             "read": self.read(state),
-            "shown": {name: remembered[name] for name in here.shows if name in remembered} if here else {},
+            "shown": {name: one_line(remembered[name]) for name in here.shows if name in remembered}
+            if here
+            else {},
             "plan": self.plan(state),
             "experience": self.experience(state),
-            "failed": state.reflection.failed if state.is_on("plan") else None,
+            "failed": self._failed(state),
             **({"frame": frame} if frame is not None else {}),
         }
         return self.resources.prompts.render(template, **(values | more))
@@ -130,9 +134,15 @@ class Prompter:
         """Return what a question about the whole task shows in place of what the policy at work knows."""
         return {
             "objective": state.episode.instruction,
-            "history": tuple(state.history),
-            "notes": tuple(state.notes),
+            "history": tuple(_told(turn) for turn in state.history),
+            "notes": tuple(map(one_line, state.notes)),
         }
+
+    @staticmethod
+    def _failed(state: RunState) -> FailedTrial | None:
+        """Return the last trial that failed, for the next plan."""
+        failed = state.reflection.failed if state.is_on("plan") else None
+        return None if failed is None else failed.replace(history=tuple(map(_told, failed.history)))
 
     @staticmethod
     def experience(state: RunState) -> tuple[str, ...]:
@@ -154,7 +164,13 @@ class Prompter:
             history=state.preset.history,
             limited=state.space_state is not None and not state.space_state[1].page_actions,
         )
-        return frame.replace(history=_before_judgement(state, frame.history))
+        return frame.replace(
+            history=_before_judgement(state, frame.history),
+            notes=tuple(map(one_line, frame.notes)),
+            returned=tuple(
+                one.replace(call=one_line(one.call), outcome=one_line(one.outcome)) for one in frame.returned
+            ),
+        )
 
     # Messages
 
@@ -247,7 +263,7 @@ class Prompter:
             "objective": self.objective(state),
             "observation": seen,
             "history": self.history(state),
-            "notes": frame.notes if frame is not None else tuple(state.notes),
+            "notes": frame.notes if frame is not None else tuple(map(one_line, state.notes)),
             "plan": tuple(one.text for one in plan.subtasks) if plan is not None else (),
             "subtask": self.subtask(state),
             "experience": self.experience(state),
@@ -313,9 +329,25 @@ class Prompter:
         return request.replace(tools=tools, tool_choice="required")
 
 
+def _told(turn: Turn) -> Turn:
+    """Return a step in the agent's words, each part in one line: what a page said cannot pass for further steps."""
+    action = turn.action
+    if back := _WENT_BACK.fullmatch(action):
+        action = f"went back to step {back[1]}"
+    elif action == "new_trial":
+        action = "began the task anew"
+    return turn.replace(
+        action=one_line(action),
+        target=one_line(turn.target),
+        result=one_line(turn.result),
+        unjudged=one_line(turn.unjudged),
+        thought=" ".join(turn.thought.split()),
+    )
+
+
 def _before_judgement(state: RunState, history: Sequence[Turn]) -> tuple[Turn, ...]:
     """Return the steps as a prompt tells them; the last without its judgement where that was not waited for."""
-    turns = tuple(history)
+    turns = tuple(_told(turn) for turn in history)
     if not state.asked_ahead or not turns or not turns[-1].unjudged:
         return turns
     return (*turns[:-1], turns[-1].replace(result=turns[-1].unjudged, unjudged=""))

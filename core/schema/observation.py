@@ -1,8 +1,13 @@
 """What a page looked like: the observation, its elements, and the lines a prompt shows."""
 
+import re
 from typing import Literal
 
 from core.schema.record import Record
+
+_BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+"""What `str.splitlines` parts lines at."""
+_WRITTEN = {"\n": "\\n", "\r": "\\r"}
 
 Ref = int
 """Names an element as long as it lives in its page; never used twice in a run's tab."""
@@ -67,16 +72,26 @@ class Element(Record):
         """Return the element as a prompt shows it, such as ``[12] checkbox "I agree" checked``."""
         parts = [f"[{self.ref}] {self.role}"]
         if self.name:
-            parts.append(f'"{self.name}"')
+            parts.append(f'"{in_quotes(self.name)}"')
         if self.value and self.value != self.name:
-            parts.append(f'value="{self.value}"')
+            parts.append(f'value="{in_quotes(self.value)}"')
         parts.extend(self.states)
         if self.detail:
-            parts.append(f"({self.detail})")
+            parts.append(f"({one_line(self.detail)})")
         if self.options:
             labels = " | ".join(f"*{o.label}*" if o.selected else o.label for o in self.options)
-            parts.append(f"options: {labels}")
+            parts.append(f"options: {one_line(labels)}")
         return " ".join(parts)
+
+
+def one_line(text: str) -> str:
+    """Return words of a page in one line, with line breaks written out: they cannot pass for lines of a prompt."""
+    return _BREAKS.sub(lambda found: _WRITTEN.get(found[0], " "), text)
+
+
+def in_quotes(text: str) -> str:
+    """Return words of a page as they stand between quotes: in one line, and without a quote that ends them."""
+    return one_line(text).replace('"', '\\"')
 
 
 class PageFrame(Record):

@@ -151,7 +151,7 @@
       case "FIELDSET": return childText(el, "LEGEND");
       case "FIGURE": return childText(el, "FIGCAPTION");
       case "TABLE": return childText(el, "CAPTION");
-      case "svg": return childText(el, "title");
+      case "svg": return childText(el, "title") || squash(el.getAttribute("aria-label") || "");
       default:
         if (SHAPES.has(el.tagName)) return childText(el, "title");
         return "";
@@ -210,6 +210,7 @@
         const own = node.getAttribute("aria-label");
         if (own) { out += " " + own + " "; return; }
         if (node.tagName === "IMG") { out += " " + (node.alt || "") + " "; return; }
+        if (node.tagName === "svg") { out += " " + childText(node, "title") + " "; return; }
         const block = style.display !== "inline" && style.display !== "contents";
         if (block) out += " ";
         for (const child of children(node)) visit(child);
@@ -328,6 +329,10 @@
       const shape = el.tagName === "rect" ? "rectangle" : el.tagName === "polygon" ? polygon(el) : el.tagName;
       parts.push(`${fill ? fill + " " : ""}${shape} ${Math.round(box.width)}×${Math.round(box.height)} at ${Math.round(box.x)},${Math.round(box.y)}`);
     } else if (used && !named) {
+      const icon = iconOf(el);
+      if (icon) parts.push("icon " + icon);
+      const beside = icon ? "" : besideOf(el);
+      if (beside) parts.push("beside " + JSON.stringify(cut(beside, 40)));
       const fill = colour(css().backgroundColor);
       if (fill && fill !== "white" && !FIELD.has(el.tagName)) parts.push(fill);
       const words = typeof el.className === "string" ? el.className : "";
@@ -338,6 +343,50 @@
     if (placeholder && squash(placeholder) !== named) parts.push("placeholder " + JSON.stringify(cut(placeholder, 60)));
     if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) parts.push(el.type === "range" ? `range ${el.min || 0} to ${el.max || 100}` : el.type);
     return parts.join(", ");
+  }
+
+  const TOOLTIPS = ["data-tooltip", "data-tip", "data-original-title", "data-bs-original-title", "data-title", "aria-roledescription"];
+  const NO_ICON = /^(fa|fas|far|fab|fal|fad|bi|mdi|ti|ri|icon|icons|svg|svg-icon|i|glyphicon|octicon|lucide|feather|material-icons|\d+x?|xs|sm|md|lg|xl|fw)$/;
+
+  // What the icon of an unnamed control shows, by what its author called it: a tooltip, a symbol of a sprite, a class or a
+  // file. It is a guess, so it is told beside the control and never as its name.
+  function iconOf(el) {
+    for (const one of [el, ...el.querySelectorAll("*")].slice(0, 12)) {
+      for (const attribute of TOOLTIPS) {
+        const tip = squash(one.getAttribute(attribute) || "");
+        if (tip) return JSON.stringify(cut(tip, 40));
+      }
+      if (one.tagName === "use") {
+        const symbol = (one.getAttribute("href") || one.getAttribute("xlink:href") || "").split("#")[1];
+        if (symbol) return cut(words(symbol), 40);
+      }
+      if (one.tagName === "IMG") {
+        const file = (one.getAttribute("src") || "").split(/[?#]/)[0].split("/").pop().replace(/\.\w+$/, "");
+        if (file && !(one.getAttribute("src") || "").startsWith("data:")) return cut(words(file), 40);
+      }
+      const known = (one.getAttribute("class") || "").split(/\s+/).map(word => /^(?:fa|bi|mdi|ti|ri|icon|glyphicon|octicon|lucide|feather)-([a-z][\w-]*)$/.exec(word)?.[1])
+        .find(word => word && !NO_ICON.test(word));
+      if (known) return cut(words(known), 40);
+      const lucide = one.getAttribute("data-lucide") || one.getAttribute("data-icon") || one.getAttribute("data-feather");
+      if (lucide) return cut(words(lucide), 40);
+    }
+    return "";
+  }
+
+  function words(text) {
+    return squash(text.replace(/^(?:icon|ic|i)[-_]/, "").replace(/[-_]+/g, " "));
+  }
+
+  // The words right before or after an unnamed control, or nothing.
+  function besideOf(el) {
+    for (const side of ["previousSibling", "nextSibling"]) {
+      for (let node = el[side]; node; node = node[side]) {
+        const text = node.nodeType === 3 ? squash(node.data)
+          : node.nodeType === 1 && !SKIP.has(node.tagName) && !node.matches("a[href],button,input,select,textarea") ? content(node) : "";
+        if (text) return text;
+      }
+    }
+    return "";
   }
 
   function polygon(el) {
@@ -377,6 +426,12 @@
       right = Math.max(right, rect.right); bottom = Math.max(bottom, rect.bottom);
     }
     return left < right ? new DOMRect(left, top, right - left, bottom - top) : null;
+  }
+
+  function decorative(el, tag) {
+    if (tag === "IMG") return el.getAttribute("aria-hidden") === "true" && !el[LISTENS] && !el.hasAttribute("onclick");
+    if (tag !== "svg" || !el.closest("[aria-hidden=true]")) return false;
+    return !el[LISTENS] && ![el, ...el.querySelectorAll("*")].some(one => one[LISTENS] || one.hasAttribute("onclick") || one.tagName === "a" || one.tagName === "text");
   }
 
   function ownText(nodes) {
@@ -429,6 +484,8 @@
       const tag = tagNameOf(el);
       if (SKIP.has(tag)) return;
       if (hidden && el.matches(hidden)) return;
+      // A picture that assistive technology is not told of says nothing that the words beside it do not.
+      if (decorative(el, tag)) return;
       let style = null;
       const css = () => style || (style = getComputedStyle(el));
       let shown = shows.call(el, VISIBLE), boxed = true;
@@ -497,7 +554,7 @@
         else if (!show && STRUCTURE.has(kind)) show = !!label || ALWAYS.has(kind);
         else if (!show && kind === "presentation") show = false;
         else if (!show && !isText) show = !!label && !covered || kind === "separator" || kind === "canvas"
-          || kind === "graphics-symbol" || kind === "progressbar" || kind === "img" && !covered;
+          || kind === "graphics-symbol" && !covered || kind === "progressbar" || kind === "img" && !covered;
         if (el.tagName === "OPTION" || el.tagName === "OPTGROUP") show = false;
         if (kind === "separator") show = false;
         if (show) {

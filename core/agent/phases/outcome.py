@@ -10,6 +10,7 @@ from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
 from core.schema.errors import UsageError
 from core.schema.messages import Turn
+from core.schema.observation import one_line
 from core.schema.step import Aligned, Committed, Judgement, Scheduled
 
 
@@ -169,7 +170,7 @@ def _tell_trail(state: RunState, turn: Turn) -> None:
     action = state.pending.action
     if action is None or state.acted is None or state.acted.outcome == "skipped":
         return
-    result = "" if turn.result == "done" else f"{turn.action}: {turn.result}"
+    result = "" if turn.result == "done" else one_line(f"{turn.action}: {turn.result}")
     last = state.trail[-1] if state.trail else None
     if state.from_queue and last is not None and last.frame == state.frame:
         last.actions.append(action)

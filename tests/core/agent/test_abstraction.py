@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.abstraction import ranked
+from core.agent.abstraction import clean_of, ranked
 from tests.core.agent.spaces.pages import element, page
 
 INBOX = page(
@@ -60,3 +60,46 @@ def test_any_task_keeps_at_least_as_many_as_asked_for_and_is_the_same_each_time(
     first = ranked(INBOX, [task], keep=keep)
     assert len(first.elements) >= min(keep, len(INBOX.elements))
     assert ranked(INBOX, [task], keep=keep) == first
+
+
+def text_of(*elements):
+    return clean_of(page(*elements)).text.splitlines()
+
+
+def test_a_box_that_says_nothing_itself_has_no_line_and_holds_none_down():
+    lines = text_of(
+        element(1, "main"),
+        element(2, "list", parent=1),
+        element(3, "listitem", "Kitchen", parent=2),
+        element(4, "link", "Kitchen", parent=3, uses=("click",)),
+        element(5, "navigation", "Pages", parent=1),
+        element(6, "link", "Next", parent=5, uses=("click",)),
+    )
+    assert lines == ['[4] link "Kitchen"', '[5] navigation "Pages"', '  [6] link "Next"']
+
+
+def test_words_that_the_first_thing_in_a_box_repeats_are_told_once():
+    lines = text_of(
+        element(1, "listitem", "Steel bottle with a loop Item B1 $12"),
+        element(2, "link", "Steel bottle with a loop", parent=1, uses=("click",)),
+    )
+    assert lines == ['[1] listitem "… Item B1 $12"', '  [2] link "Steel bottle with a loop"']
+
+
+def test_what_begins_or_ends_a_page_out_of_view_is_marked_once():
+    def row(ref, seen):
+        return element(ref, "button", f"Row {ref}", uses=("click",)).replace(in_viewport=seen)
+
+    lines = text_of(*(row(ref, 3 <= ref <= 6 and ref != 4) for ref in range(1, 9)))
+    assert lines == [
+        '[1] button "Row 1"',
+        '[2] button "Row 2"',
+        "(What stands above is out of view.)",
+        '[3] button "Row 3"',
+        '[4] button "Row 4" (out of view)',
+        '[5] button "Row 5"',
+        '[6] button "Row 6"',
+        "(What follows is out of view.)",
+        '[7] button "Row 7"',
+        '[8] button "Row 8"',
+    ]

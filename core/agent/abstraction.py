@@ -50,6 +50,8 @@ def clean_of(observation: Observation) -> CleanObservation:
 OUT_OF_VIEW = "(out of view)"
 BELOW = "(What follows is out of view.)"
 ABOVE = "(What stands above is out of view.)"
+_FEW = 2
+"""So many elements out of view are marked each by itself."""
 
 
 def _lines(elements: Sequence[Element], *, marked: bool = False) -> list[str]:
@@ -58,7 +60,7 @@ def _lines(elements: Sequence[Element], *, marked: bool = False) -> list[str]:
     What only holds others and says nothing itself has no line: a box without a
     name, and one whose name is that of the one thing in it. Words that the
     first thing in a box repeats are told once. `marked` tells what is out of
-    view, once for what begins or ends the page.
+    view, once for many that begin or end the page.
     """
     first: dict[Ref | None, Element] = {}
     inside = Counter(element.parent for element in elements)
@@ -66,6 +68,8 @@ def _lines(elements: Sequence[Element], *, marked: bool = False) -> list[str]:
         first.setdefault(element.parent, element)
     in_view = [place for place, element in enumerate(elements) if element.in_viewport]
     begins, ends = (in_view[0], in_view[-1] + 1) if in_view else (0, len(elements))
+    begins = begins if begins > _FEW else 0
+    ends = ends if len(elements) - ends > _FEW else len(elements)
     depths: dict[Ref, int] = {}
     lines: list[str] = []
     for place, element in enumerate(elements):

@@ -1,5 +1,6 @@
 """Prompt templates: Jinja files of the installation or, before them, of the user; read anew when edited."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +45,10 @@ VALUES = (
     *UNSAID,
 )
 """What a template may use, beside the functions ``usage`` and ``written``."""
+
+
+_GAPS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
+"""More than one empty line, which parts of templates that say nothing leave."""
 
 
 def written(action: PermissibleAction) -> str:
@@ -93,7 +98,7 @@ class Prompts:
         """Return the text of a template; raises DataError with file and line."""
         self.check(name)
         try:
-            return self._environment.get_template(name).render(UNSAID | values).strip()
+            text = self._environment.get_template(name).render(UNSAID | values).strip()
         except TemplateSyntaxError as error:
             raise DataError(f"{error.filename or name}, line {error.lineno}: {error.message}") from error
         except TemplateNotFound as error:
@@ -102,6 +107,7 @@ class Prompts:
             raise DataError(f'{self._place(name, error)}: there is no prompt "{missing}"; {hint}') from error
         except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise DataError(f"{self._place(name, error)}: {_plain(error)}") from error
+        return _GAPS.sub("\n\n", text)
 
     def _load(self, name: str) -> tuple[str, str, Callable[[], bool]]:
         try:

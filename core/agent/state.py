@@ -308,12 +308,6 @@ class RunState:
         if self.observation.document != self.queue_url or self.permissible.problem(self.queue[0]):
             self.queue.clear()
 
-    def take_note(self, text: str) -> None:
-        """Keep a note of the run, and of the policy at work."""
-        self.notes.append(text)
-        if self.stack.top is not None:
-            self.stack = self.stack.note(text)
-
     @property
     def objectives(self) -> tuple[str, ...]:
         """What is to be done: the task, and what the policy at work was called with."""
@@ -355,10 +349,6 @@ class RunState:
         return self.plan_settings.trials if self.is_on("plan") else 1
 
     @property
-    def actions_of_trial(self) -> int:
-        return self.totals.page_actions - self.reflection.trial_began
-
-    @property
     def out_of_actions(self) -> bool:
         """Whether the page actions of the task are used up."""
         return self.totals.page_actions >= self.budget.page_actions
@@ -366,7 +356,8 @@ class RunState:
     @property
     def trial_is_over(self) -> bool:
         """Whether this trial has used its own page actions."""
-        return self.is_on("plan") and self.actions_of_trial >= self.plan_settings.actions
+        used = self.totals.page_actions - self.reflection.trial_began
+        return self.is_on("plan") and used >= self.plan_settings.actions
 
     @property
     def frame(self) -> int:

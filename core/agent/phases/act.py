@@ -48,7 +48,9 @@ async def _act(state: RunState, world: World, prompter: Prompter, history: RunHi
             effect="none", outcome="failed", message=pending.problem or "There was no action to take."
         )
     if isinstance(action, Note):
-        state.take_note(action.text)
+        state.notes.append(action.text)
+        if state.stack.top is not None:
+            state.stack = state.stack.note(action.text)
         return Acted(effect="note", outcome="done")
     doing = state.reflection.doing
     if isinstance(action, Stop):

@@ -87,7 +87,8 @@ class JudgementTable(Record):
     """Whether fast mode asks for the next action while this one is judged; the call that does not hold is
     withdrawn. ``free``: only where calls of the LLM have no price."""
     check_stop: bool = False
-    """Whether the agent may stop by itself only where the LLM judges the task done."""
+    """Whether the LLM is asked if the task is done before the agent's own stop holds; where it says no the stop
+    is refused, once on the same page."""
 
 
 class MemoryTable(RecallSettings):

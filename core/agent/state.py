@@ -154,6 +154,8 @@ class Reflection:
     """What was scheduled for the step under way."""
     experience: list[str] = field(default_factory=list)
     """What each trial that failed has taught."""
+    refused_on: str = ""
+    """Fingerprint of the page on which the agent's stop was refused last: there the next one holds."""
     failed: FailedTrial | None = None
     """The last trial that failed."""
     tried: dict[str, list[str]] = field(default_factory=dict)

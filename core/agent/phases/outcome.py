@@ -76,7 +76,9 @@ async def _judgement(state: RunState, judge: AlignmentJudge, history: RunHistory
         return await judge.judge_action(state)
     by_agent = state.pending.origin == "agent"
     if acted.effect == "stop" and state.judgement_settings.check_stop and doing is None and by_agent:
-        return await judge.check_stop(state)
+        # An agent that stops once more on the same page has nothing else to do: asking again would never end.
+        again = state.reflection.refused_on == place_of_page(state.observation).fingerprint
+        return None if again else await judge.check_stop(state)
     if acted.effect == "pop" and state.remedy_settings.policies:
         ended = state.stack.finished[-1]
         return await judge.judge_call(state, ended, history.observation(ended.step))
@@ -89,6 +91,7 @@ def _take_stop_back(state: RunState, aligned: Aligned) -> None:
     if not aligned.stop_refused or before is None:
         return
     state.answer = ""
+    state.reflection.refused_on = place_of_page(state.observation).fingerprint
     if before.top is not None:
         state.stack = state.stack.back_to(before, step=state.number)
     # It takes a place in the budget: else it could go on for ever.

@@ -441,3 +441,13 @@ def test_a_remedy_that_cannot_be_used_leaves_the_good_ones_and_is_told(stage, ll
     assert written == "click [9999]"
     assert "9999" in why
     assert purposes(run) == ["plan", "decide", "remedies", "aligned"]
+
+
+def test_a_second_stop_on_the_same_page_holds(stage, llm_server, site):
+    llm_server.script(
+        PLAN, says("stop [none]"), text("NO, the orders were never opened."), says("stop [nothing here]")
+    )
+    run = open_run(stage, llm_server, site)
+    stage.to_the_end(run)
+    assert (run.outcome, run.state.answer) == ("done", "nothing here")
+    assert purposes(run) == ["plan", "decide", "task", "decide"]

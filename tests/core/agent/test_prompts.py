@@ -175,3 +175,17 @@ def test_a_prompt_that_is_missing_or_not_text_is_reported(prompts, own):
     (own / "plain" / "user.j2").write_bytes(b"\xff")
     with pytest.raises(DataError, match="not UTF-8"):
         render(prompts, "plain/user.j2")
+
+
+def test_a_list_of_actions_has_only_what_is_permissible_and_marks_what_is_optional(prompts):
+    text = render(prompts, "plain/user.j2", reply_format="lines")
+    assert "- stop [optional: answer]: " in text
+    assert "- scroll [direction] [optional: target]: " in text
+    assert "lacked" not in text
+    own = PermissibleAction(
+        name="find",
+        parameters=(Parameter(name="words"), Parameter(name="kind", required=False)),
+        origin="state",
+    )
+    text = render(prompts, "plain/user.j2", reply_format="lines", permissible=Permissible(actions=(own,)))
+    assert "- find [words] [optional: kind]:" in text

@@ -371,6 +371,8 @@ class Acted(PhaseSpec):
     """How going back ended."""
     target: str = ""
     """What was acted on, such as ``button "Save"``."""
+    after: str = ""
+    """The same once it was done, such as ``checkbox "Gift" checked``; empty where it is gone, or as before."""
     xpath: str = ""
     settled: str = ""
     """How the wait ended: quiet, navigated, or which bound it ran into."""

@@ -133,7 +133,8 @@ find_it = dict(
 )
 again = {
     "instruction": "Actions: click.",
-    "input": question + "\\nPREVIOUS ACTIONS:\\n{previous_actions}\\nPlease follow these instructions:\\n1. Look again.",
+    "input": question
+    + "\\nPREVIOUS ACTIONS:\\n{previous_actions}\\nPlease follow these instructions:\\n1. Look again.",
     "examples": more,
 }
 os.remove("everything")

@@ -1,13 +1,22 @@
-"""decide: from the page to a thought and actions, in one LLM call or two, with one repair turn."""
+"""decide: from the page to a thought and actions, in one LLM call or two, with one repair turn.
 
+Where the preset samples several replies, the action that most of them have
+wins (self-consistency, Wang et al., ICLR 2023; SteP samples three).
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from core.agent.llm_calls import together
 from core.agent.prompt_builder import Prompter
 from core.agent.spaces.choice import CHOOSE, best_candidate, candidates_of
 from core.agent.state import RunState
 from core.llm.repair import read_reply, repair_messages
 from core.llm.replies import split_thinking
-from core.schema.action import Named
-from core.schema.messages import LLMRequest, Message
-from core.schema.step import Decided, Proposal
+from core.schema.action import Action, Named
+from core.schema.messages import LLMReply, LLMRequest, Message
+from core.schema.step import Decided, Proposal, SampledReply
 
 
 class Decider:
@@ -29,29 +38,45 @@ class Decider:
             return Decided(proposal=Proposal(problem=state.recognised.over))
         if problem := self._prompter.out_of_calls(state, state.preset.calls):
             return Decided(proposal=Proposal(problem=problem))
-        calls: list[int] = []
-        if state.preset.calls == 2:
-            request, thought = await self._rationale(state, calls)
-        else:
-            request, thought = self.request(state), ""
-        reply, number = await self._prompter.ask(state, request)
-        calls.append(number)
-        proposal, queue = read_reply(reply, request, state.preset.reply_format)
+        samples = await together(*(self._sample(state) for _ in range(self._samples(state))))
+        chosen, queue = _majority(samples)
+        proposal = chosen.proposal
+        calls = [number for one in samples for number in one.calls]
         if proposal.problem and state.calls_left:
-            repair = repair_messages(request, reply, proposal.problem)
-            sampling = state.preset.sampling.get("repair", request.sampling)
-            reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
+            proposal, queue, number = await self._repaired(state, chosen)
             calls.append(number)
-            proposal, queue = read_reply(reply, request, state.preset.reply_format)
-        if thought:
-            proposal = proposal.replace(thought=thought)
         if proposal.problem and state.permissible.action(CHOOSE) is not None:
             proposal = _chosen_by_rule(state, proposal)
         if queue and not state.preset.several_actions:
             dropped = ", ".join(str(action) for action in queue)
             remark = f"One action is taken at a step; the reply also asked for {dropped}, which was not done."
             proposal, queue = proposal.replace(remark=remark), ()
-        return Decided(proposal=proposal, queue=queue, calls=tuple(calls))
+        votes = tuple(_vote(one) for one in samples) if len(samples) > 1 else ()
+        return Decided(proposal=proposal, queue=queue, calls=tuple(calls), votes=votes)
+
+    def _samples(self, state: RunState) -> int:
+        """Return how many replies are asked for: as the preset has it, as far as calls are left; one of a person."""
+        if not self._prompter.asker.at_once("decide"):
+            return 1
+        return max(1, min(state.preset.samples, state.calls_left // state.preset.calls))
+
+    async def _sample(self, state: RunState) -> "_Sample":
+        calls: list[int] = []
+        if state.preset.calls == 2:
+            request, thought = await self._rationale(state, calls)
+        else:
+            request, thought = self.request(state), ""
+        reply, number = await self._prompter.ask(state, request)
+        proposal, queue = read_reply(reply, request, state.preset.reply_format)
+        return _Sample(request, reply, thought, _with(proposal, thought), queue, (*calls, number))
+
+    async def _repaired(self, state: RunState, one: "_Sample") -> tuple[Proposal, tuple[Action, ...], int]:
+        """Return what an unusable reply became in its repair turn, with the number of that call."""
+        repair = repair_messages(one.request, one.reply, one.proposal.problem)
+        sampling = state.preset.sampling.get("repair", one.request.sampling)
+        reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
+        proposal, queue = read_reply(reply, one.request, state.preset.reply_format)
+        return _with(proposal, one.thought), queue, number
 
     @staticmethod
     def _from_queue(state: RunState) -> Decided | None:
@@ -93,6 +118,52 @@ class Decider:
         """Return the request where one call asks for thought and action."""
         messages = self.messages(state)
         return self._prompter.with_actions(state, self._prompter.request(state, "decide", messages))
+
+
+class _Sample(NamedTuple):
+    """One reply to the question for an action, as it was read."""
+
+    request: LLMRequest
+    reply: LLMReply
+    thought: str
+    """The rationale that came before it."""
+    proposal: Proposal
+    queue: tuple[Action, ...]
+    calls: tuple[int, ...]
+
+
+def _majority(samples: Sequence[_Sample]) -> tuple[_Sample, tuple[Action, ...]]:
+    """Return the first sample of the action that most of them have, and the further actions they all share.
+
+    Of actions that equally many have, the one that was said first wins. What
+    cannot be used has no vote; where none can, the first is returned.
+    """
+    usable = [one for one in samples if one.proposal.action is not None]
+    if not usable:
+        return samples[0], ()
+    votes = [one.proposal.action for one in usable]
+    wanted = max(votes, key=votes.count)  # Of several the first.
+    agreed = [one for one in usable if one.proposal.action == wanted]
+    shared = itertools.takewhile(
+        lambda actions: all(one == actions[0] for one in actions),
+        zip(*(one.queue for one in agreed), strict=False),
+    )
+    return agreed[0], tuple(actions[0] for actions in shared)
+
+
+def _vote(sample: _Sample) -> SampledReply:
+    return SampledReply(
+        call=sample.calls[-1],
+        action=sample.proposal.action,
+        further=sample.queue,
+        thought=sample.proposal.thought,
+        problem=sample.proposal.problem,
+    )
+
+
+def _with(proposal: Proposal, thought: str) -> Proposal:
+    """Return the proposal with the rationale that came before it, where there was one."""
+    return proposal.replace(thought=thought) if thought else proposal
 
 
 def _chosen_by_rule(state: RunState, proposal: Proposal) -> Proposal:

@@ -56,6 +56,21 @@ def describe(element: Element) -> str:
     return words if len(words) <= 120 else words[:119] + "…"
 
 
+_NOT_DONE = ("focused", "required", "readonly")
+"""States that say nothing of what was done with an element."""
+
+
+def describe_filled(element: Element) -> str:
+    """Return what an element is and what is in it, such as ``textbox "Name" value="Ada"``."""
+    chosen = ", ".join(option.label or option.value for option in element.options if option.selected)
+    value = " ".join((chosen or element.value).split())
+    value = value if len(value) <= 80 else value[:79] + "…"
+    shown = [f'value="{value}"'] if value and value != element.name else []
+    words = describe(element)
+    states = (one for one in element.states if one not in _NOT_DONE and not words.endswith(one))
+    return " ".join([words, *shown, *states])
+
+
 def label_of(observation: Observation, action: Action) -> str:
     """Return what the action acts on, in words: its first element, or what has the focus for a key."""
     if isinstance(action, Press):

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
 
 from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
@@ -50,6 +50,18 @@ Hold = Callable[[CallRecord, bool], Awaitable[None]]
 
 async def _no_hold(call: CallRecord, over: bool) -> None:
     return
+
+
+async def together(*questions: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Return what several questions came to that are put at once; where one fails, the others are withdrawn."""
+    tasks = [asyncio.ensure_future(one) for one in questions]
+    try:
+        return [await task for task in tasks]
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
 
 
 class Asker:

@@ -154,6 +154,8 @@ class PresetFile(Record):
     """Whether the run's own steps are shown as exemplars are: observation and reply in turn."""
     calls: Literal[1, 2] = 1
     """2: a rationale first, then the action."""
+    samples: int = Field(default=1, ge=1, le=20)
+    """Replies that are asked for at each decision; the action that most of them have is proposed."""
     reply_format: ReplyFormat | Literal["auto"] = "tools"
     """``auto``: what the LLM that decides was seen to answer best in a test; tools where it was not tested."""
     several_actions: bool = False

@@ -10,7 +10,7 @@ from PIL import Image as Picture
 from PIL import ImageDraw, ImageFont
 
 from core.agent.llm_calls import Asker
-from core.agent.policies.prompt import FramePrompt, frame_prompt
+from core.agent.policies.prompt import FramePrompt, frame_prompt, with_enter_said
 from core.agent.resources import AgentResources
 from core.agent.spaces.choice import CHOOSE
 from core.agent.spaces.reading import unseen
@@ -217,6 +217,8 @@ class Prompter:
     def _trail(self, state: RunState) -> tuple[Message, ...]:
         found: list[Message] = []
         results: list[str] = []
+        frame = self._frame(state)
+        spelled = with_enter_said if frame is not None and frame.enter else str
         for number, step in enumerate(self.own_trail(state)):
             text = self.render(
                 state,
@@ -226,7 +228,7 @@ class Prompter:
                 results=tuple(results),
             )
             found.append(Message(role="user", text=text))
-            texts = [str(action) for action in step.actions]
+            texts = [spelled(str(action)) for action in step.actions]
             found.append(
                 Message(role="assistant", text=written_reply(step.thought, texts, state.preset.reply_format))
             )

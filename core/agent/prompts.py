@@ -11,7 +11,7 @@ from jinja2.exceptions import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from core.schema.action import usage
+from core.schema.action import bracketed, usage
 from core.schema.action_space import PermissibleAction
 from core.schema.errors import DataError
 from core.settings.user_file import near
@@ -52,10 +52,10 @@ _GAPS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
 def written(action: PermissibleAction) -> str:
-    """Return how a permissible action is written, such as ``select_item [item_id]``."""
+    """Return how a permissible action is written, with what it takes here, such as ``select_item [item_id]``."""
     if action.origin == "page":
-        return usage(action.name)
-    return " ".join([action.name, *(f"[{parameter.name}]" for parameter in action.parameters)])
+        return usage(action.name, [parameter.name for parameter in action.parameters])
+    return " ".join([action.name, *(bracketed(one.name, one.required) for one in action.parameters)])
 
 
 class Prompts:

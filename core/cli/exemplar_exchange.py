@@ -188,7 +188,7 @@ def _policies(path: Path, folder: Path) -> dict[Path, str]:
     """Return the policies of SteP's files as policy files; raises DataError where one is there already."""
     from core.agent.policies.step_import import policy_files
 
-    documents = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    documents = sorted([*path.glob("*.json"), *path.glob("*.py")]) if path.is_dir() else [path]
     found: dict[Path, str] = {}
     for document in map(read_document, documents):
         if not is_step(document):

@@ -267,6 +267,8 @@ class ActionView(Record):
     streaming: str = ""
     """What the LLM has said so far, while it speaks."""
     queue: tuple[str, ...] = ()
+    votes: tuple[str, ...] = ()
+    """Where several replies were sampled: how many agreed, then what each said, a line each."""
     problem: str = ""
     """Why the edited action cannot be taken, in a sentence."""
 

@@ -152,7 +152,7 @@ def _action(written: WrittenCall | str, permissible: Permissible | None) -> Acti
         _from_text(written, permissible) if isinstance(written, str) else _from_call(written, permissible)
     )
     _check(action, permissible)
-    return action
+    return action if permissible is None else permissible.meant(action)
 
 
 def _from_text(text: str, permissible: Permissible | None) -> Action:

@@ -288,17 +288,19 @@ def action_arguments(action: Action, permissible: Permissible | None = None) -> 
     """Return the arguments of an action's tool call.
 
     A target that is a ref is a number, any other its text. What stands at its
-    default and was never set is left out. What the arguments of a state's
-    action or a policy are called is looked up in `permissible`.
+    default and was never set is left out, unless it has another one in
+    `permissible`, where also what the arguments of a state's action or a
+    policy are called is looked up.
     """
+    allowed = permissible.action(action.name) if permissible is not None else None
     if isinstance(action, Named):
-        allowed = permissible.action(action.name) if permissible is not None else None
         return _named_arguments(action, allowed) if allowed is not None else {}
+    own_defaults = allowed.defaults if allowed is not None else {}
     arguments: dict[str, Any] = {}
     for name in (*action.fields, *action.flags):
         value = getattr(action, name)
         required = type(action).model_fields[name].is_required()
-        if value is None or not (required or name in action.model_fields_set):
+        if value is None or not (required or name in action.model_fields_set or name in own_defaults):
             continue
         if name in ("target", "to"):
             value = value.ref if isinstance(value, RefTarget) else str(value)
@@ -327,6 +329,7 @@ def as_json(thought: str, actions: Sequence[Action], permissible: Permissible | 
     return json.dumps({"thought": thought, "actions": entries}, ensure_ascii=False)
 
 
-def as_lines(thought: str, actions: Sequence[Action]) -> str:
+def as_lines(thought: str, actions: Sequence[Action], permissible: Permissible | None = None) -> str:
     """Return the REASON/ACTION reply with this thought and these actions."""
-    return "\n".join([f"REASON: {thought}", *(f"ACTION: {action}" for action in actions)])
+    texts = [str(action) if permissible is None else permissible.written(action) for action in actions]
+    return "\n".join([f"REASON: {thought}", *(f"ACTION: {text}" for text in texts)])

@@ -5,12 +5,13 @@
 ``drag [3] [9]``, ``stop [42]``. Any text survives inside brackets: a bracket or
 backslash of the text is printed with a backslash before it. Reading is more
 lenient, as an LLM writes it: balanced brackets inside brackets stand for
-themselves.
+themselves, ``scroll down`` needs none, and a bare 0 or 1 after all the rest is
+the first flag, as in SteP's ``type [12] [two words] [1]``.
 """
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
@@ -285,13 +286,20 @@ class Note(_Action):
     in_page = False
 
 
+_NOTHING = ("", "nothing", "none", "null", "n/a", "na", "not applicable")
+
+
+def _lacking(text: str | None) -> str | None:
+    return None if text is None or text.strip(" \t\r\n.\"'").lower() in _NOTHING else text
+
+
 class Stop(_Action):
     """End the task, or the policy at work, with its answer where it asks for one."""
 
     kind: Literal["stop"] = "stop"
     answer: str = ""
-    lacked: str | None = None
-    """What a policy would have needed to go on; its caller is told."""
+    lacked: Annotated[str | None, AfterValidator(_lacking)] = None
+    """What a policy would have needed to go on; its caller is told. A word for nothing counts as None."""
     fields = ("answer", "lacked")
     in_page = False
 
@@ -380,6 +388,9 @@ _ALIASES = {
 }
 _FLAG_ALIASES = {"press_enter_after": "enter"}
 _FLAG = re.compile(r"\s*([a-z_]+)\s*=\s*(0|1|true|false|yes|no|on|off)\s*", re.IGNORECASE)
+_BARE_FLAG = re.compile(r"\s*([01])\s*")
+_SCROLL = re.compile(r"\s*(scroll)[ _-]+(up|down|left|right)\s*(?=\[|$)", re.IGNORECASE)
+"""How LLMs write a scroll without brackets round its direction."""
 _NAME = re.compile(r"\s*([A-Za-z]+(?:[ _-]+[A-Za-z]+)*)\s*(?=\[|$)")
 _CALL = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*)\s*(?=\[|$)")
 _FIRST_WORD = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)")
@@ -448,7 +459,7 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
     cls = ACTIONS.get(kind)
     if cls is None:
         raise ActionSyntaxError(f'There is no action "{_shown(kind)}"; {_nearest(_kind(kind), names)}')
-    parts = split_brackets(text[head.end :])
+    parts = [*head.arguments, *split_brackets(text[head.end :])]
     values: dict[str, Any] = {}
     fields = list(cls.fields)
     for position, part in enumerate(parts):
@@ -458,6 +469,9 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
             if name in cls.flags:
                 values[name] = flag[2].lower() in ("1", "true", "yes", "on")
                 continue
+        if not fields and cls.flags and cls.flags[0] not in values and (bare := _BARE_FLAG.fullmatch(part)):
+            values[cls.flags[0]] = bare[1] == "1"
+            continue
         if not fields:
             raise ActionSyntaxError(f'"{_shown(text)}" has too much: {usage(kind)}.')
         name = fields.pop(0)
@@ -487,12 +501,16 @@ class _Head(NamedTuple):
     own: bool
     """Whether it is one of the names that not every page has."""
     end: int
+    arguments: tuple[str, ...] = ()
+    """Those written without brackets."""
 
 
 def _head(text: str, names: Iterable[str]) -> _Head | None:
     named = _CALL.match(text)
     if named is not None and (called := _offered(named[1], names)):
         return _Head(called, True, named.end())
+    if scroll := _SCROLL.match(text):
+        return _Head("scroll", False, scroll.end(), (scroll[2],))
     match = _NAME.match(text) or _FIRST_WORD.match(text)
     if match is None:
         return None
@@ -508,7 +526,7 @@ def _kind(word: str) -> str:
 def _value(cls: type[_Action], name: str, part: str) -> str:
     """Return a bracketed part as the field takes it: free text as it stands, a fixed word in lower case."""
     if name == "direction":
-        return part.strip().lower()
+        return part.strip().lower().removeprefix("direction=").strip()
     return part if cls.model_fields[name].annotation in (str, str | None) else part.strip()
 
 
@@ -516,12 +534,23 @@ def _required(cls: type[_Action]) -> int:
     return sum(1 for name in cls.fields if cls.model_fields[name].is_required())
 
 
-def usage(kind: str) -> str:
-    """Return how an action is written, such as ``type [target] [text] [enter=0|1]``."""
+def usage(kind: str, only: Container[str] | None = None) -> str:
+    """Return how an action is written, such as ``type [target] [text] [optional: enter=0|1]``.
+
+    `only` names the arguments that it has here; None: all of them.
+    """
     cls = ACTIONS[kind]
-    parts = [f"[{name}]" for name in cls.fields]
-    parts += [f"[{name}=0|1]" for name in cls.flags]
+    parts = [
+        bracketed(f"{name}=0|1" if name in cls.flags else name, cls.model_fields[name].is_required())
+        for name in (*cls.fields, *cls.flags)
+        if only is None or name in only
+    ]
     return " ".join([kind, *parts])
+
+
+def bracketed(argument: str, required: bool) -> str:
+    """Return an argument as a list of actions shows it."""
+    return f"[{argument}]" if required else f"[optional: {argument}]"
 
 
 def _offered(word: str, names: Iterable[str]) -> str:

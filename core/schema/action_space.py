@@ -39,12 +39,16 @@ class Parameter(Record):
     pattern: str = ""
     """A regular expression of the values that the schema offers; a reply is not checked by it."""
     required: bool = True
+    default: bool | None = None
+    """What leaving out a yes or no means here, where that is not what it means on any page."""
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the argument."""
         schema: dict[str, Any] = {"type": self.type}
         if self.description:
             schema["description"] = self.description
+        if self.default is not None:
+            schema["default"] = self.default
         values = [choice.value for choice in self.choices or ()]
         if self.choices_by_ref is not None:
             values = list(dict.fromkeys(value for some in self.choices_by_ref.values() for value in some))
@@ -109,6 +113,11 @@ class PermissibleAction(Record):
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
+    @property
+    def defaults(self) -> dict[str, bool]:
+        """What leaving out an argument means here, where that is not what it means on any page."""
+        return {one.name: one.default for one in self.parameters if one.default is not None}
+
     def arguments(self, action: Named) -> dict[str, str]:
         """Return what `action` gives for each argument, by its name; what is left out is not in it."""
         given = zip(self.parameters, action.arguments, strict=False)
@@ -136,6 +145,25 @@ class Permissible(Record):
 
     def action(self, name: str) -> PermissibleAction | None:
         return next((action for action in self.actions if action.name == name), None)
+
+    def meant(self, action: Action) -> Action:
+        """Return a written action with what leaving out an argument means here."""
+        allowed = self.action(action.name)
+        if allowed is None:
+            return action
+        left_out: dict[str, Any] = {
+            name: is_on for name, is_on in allowed.defaults.items() if name not in action.model_fields_set
+        }
+        return action.replace(**left_out) if left_out else action
+
+    def written(self, action: Action) -> str:
+        """Return an action as text that means here what it means on any page."""
+        allowed = self.action(action.name)
+        text = str(action)
+        for name in allowed.defaults if allowed is not None else ():
+            if getattr(action, name) == type(action).model_fields[name].default:
+                text += f" [{name}={int(getattr(action, name))}]"
+        return text
 
     @property
     def own_names(self) -> tuple[str, ...]:

@@ -95,11 +95,18 @@ class Turn(Record):
     action: str = ""
     target: str = ""
     """What it acted on, as the observation of that step had it, such as ``button "Save"``."""
+    after: str = ""
+    """The same once the action was done, as ``textbox "Name" value="Ada"``; empty where it was gone, or as before."""
     result: str = ""
     """What became of it: done, or the sentence that says why it failed; and what a judgement added."""
     unjudged: str = ""
     """The same without what a judgement added, where one did."""
     url: str = ""
+
+    @property
+    def acted_on(self) -> str:
+        """What it acted on, as prompts tell it: as it was after the action, where it was still there."""
+        return self.after or self.target
 
 
 class Mistake(Record):

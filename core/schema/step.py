@@ -263,6 +263,19 @@ class Proposal(Record):
     """What became of the rest of the reply, or how the action came about without a usable one."""
 
 
+class SampledReply(Record):
+    """What one of several samples of a decision said."""
+
+    call: int
+    """The number of its LLM call; with a rationale before, of the second."""
+    action: Action | None = None
+    further: tuple[Action, ...] = ()
+    """Further actions of its reply."""
+    thought: str = ""
+    problem: str = ""
+    """Why it could not be used, and had no vote."""
+
+
 class Decided(PhaseSpec):
     """decide: a thought and an action, or why there is none."""
 
@@ -283,12 +296,19 @@ class Decided(PhaseSpec):
     """Further actions of the same reply, for the next steps."""
     calls: tuple[int, ...] = ()
     """Numbers of the LLM calls it took."""
+    votes: tuple[SampledReply, ...] = ()
+    """Where several replies were sampled: what each said, in the order they were asked for."""
     from_queue: bool = False
     scheduled: Scheduled | None = None
     """Why the LLM was not asked for an action."""
     problem: str = ""
     """Why there is no plan though one was asked for."""
     reflection: ReflectionRecord | None = None
+
+    @property
+    def agreed(self) -> int:
+        """How many samples have the action that was proposed."""
+        return sum(one.action is not None and one.action == self.proposal.action for one in self.votes)
 
     def columns(self) -> dict[str, Any]:
         return {
@@ -371,6 +391,8 @@ class Acted(PhaseSpec):
     """How going back ended."""
     target: str = ""
     """What was acted on, such as ``button "Save"``."""
+    after: str = ""
+    """The same once it was done, such as ``checkbox "Gift" checked``; empty where it is gone, or as before."""
     xpath: str = ""
     settled: str = ""
     """How the wait ended: quiet, navigated, or which bound it ran into."""

@@ -60,6 +60,8 @@ class ReplayLLM:
             self._calls = list(store.calls(self._run))
             self.reply_format = self._recorded_form(store)
         self._gone_live = False
+        self._finding = asyncio.Lock()
+        """Equal prompts that are asked at once get their replies in the order of the calls."""
 
     async def reply(
         self,
@@ -75,7 +77,8 @@ class ReplayLLM:
         """
         if self._gone_live and self._live is not None:
             return await self._live.reply(request, on_text=on_text, on_retry=on_retry)
-        found, difference = await asyncio.to_thread(self._find, request)
+        async with self._finding:
+            found, difference = await asyncio.to_thread(self._find, request)
         if found is not None:
             if on_text is not None and found.text:
                 on_text(found.text)

@@ -3,7 +3,7 @@
 import time
 from typing import Literal, NamedTuple
 
-from core.agent.general_space import label_of
+from core.agent.general_space import describe_filled, label_of
 from core.agent.going_back import go_back, new_trial
 from core.agent.policies.stack import Refusal, place_of_page
 from core.agent.prompt_builder import Prompter
@@ -19,10 +19,10 @@ from core.browser.actor import Located
 from core.browser.channel import PageGone
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction
-from core.schema.element_identity import RecordedInput, marks_of
+from core.schema.element_identity import RecordedInput, called, marks_of
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent
-from core.schema.observation import Box, Observation
+from core.schema.observation import Box, Observation, Ref
 from core.schema.restore import SentAt
 from core.schema.step import Acted, Primitive
 
@@ -135,6 +135,8 @@ class _Done(NamedTuple):
     events: tuple[BrowserEvent, ...]
     milliseconds: dict[str, float]
     input: RecordedInput
+    after: str
+    """What it acted on, as it is now."""
 
 
 async def _primitive(state: RunState, world: World, action: Action) -> _Done:
@@ -185,7 +187,19 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         target=label or (located.label if located else ""),
         xpath=located.xpath if located else "",
     )
-    return _Done(primitive, located, settled_reason, events, times, done)
+    after = "" if located is None or state.stale else _after(located.ref, seen, state.observation)
+    return _Done(primitive, located, settled_reason, events, times, done, after)
+
+
+def _after(ref: Ref, seen: Observation, now: Observation) -> str:
+    """Return what an element has become, where it is still there and not as it was."""
+    before, after = seen.element(ref), now.element(ref)
+    if before is None or after is None or seen.document != now.document:
+        return ""
+    words = describe_filled(after)
+    if called(before) != called(after):
+        return f"{called(before)}, now {words}"
+    return words if words != describe_filled(before) else ""
 
 
 def _box_in_picture(located: Located | None, seen: Observation) -> Box | None:
@@ -211,6 +225,7 @@ async def _acted(state: RunState, world: World, done: list[_Done], *, message: s
         message=message or " ".join(one.primitive.message for one in done if one.primitive.message),
         box=first.box,
         target=first.target,
+        after=done[0].after,
         xpath=first.xpath,
         settled=last.settled,
         events=tuple(event for one in done for event in one.events),

@@ -68,7 +68,11 @@ class DecisionsAhead:
         if settings.ahead == "never" or (settings.ahead == "free" and state.totals.cost):
             return False
         goes_on = acted.effect == "page action" and acted.outcome == "done" and not acted.episode_ended
-        plain = state.preset.calls == 1 and state.preset.pictures == "none" and not state.queue
+        plain = (
+            state.preset.calls == state.preset.samples == 1
+            and state.preset.pictures == "none"
+            and not state.queue
+        )
         nothing_due = state.reflection.scheduled is None and state.calls_left > 2
         return goes_on and plain and nothing_due and asker.at_once("decide") and asker.at_once("judgement")
 

@@ -1,12 +1,11 @@
 """decide and review: the proposal, where gates and the person come in, and the action that leaves."""
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 from core.agent.decision import Decider
 from core.agent.general_space import label_of
 from core.agent.going_back import ScheduledSteps, stays_done
+from core.agent.llm_calls import together
 from core.agent.policies.stack import place_of_page
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import reflection_record
@@ -18,9 +17,6 @@ from core.schema.action import Action, Backtrack, Named, NewTrial
 from core.schema.record import Record
 from core.schema.restore import not_taken_back
 from core.schema.step import Decided, Origin, Reviewed
-
-S = TypeVar("S")
-T = TypeVar("T")
 
 
 async def decide(
@@ -40,7 +36,7 @@ async def decide(
         plan_is_due = state.is_on("plan") and state.reflection.plan is None
         overlap = state.overlap and state.judgement_settings.mode == "fast"
         if plan_is_due and overlap and prompter.asker.at_once("plan"):
-            problem, decided = await _both(make_plan(state, prompter), decider.decide(state))
+            problem, decided = await together(make_plan(state, prompter), decider.decide(state))
         else:
             if plan_is_due:
                 problem = await make_plan(state, prompter)
@@ -59,18 +55,6 @@ async def decide(
         origin=origin,
     )
     return decided
-
-
-async def _both(first: Coroutine[Any, Any, S], second: Coroutine[Any, Any, T]) -> tuple[S, T]:
-    """Return what two questions came to that are asked at once; where one fails the other is withdrawn."""
-    one, other = asyncio.ensure_future(first), asyncio.ensure_future(second)
-    try:
-        return await one, await other
-    except BaseException:
-        for task in (one, other):
-            task.cancel()
-        await asyncio.gather(one, other, return_exceptions=True)
-        raise
 
 
 # review

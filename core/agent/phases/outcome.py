@@ -141,6 +141,7 @@ def commit(state: RunState) -> Committed:
             thought=pending.thought,
             action=str(action) if action is not None else "",
             target=acted.target,
+            after=acted.after,
             result=result,
             unjudged=unjudged,
             url=state.clean.url if state.clean else "",

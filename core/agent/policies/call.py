@@ -5,7 +5,6 @@ the brackets.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Literal
 
 from core.schema.action import ACTIONS, escape_brackets, parse_action, split_brackets, usage
@@ -13,7 +12,7 @@ from core.schema.errors import ActionSyntaxError
 from core.schema.record import Record
 
 Does = Literal["act", "note", "call", "stop"]
-STOP_USAGE = "stop [answer] [lacked]"
+STOP_USAGE = usage("stop")
 """How a policy ends: with an answer, which may be empty, or with what it lacked."""
 
 _NAME = re.compile(r"\s*([A-Za-z]+(?:_[A-Za-z]+)*)\s*(?=\[|$)")
@@ -62,12 +61,3 @@ def read_call(text: str) -> Call:
     elif name in ACTIONS:
         parse_action(text)
     return Call(name=name, arguments=arguments)
-
-
-def call_usage(name: str, parameters: Sequence[str] = ()) -> str:
-    """Return how an action is written; `parameters` are those of a policy."""
-    if name == "stop":
-        return STOP_USAGE
-    if name in ACTIONS:
-        return usage(name)
-    return " ".join([name, *(f"[{parameter}]" for parameter in parameters)])

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from core.agent.policies.call import Call, call_usage, read_call
+from core.agent.policies.call import Call, read_call
 from core.environments.webarena_config import SITES
 from core.llm.replies import read_lines
 from core.schema.action import ACTIONS, RefTarget, parse_action
@@ -165,6 +165,8 @@ class PolicyHead(Record):
     """Kinds of action it may use."""
     policies: Names = None
     """Policies it may call, itself too: by name, or by id where they belong to another environment."""
+    enter: bool = False
+    """Whether Enter is pressed after text that is typed, unless the reply says 0, as SteP has it."""
     top: bool = False
     """Whether a run begins with it where it applies."""
 
@@ -201,7 +203,7 @@ class Policy(PolicyHead):
 
     def usage(self) -> str:
         """Return how it is called, as in ``fill_text [field] [text]``."""
-        return call_usage(self.name, [parameter.name for parameter in self.parameters])
+        return " ".join([self.name, *(f"[{parameter.name}]" for parameter in self.parameters)])
 
     def call_problem(self, arguments: tuple[str, ...]) -> str:
         """Return what is wrong with the arguments of a call, in a sentence for the LLM, or nothing."""

@@ -12,8 +12,9 @@ from core.agent.policies.call import STOP_USAGE, Call
 from core.agent.policies.file import Policy, PolicyExample
 from core.agent.policies.stack import Frame, Stack
 from core.llm.repair import ReplyFormat
-from core.schema.action import ACTIONS, RefTarget, parse_action
+from core.schema.action import ACTIONS, RefTarget, Type, parse_action
 from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.errors import ActionSyntaxError
 from core.schema.messages import Turn
 from core.schema.record import Record
 
@@ -70,6 +71,8 @@ class FramePrompt(Record):
     stop_usage: str = STOP_USAGE
     called: bool = False
     """Whether another policy waits for its answer."""
+    enter: bool = False
+    """Whether Enter is pressed after text that is typed, unless the reply says otherwise."""
 
 
 def frame_prompt(
@@ -108,7 +111,7 @@ def frame_prompt(
             for one in policy.examples
             if (_named_in(one) <= allowed if limited else one.call.does != "call" or one.call.name in allowed)
         ),
-        history=frame.history[-history:] if history else (),
+        history=tuple(_told(turn, policy) for turn in frame.history[-history:]) if history else (),
         notes=frame.notes,
         returned=tuple(_return_view(one) for one in stack.called_by(frame.number)),
         callable=tuple(
@@ -120,7 +123,21 @@ def frame_prompt(
             left_out=permissible.left_out,
         ),
         called=frame.caller is not None,
+        enter=policy.enter,
     )
+
+
+def with_enter_said(text: str) -> str:
+    """Return the text of an action as a policy has to read it for which leaving out ``enter`` means yes."""
+    try:
+        action = parse_action(text)
+    except ActionSyntaxError:
+        return text
+    return f"{text} [enter=0]" if isinstance(action, Type) and not action.enter else text
+
+
+def _told(turn: Turn, policy: Policy) -> Turn:
+    return turn.replace(action=with_enter_said(turn.action)) if policy.enter and turn.action else turn
 
 
 _STEP = re.compile(r"^\s*\d+\.\s+([a-z_]+)", re.MULTILINE)
@@ -173,11 +190,13 @@ def permissible_in(policy: Policy, permissible: Permissible, callables: Iterable
     """Return what the policy may do on a page where `permissible` holds.
 
     Actions of the page that its file does not list are taken out; those of a
-    state stay, as the state stands for them. Calls come after, and stopping
-    takes what was lacking. A policy that is called as an action of the state
+    state stay, as the state stands for them. Calls come after, stopping takes
+    what was lacking, and typing presses Enter where its file says so. A policy that is called as an action of the state
     is gives way to it: one name means one thing to the LLM.
     """
     kept = [one for one in permissible.actions if one.origin != "page" or policy.allows(one.name)]
+    if policy.enter:
+        kept = [_with_enter(one) if one.name == "type" else one for one in kept]
     taken = {one.name for one in kept}
     return Permissible(
         actions=(
@@ -197,6 +216,17 @@ def call_action(policy: Policy) -> PermissibleAction:
             Parameter(name=one.name, type=one.type, description=one.description) for one in policy.parameters
         ),
         origin="policy",
+    )
+
+
+def _with_enter(type: PermissibleAction) -> PermissibleAction:
+    enter = type.parameter("enter")
+    if enter is None:
+        return type
+    said = enter.replace(default=True, description="Press Enter after it; 0 or false leaves that out.")
+    return type.replace(
+        description="Type text into a field, in place of what it holds, and press Enter unless enter is 0.",
+        parameters=tuple(said if one is enter else one for one in type.parameters),
     )
 
 
@@ -244,7 +274,7 @@ def _reply(example: PolicyExample, callables: Iterable[Policy], reply_format: Re
 
 
 def arguments_by_name(call: Call, callables: Iterable[Policy]) -> dict[str, Any]:
-    """Return the arguments of a call as a tool takes them, without those left at their default."""
+    """Return the arguments of a call as a tool takes them, without those that it leaves out."""
     if call.does == "stop":
         return {
             name: value for name, value in zip(("answer", "lacked"), call.arguments, strict=False) if value
@@ -254,7 +284,7 @@ def arguments_by_name(call: Call, callables: Iterable[Policy]) -> dict[str, Any]
         named: dict[str, Any] = {}
         for name in (*action.fields, *action.flags):
             value = getattr(action, name)
-            if value is None or (name in action.flags and value == type(action).model_fields[name].default):
+            if value is None or (name in action.flags and name not in action.model_fields_set):
                 continue
             if name in ("target", "to"):
                 value = value.ref if isinstance(value, RefTarget) else str(value)

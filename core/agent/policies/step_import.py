@@ -7,6 +7,7 @@ import tomlkit
 
 from core.agent.policies.call import what_it_does
 from core.agent.policies.file import parse_policy
+from core.agent.policies.prompt import with_enter_said
 from core.memory.exchange.imports.step import Decision, StepPolicy, read_policies
 from core.memory.exchange.records import Document
 from core.schema.action import ACTIONS
@@ -69,6 +70,7 @@ def _is_readable(
 def _policy_text(
     policy: StepPolicy, decisions: list[Decision], names: set[str], offered: dict[str, tuple[str, str]]
 ) -> str:
+    enters = "press_enter_after" in policy.instruction
     arguments, description = offered.get(policy.name, ("", ""))
     mentioned = [match[1] for match in _OFFERED.finditer(policy.instruction)]
     used = [one.action.split(" ")[0] for one in decisions]
@@ -78,6 +80,7 @@ def _policy_text(
     ]
     front = [
         f"description = {_toml(description or f'Carries out {policy.name} as SteP does.')}",
+        *(["enter = true"] if enters else []),
         f"actions = [{', '.join(_toml(one) for one in actions)}]",
         f"policies = [{', '.join(_toml(one) for one in called)}]",
     ]
@@ -99,7 +102,8 @@ def _policy_text(
             history = "\n".join(f"{place}. {text}" for place, text in enumerate(one.before, start=1))
             body += ["", "### History", "", _fenced(history)]
         thought = " ".join(one.thought.split()) or "This is next."
-        body += ["", "### Reply", "", _fenced(f"REASON: {thought}\nACTION: {one.action}")]
+        action = with_enter_said(one.action) if enters else one.action
+        body += ["", "### Reply", "", _fenced(f"REASON: {thought}\nACTION: {action}")]
     return "\n".join(["+++", *front, "+++", "", *body, ""])
 
 

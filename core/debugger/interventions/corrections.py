@@ -200,7 +200,7 @@ class Corrections(SessionCommands):
         elif run.state.preset.reply_format == "json":
             person.answer(as_json(thought, (chosen,), request.permissible))
         else:
-            person.answer(as_lines(" ".join(thought.split()), (chosen,)))
+            person.answer(as_lines(" ".join(thought.split()), (chosen,), request.permissible))
 
 
 def _words(action: Action | None) -> str:

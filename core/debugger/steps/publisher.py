@@ -41,6 +41,8 @@ class StepPublisher:
         """The step under way, as it was read last."""
         self._streaming: str | None = None
         """What the LLM has said of its next action since that was asked for."""
+        self._streaming_call = 0
+        """The call that says it: of several that are out at once the first."""
         self._problem = ""
         """Why the action that a person wrote since cannot be taken."""
         self._shows_recorded = False
@@ -57,7 +59,7 @@ class StepPublisher:
         if store is None or number == 0:
             return
         with_pending, live_page = _with_pending(run, editable=editable), _live_page(run)
-        self._streaming, self._problem = None, ""
+        self._streaming, self._streaming_call, self._problem = None, 0, ""
 
         def read(file: TraceStore) -> StepView:
             return with_pending(step_view(file, file.run(id), file.step(id, number), live=True))
@@ -78,7 +80,11 @@ class StepPublisher:
 
     def streamed(self, asked: Asked) -> None:
         """The LLM has said more."""
-        if asked.ended or asked.record.purpose not in _DECIDING:
+        number = asked.record.number
+        if asked.record.purpose not in _DECIDING or 0 < self._streaming_call < number:
+            return
+        self._streaming_call = 0 if asked.ended else number
+        if asked.ended:
             return
         self._streaming = asked.text
         self._send_changed()

@@ -93,6 +93,7 @@ def _action(
     form = recognised.permissible.actions if recognised else ()
     elements = observed.observation.elements if observed else ()
     remark = decided.proposal.remark if decided is not None else ""
+    votes = _votes(decided) if decided is not None else ()
     if reviewed is not None:
         return ActionView(
             thought=reviewed.thought,
@@ -101,6 +102,7 @@ def _action(
             origin=reviewed.origin,
             outcome=acted.outcome if acted else "pending",
             message=_in_words((acted.message if acted else "") or reviewed.note, remark),
+            votes=votes,
             form=form,
             elements=elements,
         )
@@ -112,10 +114,26 @@ def _action(
             outcome="pending",
             message=_in_words(proposal.problem, remark),
             queue=tuple(str(one) for one in decided.queue),
+            votes=votes,
             form=form,
             elements=elements,
         )
     return ActionView(form=form, elements=elements)
+
+
+def _votes(decided: Decided) -> tuple[str, ...]:
+    """Return how many of several samples agreed on the action, and what each said."""
+    if not decided.votes:
+        return ()
+    texts = [
+        ", ".join(str(one) for one in (vote.action, *vote.further) if one is not None)
+        for vote in decided.votes
+    ]
+    said = [
+        f"call {vote.call}: {text or 'not usable: ' + vote.problem}"
+        for vote, text in zip(decided.votes, texts, strict=True)
+    ]
+    return (f"{decided.agreed} of {len(decided.votes)} samples agreed", *said)
 
 
 def _in_words(*sentences: str) -> str:

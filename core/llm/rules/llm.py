@@ -96,7 +96,7 @@ def _actions(request: LLMRequest, why: str, actions: Sequence[Action]) -> LLMRep
         return LLMReply(text=why, tool_calls=calls, finish_reason="tool_calls")
     if request.reply_schema is not None or _asks_for_json(request):
         return _text(as_json(why, actions, request.permissible))
-    return _text(as_lines(why, actions))
+    return _text(as_lines(why, actions, request.permissible))
 
 
 def _asks_for_json(request: LLMRequest) -> bool:

@@ -1,18 +1,18 @@
 """Synapse's actions, which are Python that calls an `agent`, as actions of this program, and back.
 
-The code is read and never run: a handful of constructs (assignments of plain
-values, loops over ranges, conditions on them) is worked out here, with a limit
-on how much. What goes beyond is kept as it is written.
+The code is read and never run: assignments of plain values, loops over ranges
+and conditions on them are worked out, with a limit on how much. What goes
+beyond is kept as it is written.
 """
 
 import ast
 import io
-import operator
 import re
 import tokenize
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from core.memory.exchange.plain_python import NotPlainError, PlainValues
 from core.schema.action import (
     Action,
     Click,
@@ -30,7 +30,6 @@ from core.schema.record import Record
 from core.trace.imports.records import FaultyError
 
 MOST_ACTIONS = 300
-_MOST_NUMBER = 10**6
 _MOST_TEXT = 20_000
 _KEYS = {
     "enter": "Enter",
@@ -58,10 +57,6 @@ class Code(Record):
     remarks: tuple[str, ...] = ()
 
 
-class _NotPlainError(Exception):
-    """A construct that is not worked out here."""
-
-
 def read_code(code: str) -> Code:
     """Return the actions of a piece of code; raises FaultyError where it has none."""
     if len(code) > _MOST_TEXT:
@@ -74,7 +69,7 @@ def read_code(code: str) -> Code:
     reader = _Reader()
     try:
         reader.take(tree.body)
-    except (_NotPlainError, RecursionError) as error:
+    except (NotPlainError, RecursionError) as error:
         return _kept(code, str(error) or "its code is nested too deeply", thought)
     if not reader.actions:
         raise FaultyError("it has no action")
@@ -115,14 +110,14 @@ class _Reader:
 
     def __init__(self) -> None:
         self.actions: list[Action] = []
-        self._names: dict[str, Any] = {}
+        self._values = PlainValues(_MOST_TEXT)
         self._rounds = 0
 
     def take(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._names[name] = self._value(value)
+                    self._values.names[name] = self._values.of(value)
                 case ast.Expr(
                     value=ast.Call(func=ast.Attribute(value=ast.Name(id="agent"), attr=method)) as call
                 ):
@@ -131,92 +126,36 @@ class _Reader:
                     pass
                 case ast.For(target=ast.Name(id=name), iter=over, body=body, orelse=[]):
                     for value in self._many(over):
-                        self._names[name] = value
+                        self._values.names[name] = value
                         self.take(body)
                 case ast.If(test=test, body=body, orelse=orelse):
-                    self.take(body if self._value(test) else orelse)
+                    self.take(body if self._values.of(test) else orelse)
                 case _:
-                    raise _NotPlainError(f"line {statement.lineno} does more than call the agent")
+                    raise NotPlainError(f"line {statement.lineno} does more than call the agent")
 
     def _call(self, method: str, call: ast.Call) -> None:
         make = _METHODS.get(method)
         if make is None:
-            raise _NotPlainError(f"line {call.lineno} calls agent.{method}, which is not known here")
+            raise NotPlainError(f"line {call.lineno} calls agent.{method}, which is not known here")
         given = [*call.args, *(one.value for one in call.keywords)]
-        value = self._value(given[0]) if len(given) == 1 else None
+        value = self._values.of(given[0]) if len(given) == 1 else None
         if not isinstance(value, str) or not value:
-            raise _NotPlainError(f"line {call.lineno} gives agent.{method} something other than one text")
+            raise NotPlainError(f"line {call.lineno} gives agent.{method} something other than one text")
         if len(self.actions) >= MOST_ACTIONS:
-            raise _NotPlainError(f"it comes to more than {MOST_ACTIONS} actions")
+            raise NotPlainError(f"it comes to more than {MOST_ACTIONS} actions")
         try:
             self.actions.append(make(value))
         except ValueError as error:
-            raise _NotPlainError(f"line {call.lineno} gives agent.{method} what it cannot use") from error
+            raise NotPlainError(f"line {call.lineno} gives agent.{method} what it cannot use") from error
 
     def _many(self, node: ast.expr) -> Iterable[Any]:
-        found = self._value(node)
+        found = self._values.of(node)
         if not isinstance(found, (list, tuple, range)):
-            raise _NotPlainError(f"line {node.lineno} goes through something other than a list")
+            raise NotPlainError(f"line {node.lineno} goes through something other than a list")
         self._rounds += len(found)
         if self._rounds > 10 * MOST_ACTIONS:
-            raise _NotPlainError(f"it comes to more than {MOST_ACTIONS} actions")
+            raise NotPlainError(f"it comes to more than {MOST_ACTIONS} actions")
         return found
-
-    def _value(self, node: ast.expr) -> Any:
-        try:
-            found = self._worked_out(node)
-        except (TypeError, ArithmeticError, ValueError, LookupError) as error:
-            raise _NotPlainError(f"line {node.lineno} cannot be worked out without running it") from error
-        if isinstance(found, (int, float)) and abs(found) > _MOST_NUMBER:
-            raise _NotPlainError(f"line {node.lineno} has too large a number")
-        if isinstance(found, str) and len(found) > _MOST_TEXT:
-            raise _NotPlainError(f"line {node.lineno} has too long a text")
-        return found
-
-    def _worked_out(self, node: ast.expr) -> Any:
-        match node:
-            case ast.Constant(value=(str() | int() | float() | None) as value):
-                return value
-            case ast.Name(id=name) if name in self._names:
-                return self._names[name]
-            case ast.List(elts=parts) | ast.Tuple(elts=parts):
-                return [self._value(part) for part in parts]
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._number(operand)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not self._value(operand)
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
-                first, second = self._value(left), self._value(right)
-                if isinstance(first, str) and isinstance(second, str):
-                    return first + second
-                return self._checked(first) + self._checked(second)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _SUMS:
-                return _SUMS[type(op)](self._number(left), self._number(right))
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
-                return _COMPARED[type(op)](self._value(left), self._value(right))
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                return self._value(body if self._value(test) else orelse)
-            case ast.JoinedStr(values=parts):
-                return "".join(self._formatted(part) for part in parts)
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
-                return _FUNCTIONS[name](*(self._value(one) for one in args))
-        raise _NotPlainError(f"line {node.lineno} cannot be worked out without running it")
-
-    def _number(self, node: ast.expr) -> Any:
-        return self._checked(self._value(node))
-
-    @staticmethod
-    def _checked(value: Any) -> Any:
-        if not isinstance(value, (int, float)):
-            raise TypeError("not a number")
-        return value
-
-    def _formatted(self, part: ast.expr) -> str:
-        if isinstance(part, ast.FormattedValue):
-            if part.format_spec is not None or part.conversion != -1:
-                raise TypeError("a format")
-            return str(self._value(part.value))
-        return str(self._value(part))
 
 
 def _click(xpath: str) -> Action:
@@ -242,29 +181,6 @@ _METHODS: dict[str, Callable[[str], Action]] = {
     "movemouse": lambda xpath: Hover(target=_target(xpath)),
     "type": lambda text: Type(target=FocusTarget(), text=text, append=True),
     "press": lambda key: Press(keys=_KEYS.get(key.lower(), key)),
-}
-_SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "range": range,
-    "int": int,
-    "str": str,
-    "len": len,
-    "min": min,
-    "max": max,
 }
 
 

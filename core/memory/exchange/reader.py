@@ -68,7 +68,7 @@ def import_format(name: str) -> ExemplarImportFormat:
     return known[name]
 
 
-_READ = (".json", ".jsonl", ".ndjson")
+_READ = (".json", ".jsonl", ".ndjson", ".py")
 _MOST_FILES = 20_000
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
+from core.memory.exchange.imports.step_module import read_module
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
@@ -48,6 +49,8 @@ class Document(Record):
     value: Any = None
     """The document; None where it is lines."""
     lines: tuple[DocumentLine, ...] = ()
+    faulty: tuple[FileEntry, ...] = ()
+    """What of a Python module cannot be read."""
 
 
 def is_pickle(path: Path) -> bool:
@@ -55,13 +58,16 @@ def is_pickle(path: Path) -> bool:
 
 
 def read_document(path: Path) -> Document:
-    """Read a file; raises DataError for what is no text of JSON.
+    """Read a file; raises DataError for what is no text of JSON, or a Python module that cannot be parsed.
 
     A line that is not JSON is reported in the line: the others stand.
     """
     if is_pickle(path):
         raise DataError(f"{path} {PICKLE}.")
     text = _text(path)
+    if path.suffix == ".py":
+        value, faulty = read_module(text, path)
+        return Document(path=path, value=value, faulty=faulty)
     if path.suffix in (".jsonl", ".ndjson"):
         return Document(path=path, lines=_lines(text))
     try:

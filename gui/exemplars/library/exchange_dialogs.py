@@ -204,7 +204,7 @@ class ImportDialog(QDialog):
 
     def _on_files(self) -> None:
         paths, _ = QFileDialog.getOpenFileNames(
-            self, "Import exemplars", "", "Exemplars (*.json *.jsonl *.ndjson);;All files (*)"
+            self, "Import exemplars", "", "Exemplars (*.json *.jsonl *.ndjson *.py);;All files (*)"
         )
         if paths:
             self.choose(tuple(paths))

@@ -270,6 +270,16 @@ def test_a_judgement_of_no_withdraws_what_was_asked_ahead(stage, llm_server, ahe
     never.set()
 
 
+def test_nothing_is_asked_ahead_where_a_decision_takes_several_samples(stage, llm_server, ahead, tmp_path):
+    path = stage.config / "presets" / "ahead.toml"
+    path.write_text(path.read_text().replace("several_actions", "samples = 2\nseveral_actions", 1))
+    llm_server.otherwise = any_question()
+    run = open_ahead(stage, llm_server, tmp_path, ahead)
+    stage.step(run)
+    assert [one for one in run.store.calls(run.state.run) if one.step == 2] == []
+    assert records(run, 1)["decide"].agreed == 2
+
+
 def test_a_page_that_has_changed_meanwhile_is_asked_about_anew(stage, llm_server, ahead, tmp_path):
     llm_server.otherwise = any_question()
     run = open_ahead(stage, llm_server, tmp_path, ahead)

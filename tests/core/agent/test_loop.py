@@ -81,6 +81,43 @@ def test_the_reward_is_in_no_prompt_observation_or_html(stage, llm_server):
         assert word not in stored, word
 
 
+CHANGES = """<input aria-label=Name><label><input type=checkbox>Gift</label>
+<select aria-label=Sort><option>Position<option>Price</select>
+<button aria-expanded=false onclick="this.ariaExpanded='true'">More</button>
+<button onclick="this.textContent='Unfollow'">Follow</button><button onclick="this.remove()">Hide</button>
+<a href='{next}'>Other</a>"""
+
+
+def test_the_history_names_an_element_as_it_was_after_the_action(stage, llm_server, tmp_path):
+    other = page_file(tmp_path, "<a href='#'>Other</a>", "other.html")
+    llm_server.script(
+        on('textbox "Name"', "type", text="Ada"),
+        on('checkbox "Gift"', "check"),
+        on('combobox "Sort"', "select", option="Price"),
+        on('button "More"'),
+        on('button "Follow"'),
+        on('button "Hide"'),
+        on('link "Other"'),
+        stop(),
+    )
+    run = stage.open(llm_server, url=page_file(tmp_path, CHANGES.format(next=other)))
+    stage.to_the_end(run)
+    told = llm_server.requests[-1].texts[-1]
+    for words in (
+        '[Ada] (textbox "Name" value="Ada"): done',
+        '(checkbox "Gift" checked): done',
+        '[Price] (combobox "Sort" value="Price"): done',
+        '(button "More" expanded): done',
+        '(button "Follow", now button "Unfollow"): done',
+        '(button "Hide"): done',
+        '(link "Other"): done',
+    ):
+        assert words in told
+    # What it acted on stays what it was when it was chosen.
+    assert steps(run)[1].target == 'checkbox "Gift" unchecked'
+    assert records(run, 2)["act"].after == 'checkbox "Gift" checked'
+
+
 def test_the_next_step_takes_the_page_as_the_action_left_it(stage, llm_server, tmp_path):
     url = page_file(tmp_path, "<button onclick=\"this.textContent='Pressed'\">Press</button>")
     llm_server.script(on('button "Press"'), on('button "Pressed"'))

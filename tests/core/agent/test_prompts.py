@@ -3,6 +3,7 @@ import json
 import pytest
 
 from core.agent.general_space import permissible_of
+from core.agent.policies.prompt import FramePrompt
 from core.agent.prompts import PROMPTS, Prompts
 from core.agent.reflection.plan import read_plan
 from core.llm.json_schema import fits
@@ -211,3 +212,35 @@ def test_the_history_tells_going_back_in_words(stage, llm_server, tmp_path):
     prompt = "\n".join(llm_server.requests[-1].texts)
     assert "2. went back to step 1: done\n3. began the task anew: done" in prompt
     assert "backtrack" not in prompt
+
+
+def test_a_list_of_actions_has_only_what_is_permissible_and_marks_what_is_optional(prompts):
+    text = render(prompts, "plain/user.j2", reply_format="lines")
+    assert "- stop [optional: answer]: " in text
+    assert "- scroll [direction] [optional: target]: " in text
+    assert "lacked" not in text
+    own = PermissibleAction(
+        name="find",
+        parameters=(Parameter(name="words"), Parameter(name="kind", required=False)),
+        origin="state",
+    )
+    text = render(prompts, "plain/user.j2", reply_format="lines", permissible=Permissible(actions=(own,)))
+    assert "- find [words] [optional: kind]:" in text
+
+
+@pytest.mark.parametrize("reply_format", ["tools", "json", "lines"])
+@pytest.mark.parametrize("name", ["plain", "step", "synapse", "combined"])
+def test_the_form_of_the_reply_leaves_room_to_work_things_out(prompts, name, reply_format):
+    text = "\n".join(
+        render(prompts, f"{name}/{part}.j2", reply_format=reply_format) for part in ("system", "user")
+    )
+    assert "sentence" not in text
+    assert "added up or compared is worked out here first, step by step" in text
+    assert "your way of working" not in text
+
+
+@pytest.mark.parametrize("reply_format", ["tools", "json", "lines"])
+def test_a_policys_prompt_asks_for_the_reasoning_that_its_instruction_wants(prompts, reply_format):
+    frame = FramePrompt(policy="sum", objective="Add.", instruction="Add up each number in your reason.")
+    text = render(prompts, "step/user.j2", reply_format=reply_format, frame=frame)
+    assert ", and so is what your way of working asks for" in text

@@ -27,6 +27,12 @@ def searching(request):
     return says(f"type [{field}] [steel bottle] [enter=1]", "Words go here.")
 
 
+def typing(request):
+    """Type into the search field, and say nothing of Enter."""
+    field = ref_in(request, 'searchbox "Keywords"')
+    return says(f"type [{field}] [steel bottle]")
+
+
 def prompts(llm_server):
     """Return the system and the user's message of each request."""
     return [(request.texts[0], request.texts[-1]) for request in llm_server.requests]
@@ -61,6 +67,29 @@ def test_a_called_policy_comes_back_with_its_answer_to_the_step_that_called_it(s
     assert "1. search_shop [steel bottle]: came back with: 205 results" in parent[1]
     assert "2. type [" not in parent[1]
     assert "/search?q=steel+bottle" in parent[1]
+
+
+def test_a_policy_that_presses_enter_sends_what_it_types_and_lacks_nothing_by_saying_none(stage, llm_server):
+    (stage.config / "policies" / "shop").mkdir(parents=True, exist_ok=True)
+    own = stage.config / "policies" / "shop" / "search_shop.md"
+    own.write_text(
+        '+++\ndescription = "Searches."\nenter = true\n\n[[parameters]]\nname = "words"\n\n'
+        '[applies]\nenvironments = ["shop"]\n+++\n\n# Instruction\n\nSearch.\n'
+    )
+    llm_server.script(
+        says("search_shop [steel bottle]"),
+        typing,
+        says("scroll down"),
+        says("stop [found] [nothing]"),
+        says("stop []"),
+    )
+    run = stage.open(llm_server, TASK, preset="step")
+    stage.to_the_end(run)
+    assert [step.outcome for step in steps(run)] == ["done"] * 5
+    assert steps(run)[1].action.endswith("[steel bottle] [enter=1]")
+    third, _, fifth = prompts(llm_server)[2:]
+    assert "/search?q=steel+bottle" in third[1]
+    assert "1. search_shop [steel bottle]: came back with: found\n" in fifth[1]
 
 
 def test_what_a_policy_lacked_is_in_the_prompt_of_the_one_that_called_it(stage, llm_server):

@@ -118,14 +118,24 @@ def test_garbage_is_refused_with_a_syntax_error_that_can_be_stored(text):
         ("type [3] [enter=1]", Type(target=RefTarget(ref=3), text="enter=1")),
         ("type [3] [x] [press_enter_after=1]", Type(target=RefTarget(ref=3), text="x", enter=True)),
         ("type [focus] [ x ]", Type(target=FocusTarget(), text=" x ")),
+        ("type [2] [abc] [1]", Type(target=RefTarget(ref=2), text="abc", enter=True)),
+        ("type [2] [abc] [0]", Type(target=RefTarget(ref=2), text="abc")),
+        ("type [2] [1] [1]", Type(target=RefTarget(ref=2), text="1", enter=True)),
+        ("type [2] [abc] [append=1] [1]", Type(target=RefTarget(ref=2), text="abc", enter=True, append=True)),
+        ("check [3] [0]", Check(target=RefTarget(ref=3), checked=False)),
         ("check [3] [checked=false]", Check(target=RefTarget(ref=3), checked=False)),
         ("check [3]", Check(target=RefTarget(ref=3), checked=True)),
         ("scroll [Down]", Scroll(direction="down")),
+        ("scroll down", Scroll(direction="down")),
+        ("Scroll Up [7]", Scroll(direction="up", target=RefTarget(ref=7))),
+        ("scroll [direction=down]", Scroll(direction="down")),
         ("press [ Enter ]", Press(keys="Enter")),
         ("press [ ]", Press(keys=" ")),
         ("goto [ https://example.org ]", Goto(url="https://example.org")),
         ("drag [3] [9]", Drag(target=RefTarget(ref=3), to=RefTarget(ref=9))),
         ("stop", Stop()),
+        *((f"stop [42] [{word}]", Stop(answer="42")) for word in ("nothing", "None.", "n/a", " ", "")),
+        ("stop [42] [none of the two pages]", Stop(answer="42", lacked="none of the two pages")),
         (r"stop [a \] b]", Stop(answer="a ] b")),
         ("type [1] [C:\\dir]", Type(target=RefTarget(ref=1), text="C:\\dir")),
     ],
@@ -148,18 +158,27 @@ def test_what_an_llm_writes_is_read_leniently(text, action):
         ("click [12", "not closed"),
         ("click [12] [13]", "has too much: click [target]"),
         ("click [Save]", "names no element"),
+        ("scroll sideways", 'There is no action "scroll sideways"'),
+        ("type [3] [x] [1] [1]", "has too much"),
+        ("type [3] [x] [2]", "has too much"),
         ("scroll [sideways]", "cannot use direction"),
         ("wait [99]", "cannot use seconds"),
         ("wait [nan]", "cannot use seconds"),
         ("tab_focus [-1]", "cannot use index"),
         ("goto [ ]", "cannot use url"),
-        ("type [3]", "lacks text: type [target] [text] [enter=0|1] [append=0|1]"),
+        ("type [3]", "lacks text: type [target] [text] [optional: enter=0|1] [optional: append=0|1]"),
     ],
 )
 def test_a_text_that_is_no_action_says_what_is_wrong(text, said):
     with pytest.raises(ActionSyntaxError) as refused:
         parse_action(text)
     assert said in str(refused.value)
+
+
+def test_usage_marks_what_may_be_left_out():
+    assert usage("scroll") == "scroll [direction] [optional: target]"
+    assert usage("stop") == "stop [optional: answer] [optional: lacked]"
+    assert usage("stop", ["answer"]) == "stop [optional: answer]"
 
 
 def test_usage_names_every_field_of_every_action():

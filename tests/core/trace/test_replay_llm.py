@@ -6,7 +6,7 @@ from core.agent.loop import open_run
 from core.agent.state import Budget
 from core.schema.errors import LLMError, TraceError, UsageError
 from core.trace.replay_llm import read_name
-from tests.core.agent.traced import steps
+from tests.core.agent.traced import records, steps
 from tests.core.stage import llms_for, on, stop
 from tests.llm_server import Reply
 
@@ -52,6 +52,25 @@ def test_a_run_is_repeated_without_the_server_and_without_cost(stage, llm_server
     assert len(llm_server.requests) == asked
     assert [step.thought for step in steps(again)] == ["This one."]
     assert (again.state.totals.cost, again.state.totals.llm_calls) == (0.0, 1)
+
+
+def test_samples_that_were_asked_for_at_once_are_repeated_each_in_its_place(stage, llm_server):
+    text = stage.services.resources.presets.get("plain").text
+    several = text.replace("several_actions = false", "several_actions = false\nsamples = 4")
+    (stage.config / "presets" / "four.toml").write_text(several)
+    said = [on('button "ONE"', thought=f"Reason {number}.") for number in (1, 2)]
+    llm_server.script(*said, on('button "TWO"', thought="Reason 3."), Reply(text="no"))
+    run = stage.open(llm_server, preset="four")
+    stage.to_the_end(run)
+    again = repeat(stage, f"replay:{run.state.run}", preset="four")
+    stage.to_the_end(again)
+    assert again.verdict.success
+
+    def votes(of):
+        return [(one.thought, one.problem) for one in records(of, 1)["decide"].votes]
+
+    assert votes(again) == votes(run)
+    assert len(votes(again)) == 4
 
 
 def test_a_site_served_on_another_port_is_repeated_all_the_same(stage, llm_server, tmp_path):

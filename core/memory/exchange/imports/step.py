@@ -1,4 +1,6 @@
-"""SteP's policies, as JSON: each decision of its examples, put together to trajectories.
+"""SteP's policies, as JSON or as the Python modules that are published.
+
+Each decision of their examples is put together to trajectories.
 
 An example is one decision with the actions before it. Those of one policy
 that follow one another with the same objective and more and more actions are
@@ -103,7 +105,7 @@ def read_step(document: Document, beside: Document | None, options: ReadOptions)
 def read_policies(document: Document) -> tuple[tuple[StepPolicy, ...], list[FileEntry]]:
     """Return the policies of the file, and what of it is none."""
     policies: list[StepPolicy] = []
-    faulty: list[FileEntry] = []
+    faulty = list(document.faulty)
     names = [name for name in document.value if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name)]
     for name, values in document.value.items():
         try:
@@ -117,6 +119,8 @@ def read_policies(document: Document) -> tuple[tuple[StepPolicy, ...], list[File
 
 def _policy(name: str, values: dict[str, Any], names: Iterable[str]) -> StepPolicy:
     instruction = text_at(values, "instruction", name)
+    if rules := _rules_of(values.get("input")):
+        instruction = f"{instruction.rstrip()}\n\n{rules}"
     decisions: list[Decision] = []
     faulty: list[FileEntry] = []
     for number, example in enumerate(list_at(values, "examples", name, optional=True)):
@@ -126,6 +130,11 @@ def _policy(name: str, values: dict[str, Any], names: Iterable[str]) -> StepPoli
         except FaultyError as error:
             faulty.append(fault_of(error, position))
     return StepPolicy(name=name, instruction=instruction, decisions=tuple(decisions), faulty=tuple(faulty))
+
+
+def _rules_of(template: object) -> str:
+    """Return what the template of the input says below its last value: some policies have their rules there."""
+    return template.rpartition("{previous_actions}")[2].strip() if isinstance(template, str) else ""
 
 
 def _decision(

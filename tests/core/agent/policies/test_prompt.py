@@ -7,7 +7,10 @@ from core.agent.policies.call import Call
 from core.agent.policies.file import read_policy
 from core.agent.policies.prompt import frame_prompt, objective_of, permissible_in
 from core.agent.prompts import PROMPTS, Prompts
-from core.schema.messages import Turn
+from core.llm.repair import read_reply
+from core.llm.replies import as_json, as_lines, as_tool_call
+from core.schema.action import RefTarget, Type
+from core.schema.messages import LLMReply, LLMRequest, Turn
 from core.schema.observation import CleanObservation
 from tests.core.agent.policies.making import ELSEWHERE, GOOD, THERE, begun, pushed, write
 from tests.core.observations import element, observation
@@ -158,3 +161,64 @@ def test_several_arguments_are_reported_with_their_names(tmp_path):
 
 def test_a_call_is_written_as_it_is_read():
     assert str(Call(name="find_order", arguments=("a [b] c",))) == r"find_order [a \[b\] c]"
+
+
+@pytest.fixture
+def enters(tmp_path):
+    text = GOOD.replace('actions = ["click", "type"]', 'actions = ["click", "type"]\nenter = true')
+    text = text.replace("type [3] [Ada]", "type [3] [Ada] [0]")
+    return read_policy(write(tmp_path, "desk/find_order", text), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("written", "presses"), [("", True), (" [1]", True), (" [0]", False), (" [press_enter_after=0]", False)]
+)
+def test_typing_presses_enter_where_the_policy_says_so_unless_the_reply_says_0(enters, written, presses):
+    request = LLMRequest(
+        purpose="decide", messages=(), permissible=permissible_in(enters, permissible_of(PAGE), ())
+    )
+    reply = LLMReply(text=f"REASON: So.\nACTION: type [3] [Ada]{written}")
+    proposal, _ = read_reply(reply, request, "lines")
+    assert proposal.action == Type(target=RefTarget(ref=3), text="Ada", enter=presses)
+
+
+@pytest.mark.parametrize("reply_format", ["tools", "json", "lines"])
+@pytest.mark.parametrize("presses", [True, False])
+def test_whoever_writes_for_a_policy_that_presses_enter_says_what_is_meant(enters, reply_format, presses):
+    permissible = permissible_in(enters, permissible_of(PAGE), ())
+    action = Type(target=RefTarget(ref=3), text="Ada", **({"enter": True} if presses else {}))
+    replies = {
+        "tools": LLMReply(tool_calls=(as_tool_call(action, permissible),)),
+        "json": LLMReply(text=as_json("So.", (action,), permissible)),
+        "lines": LLMReply(text=as_lines("So.", (action,), permissible)),
+    }
+    request = LLMRequest(purpose="decide", messages=(), permissible=permissible)
+    proposal, _ = read_reply(replies[reply_format], request, reply_format)
+    assert proposal.action == action
+
+
+def test_typing_presses_no_enter_where_the_policy_does_not_say_so(policy):
+    request = LLMRequest(
+        purpose="decide", messages=(), permissible=permissible_in(policy, permissible_of(PAGE), ())
+    )
+    proposal, _ = read_reply(LLMReply(text="REASON: So.\nACTION: type [3] [Ada]"), request, "lines")
+    assert proposal.action == Type(target=RefTarget(ref=3), text="Ada")
+
+
+@pytest.mark.parametrize(
+    ("reply_format", "shown"),
+    [
+        ("lines", "ACTION: type [3] [Ada] [0]"),
+        ("json", '{"name": "type", "target": 3, "text": "Ada", "enter": false}'),
+        ("tools", '(calls the tool type with {"target": 3, "text": "Ada", "enter": false})'),
+    ],
+)
+def test_a_policy_that_presses_enter_reads_its_history_and_examples_so(enters, reply_format, shown):
+    turn = Turn(number=2, action="type [3] [Ada]", target='textbox "Search"', result="done")
+    frame = prompt_of(begun().record(turn), enters, (), reply_format)
+    assert shown in render("step/system.j2", frame, reply_format)
+    user = render("step/user.j2", frame, reply_format)
+    assert '2. type [3] [Ada] [enter=0] (textbox "Search"): done' in user
+    if reply_format == "lines":
+        assert "- type [target] [text] [optional: enter=0|1] [optional: append=0|1]: " in user
+        assert "and press Enter unless enter is 0." in user

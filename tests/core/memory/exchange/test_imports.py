@@ -11,7 +11,7 @@ from core.agent.policies.step_import import policy_files
 from core.memory.exchange.reader import read_several
 from core.memory.exchange.records import ReadOptions, read_document
 from core.schema.action import parse_action
-from core.schema.errors import ActionSyntaxError
+from core.schema.errors import ActionSyntaxError, DataError
 from tests.core.memory.exchange.files import POLICY, SESSION, example, gym_step, read, record, saved, visited
 from tests.core.memory.making import ALL
 from tests.core.trace.imports.import_files import item, on, recording
@@ -92,6 +92,104 @@ def test_policies_become_policy_files_that_can_be_read(tmp_path):
     assert policy.instruction == "1. Look.\n2. Stop."
     assert [str(one.call) for one in policy.examples] == ["click [7]", "stop [done]"]
     assert read_policy(tmp_path / "top.md").instruction == "# Use find_it\n```\nfence\n```"
+
+
+MODULE = '''"""Prompts."""
+import os
+from base import imported
+
+base = """Actions:
+`click [id]`: Click.
+`type [id] [content] [press_enter_after=0|1]`: Type; Enter follows by default.
+`find_it [query]`: Finds what is asked for.
+"""
+question = "OBJECTIVE:\\n{objective}"
+more = [
+    {
+        "input": "OBJECTIVE:\\nfind_it [b]\\nOBSERVATION:\\n[8] link \'b\'",
+        "response": "REASON:\\nIt.\\nACTION:\\nclick [8]",
+    }
+]
+top: dict = {
+    "instruction": f"{base}Please follow these instructions:\\n1. Use find_it.",
+    "input": question,
+    "response": "",
+    "examples": [],
+}
+find_it = dict(
+    instruction=base + "Please follow these instructions:\\n1. Look.",
+    input=imported,
+    examples=[
+        {
+            "input": "OBJECTIVE:\\nfind_it [a]\\nOBSERVATION:\\n[3] textbox \'Search\'",
+            "response": "REASON:\\nSearch.\\nACTION:\\ntype [3] [a] [1]",
+        },
+        {
+            "input": "OBJECTIVE:\\nfind_it [c]\\nOBSERVATION:\\n[3] textbox \'Search\'",
+            "response": "REASON:\\nFill in.\\nACTION:\\ntype [3] [c] [0]",
+        },
+        {"input": open("secrets").read(), "response": os.environ["HOME"]},
+    ],
+)
+again = {
+    "instruction": "Actions: click.",
+    "input": question
+    + "\\nPREVIOUS ACTIONS:\\n{previous_actions}\\nPlease follow these instructions:\\n1. Look again.",
+    "examples": more,
+}
+os.remove("everything")
+'''
+
+
+def module(tmp_path, text=MODULE):
+    path = tmp_path / "templates.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_published_module_of_policies_is_read_and_never_run(tmp_path):
+    reading = read(module(tmp_path))
+    assert [actions_of(one) for one in reading.candidates] == [
+        ["type [3] [a] [enter=1]"],
+        ["type [3] [c]"],
+        ["click [8]"],
+    ]
+    lines = MODULE.split("\n")
+    secret = next(number for number, line in enumerate(lines, start=1) if "secrets" in line)
+    used = next(number for number, line in enumerate(lines, start=1) if "input=imported" in line)
+    assert [(one.position, one.why) for one in reading.faulty] == [
+        ("find_it.input", f"line {used} cannot be worked out without running it"),
+        ("find_it.examples[2]", f"line {secret} cannot be worked out without running it"),
+    ]
+
+
+def test_a_published_module_becomes_policy_files_in_which_typing_presses_enter(tmp_path):
+    made = policy_files(read_document(module(tmp_path)))
+    assert sorted(made.files) == ["again.md", "find_it.md", "top.md"]
+    for name, text in made.files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    policy = read_policy(tmp_path / "find_it.md")
+    assert policy.enter
+    assert policy.instruction == "1. Look."
+    assert [str(one.call) for one in policy.examples] == ["type [3] [a] [enter=1]", "type [3] [c] [enter=0]"]
+    assert read_policy(tmp_path / "top.md").policies == ("find_it",)
+    again = read_policy(tmp_path / "again.md")
+    assert (again.enter, again.instruction) == (False, "1. Look again.")
+    assert [one.position for one in made.left_out] == ["find_it.input", "find_it.examples[2]"]
+
+
+def test_a_module_that_is_no_python_says_where(tmp_path):
+    path = module(tmp_path, "top = {\n'instruction': 'x\n}")
+    with pytest.raises(DataError, match=r"templates.py, line 2: this is not Python"):
+        read_document(path)
+
+
+def test_a_module_in_a_folder_is_read_with_the_rest(tmp_path):
+    module(tmp_path)
+    (tmp_path / "setup.py").write_text("print('hello')\n")
+    reading = read(tmp_path)
+    assert len(reading.candidates) == 3
+    assert [one.position for one in reading.left_out if "no known kind" in one.why] == ["setup.py"]
 
 
 # Mind2Web

@@ -47,6 +47,14 @@ def test_thought_and_action_show_before_they_happen(reviewing: ActionPanel):
     assert reviewing.queue.texts == ("click [7]",)
 
 
+def test_the_samples_of_a_decision_show_beside_the_action(reviewing: ActionPanel):
+    assert reviewing.votes.isHidden()
+    votes = ("2 of 3 samples agreed", "call 4: click [6]", "call 5: click [7]", "call 6: click [6]")
+    reviewing.show_action(samples.ACTION.replace(votes=votes))
+    assert reviewing.votes.text() == "\n".join(votes)
+    assert reviewing.votes.isVisible()
+
+
 def test_the_words_of_the_llm_show_as_they_come(panel: ActionPanel):
     panel.show_session(samples.SESSION.replace(mode="asking"))
     panel.show_action(ActionView(outcome="thinking"))

@@ -321,6 +321,13 @@ class RunState:
         return (self.episode.instruction, *own)
 
     @property
+    def ranked_by(self) -> tuple[str, ...]:
+        """The texts that say what of a page matters: what is to be done, and the subtask worked on."""
+        plan = self.reflection.plan
+        subtask = plan.current.text if plan is not None and plan.current is not None else ""
+        return (*self.objectives, subtask)
+
+    @property
     def plan_settings(self) -> PlanTable:
         return self._adjusted("plan", self.preset.plan or PlanTable())
 

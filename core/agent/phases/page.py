@@ -1,6 +1,6 @@
 """observe, recall and abstract: the page, exemplars that go with it, and what of it the prompt shows."""
 
-from core.agent.abstraction import clean_of, ranked, tokens_of
+from core.agent.abstraction import clean_of, ranked_page, tokens_of
 from core.agent.abstraction_by_llm import Abstractor
 from core.agent.resources import AgentResources
 from core.agent.state import RunState
@@ -110,12 +110,10 @@ def abstract_without_llm(state: RunState) -> Abstracted | None:
     """Make the clean observation where no LLM is asked for it; None where one is."""
     if abstracts_by_llm(state):
         return None
-    settings = state.abstraction_settings
-    if state.is_on("abstraction") and settings.how == "ranked":
-        plan = state.reflection.plan
-        subtask = plan.current.text if plan is not None and plan.current is not None else ""
-        state.clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)
-        how = f"ranking by the words of the task, {settings.keep} elements kept"
+    if state.is_on("abstraction") and state.abstraction_settings.how == "ranked":
+        abstracted = ranked_page(state.observation, state.ranked_by, keep=state.abstraction_settings.keep)
     else:
-        state.clean, how = clean_of(state.observation), ""
-    return Abstracted(clean=state.clean, tokens=tokens_of(state.clean), how=how)
+        shown = clean_of(state.observation)
+        abstracted = Abstracted(clean=shown, tokens=tokens_of(shown))
+    state.clean = abstracted.clean
+    return abstracted

@@ -190,7 +190,7 @@ def test_a_program_of_the_llm_makes_the_clean_observation_and_is_kept(stage, llm
     assert [one.role for one in first.clean.elements] == ["textbox", "textbox", "button"]
     assert first.clean.text.splitlines()[-1].endswith("button Save")
     assert first.problem == second.problem == ""
-    assert "earlier step" in second.how
+    assert second.how == "the program that was kept"
     assert first.code in PROGRAM
     assert 'data-ref="' in llm_server.requests[0].texts[-1]
 
@@ -204,17 +204,86 @@ def test_a_program_that_fails_is_reported_and_the_llm_shortens_the_page_without_
     stage.to_the_end(run)
     assert purposes(run) == ["parser", "abstract", "decide"]
     abstracted = records(run, 1)["abstract"]
-    assert "The LLM was asked for the clean observation instead." in abstracted.problem
+    assert "The LLM was asked for the clean observation instead, without examples." in abstracted.problem
     assert abstracted.how == "the LLM, without examples"
     assert [message["role"] for message in llm_server.requests[1].body["messages"]] == ["system", "user"]
 
 
-def test_refs_that_the_page_does_not_have_are_reported(stage, llm_server, memory, tmp_path):
-    llm_server.script(Reply(text='[999] button "Buy all"'), says("stop []"))
+PRICES = (
+    "<h1>Lamps</h1><p>Lamp Oslo costs 31 crowns.</p><p>Lamp Rome costs 40 crowns.</p>"
+    "<button>More</button><p>An advertisement</p>"
+)
+FLAT = """```python
+def parse(html):
+    return "A page with some lamps and a button."
+```"""
+
+
+def test_a_page_with_refs_that_are_not_there_is_not_used_and_the_llm_is_asked_without_pairs(
+    stage, llm_server, memory, tmp_path
+):
+    llm_server.script(Reply(text='[999] button "Buy all"'), shorten, says("stop []"))
     run = open_run(stage, llm_server, page_file(tmp_path, FORM))
     stage.to_the_end(run)
-    assert records(run, 1)["abstract"].problem == "It names [999], which the page does not have."
-    assert records(run, 1)["abstract"].clean.elements == ()
+    assert purposes(run) == ["abstract", "abstract", "decide"]
+    abstracted = records(run, 1)["abstract"]
+    assert "It names [999], which the page does not have." in abstracted.problem
+    assert abstracted.how == "the LLM, without examples"
+    assert [one.role for one in abstracted.clean.elements] == ["textbox", "textbox", "button"]
+
+
+def test_prose_in_place_of_a_page_is_not_used_and_in_the_end_the_page_is_ranked(
+    stage, llm_server, memory, tmp_path
+):
+    prose = Reply(text="The page has a form with two fields.")
+    llm_server.script(prose, prose, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM))
+    stage.to_the_end(run)
+    assert purposes(run) == ["abstract", "abstract", "decide"]
+    abstracted = records(run, 1)["abstract"]
+    assert abstracted.how.startswith("ranking by the words of the task")
+    assert abstracted.problem.count("It holds none of the 3 elements that can be used") == 2
+    assert abstracted.problem.endswith("The page was ranked by the words of the task instead.")
+    assert 'textbox "City"' in llm_server.requests[-1].texts[-1]
+
+
+def test_a_program_that_keeps_nothing_useful_is_told_and_is_not_run_on_the_next_page(
+    stage, llm_server, memory, tmp_path
+):
+    lines = Reply(text=PROGRAM.replace('["input", "button"]', '["h1", "p", "button"]'))
+    llm_server.script(
+        Reply(text=FLAT), lambda request: lines_of(request, "costs", "button"), says("scroll [down]")
+    )
+    llm_server.script(lines, says("stop []"))
+    run = stage.open(
+        llm_server,
+        url=page_file(tmp_path, PRICES),
+        instruction="What does the lamp Oslo cost?",
+        preset=implicit(stage),
+    )
+    stage.to_the_end(run)
+    assert purposes(run) == ["parser", "abstract", "decide", "parser", "decide"]
+    first, second = records(run, 1)["abstract"], records(run, 2)["abstract"]
+    assert "made of the page was not used. It holds none of the" in first.problem
+    assert "Lamp Oslo costs 31" in llm_server.requests[2].texts[-1]
+    assert second.how == "the program that the LLM wrote"
+    assert second.problem == ""
+
+
+def test_a_program_that_loses_what_the_task_names_gives_way(stage, llm_server, memory, tmp_path):
+    buttons = Reply(text=PROGRAM.replace('["input", "button"]', '["button"]'))
+    llm_server.script(buttons, Reply(text='[1] button "More"'), says("stop []"))
+    run = stage.open(
+        llm_server,
+        url=page_file(tmp_path, PRICES),
+        instruction="What does the lamp Oslo cost?",
+        preset=implicit(stage),
+    )
+    stage.to_the_end(run)
+    abstracted = records(run, 1)["abstract"]
+    assert "It lacks “Oslo”, which the task names and the page shows." in abstracted.problem
+    assert abstracted.how.startswith("ranking by the words of the task")
+    assert "Lamp Oslo costs 31" in llm_server.requests[-1].texts[-1]
 
 
 def test_beyond_the_threshold_memory_is_not_used(stage, llm_server, memory, tmp_path):

@@ -267,6 +267,8 @@ class ActionView(Record):
     streaming: str = ""
     """What the LLM has said so far, while it speaks."""
     queue: tuple[str, ...] = ()
+    cut: str = ""
+    """Which actions of an earlier reply were dropped, and why."""
     problem: str = ""
     """Why the edited action cannot be taken, in a sentence."""
 

@@ -284,6 +284,8 @@ class Decided(PhaseSpec):
     calls: tuple[int, ...] = ()
     """Numbers of the LLM calls it took."""
     from_queue: bool = False
+    cut: str = ""
+    """Which actions of an earlier reply were dropped instead of being done next, and why."""
     scheduled: Scheduled | None = None
     """Why the LLM was not asked for an action."""
     problem: str = ""

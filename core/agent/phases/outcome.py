@@ -146,7 +146,9 @@ def commit(state: RunState) -> Committed:
             place = place_of_page(state.observation) if acted.effect == "page action" else None
             state.stack = state.stack.record(turn, place)
         if acted.outcome != "done":
-            state.queue.clear()
+            state.drop_queue(
+                f"The action before them {'failed' if acted.outcome == 'failed' else 'was not done'}."
+            )
         _tell_trail(state, turn)
     return Committed(
         seconds=round(state.clock.active, 4),

@@ -93,6 +93,7 @@ def _action(
     form = recognised.permissible.actions if recognised else ()
     elements = observed.observation.elements if observed else ()
     remark = decided.proposal.remark if decided is not None else ""
+    cut = decided.cut if decided is not None else ""
     if reviewed is not None:
         return ActionView(
             thought=reviewed.thought,
@@ -101,6 +102,7 @@ def _action(
             origin=reviewed.origin,
             outcome=acted.outcome if acted else "pending",
             message=_in_words((acted.message if acted else "") or reviewed.note, remark),
+            cut=cut,
             form=form,
             elements=elements,
         )
@@ -112,6 +114,7 @@ def _action(
             outcome="pending",
             message=_in_words(proposal.problem, remark),
             queue=tuple(str(one) for one in decided.queue),
+            cut=cut,
             form=form,
             elements=elements,
         )

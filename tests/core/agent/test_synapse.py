@@ -4,7 +4,7 @@ import pytest
 
 from core.memory.files import write_exemplars
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
-from tests.core.agent.traced import purposes, records, steps
+from tests.core.agent.traced import purposes, records, steps, view
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -143,6 +143,13 @@ def test_a_queue_is_cut_short_by_a_page_that_demands_a_new_look(stage, llm_serve
     assert acted == ["type", "type", "stop"]
     assert purposes(run) == ["abstract", "decide", "abstract", "decide"]
     assert records(run, 3)["decide"].from_queue is False
+    # The LLM and the person are told what was not done, and why.
+    cut = records(run, 3)["decide"].cut
+    assert cut.startswith("An action of the same reply was not done: click [")
+    assert "is not" in cut
+    assert f"- {cut}" in llm_server.requests[-1].texts[-1]
+    assert view(run, 3).action.cut == cut
+    assert records(run, 2)["decide"].cut == ""
 
 
 def test_an_error_empties_the_queue_and_is_shown_to_the_llm(stage, llm_server, memory, tmp_path):
@@ -161,6 +168,32 @@ def test_an_error_empties_the_queue_and_is_shown_to_the_llm(stage, llm_server, m
     ]
     assert "What came of it:\n- click [" in llm_server.requests[-1].texts[-1]
     assert "failed" in llm_server.requests[-1].texts[-1]
+    cut = records(run, 2)["decide"].cut
+    assert cut.startswith("An action of the same reply was not done: type [")
+    assert cut.endswith("The action before them failed.")
+    assert cut in llm_server.requests[-1].texts[-1]
+
+
+def test_a_new_page_is_the_reason_that_a_queue_is_dropped_and_every_prompt_tells_it(
+    stage, llm_server, tmp_path
+):
+    there = page_file(tmp_path, "<p>There.</p><button>Save</button>", "there.html")
+    text = stage.services.resources.presets.get("plain").text
+    (stage.config / "presets" / "many.toml").write_text(
+        text.replace("several_actions = false", "several_actions = true").replace('"auto"', '"lines"')
+    )
+
+    def go_and_press(request):
+        link, button = ref_in(request, 'link "Go"'), ref_in(request, 'button "Save"')
+        return Reply(text=f"REASON: So.\nACTION: click [{link}]\nACTION: click [{button}]")
+
+    llm_server.script(go_and_press, says("stop []"))
+    url = page_file(tmp_path, f'<a href="{there}">Go</a><button>Save</button>')
+    run = open_run(stage, llm_server, url, "many")
+    stage.to_the_end(run)
+    cut = records(run, 2)["decide"].cut
+    assert cut.endswith("The page that they were meant for has given way to another one.")
+    assert cut in llm_server.requests[-1].texts[-1]
 
 
 def implicit(stage):

@@ -91,6 +91,7 @@ class Prompter:
             "plan": self.plan(state),
             "experience": self.experience(state),
             "failed": state.reflection.failed if state.is_on("plan") else None,
+            "exemplars": self.exemplars(state),
             **({"frame": frame} if frame is not None else {}),
         }
         return self.resources.prompts.render(template, **(values | more))
@@ -206,7 +207,7 @@ class Prompter:
                 state,
                 state.preset.prompts.turn,
                 first=number == 0,
-                page=CleanObservation(url="", text=step.observation),
+                page=CleanObservation(url=step.url, title=step.title, text=step.observation),
                 results=tuple(results),
             )
             found.append(Message(role="user", text=text))

@@ -140,6 +140,9 @@ class TrailStep:
     actions: list[Action]
     results: list[str]
     """What has to be said of the page: failures, and what happened beside the actions."""
+    url: str = ""
+    """The address of the page, and its title."""
+    title: str = ""
 
 
 @dataclass

@@ -10,6 +10,7 @@ from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
 from core.schema.errors import UsageError
 from core.schema.messages import Turn
+from core.schema.observation import CleanObservation
 from core.schema.step import Aligned, Committed, Judgement, Scheduled
 
 
@@ -177,10 +178,13 @@ def _tell_trail(state: RunState, turn: Turn) -> None:
         last.actions.append(action)
         last.results += [result] if result else []
         return
+    seen = state.clean or CleanObservation(url="")
     state.trail.append(
         TrailStep(
             frame=state.frame,
-            observation=state.clean.text if state.clean is not None else "",
+            url=seen.url,
+            title=seen.title,
+            observation=seen.text,
             thought=turn.thought,
             actions=[action],
             results=[result] if result else [],

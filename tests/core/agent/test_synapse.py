@@ -115,16 +115,19 @@ def test_whole_trajectories_come_first_and_one_reply_is_several_steps(stage, llm
     assert roles == ["system", *["user", "assistant"] * 4, "user"]
     first, reply = decide.texts[1:3]
     assert first.startswith('Task: Enter "Bob')
-    assert "Observation:\n[1] textbox" in first
+    assert "\n\nObservation:\n[1] textbox" in first
+    assert "Tasks that were carried out well come first" in decide.texts[0]
     assert reply.splitlines()[0] == "REASON: The field, then the button."
     assert reply.splitlines()[1].startswith("ACTION: type [1] [Bob ")
     assert decide.texts[3].startswith("Observation:")
     assert decide.texts[-1].startswith(f"Task: {INSTRUCTION}")
     assert "Fill it in." not in decide.texts[-1]
+    assert f"\nPage: page.html ({run.state.observation.url})\nObservation:\n" in decide.texts[-1]
 
     # What was done is shown as the exemplars are: the look, the whole reply, and then the new look.
     own = last.texts[-3:]
     assert own[0].startswith(f"Task: {INSTRUCTION}")
+    assert f"\nPage: page.html ({run.state.observation.url})\nObservation:\n" in own[0]
     assert own[1].count("ACTION:") == 3
     assert "Saved." in own[2]
     assert again.body["temperature"] == last.body["temperature"] == 0.0
@@ -321,13 +324,12 @@ def test_a_program_that_loses_what_the_task_names_gives_way(stage, llm_server, m
 
 def test_beyond_the_threshold_memory_is_not_used(stage, llm_server, memory, tmp_path):
     text = stage.services.resources.presets.get("synapse").text
-    (stage.config / "presets" / "near.toml").write_text(
-        text.replace("votes = 3", "votes = 3\nthreshold = 0.05")
-    )
+    (stage.config / "presets" / "near.toml").write_text(text.replace("threshold = 1.1", "threshold = 0.05"))
     llm_server.script(shorten, says("stop []"))
     run = open_run(stage, llm_server, page_file(tmp_path, FORM), "near")
     stage.to_the_end(run)
     recalled = records(run, 1)["recall"]
     assert recalled.exemplars == ()
     assert "beyond the threshold" in recalled.recall.why
+    assert "carried out well" not in llm_server.requests[-1].texts[0]
     assert [message["role"] for message in llm_server.requests[-1].body["messages"]] == ["system", "user"]

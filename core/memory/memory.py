@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from core.memory.files import EXEMPLARS, ExemplarFiles
 from core.memory.library.records import Filter, LibraryRow, Origin
-from core.schema.errors import UsageError
+from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, Recall, RecallSettings
 
 if TYPE_CHECKING:
@@ -121,7 +121,13 @@ class Memory:
             return await look(index)
         except Damaged:
             index.discard()
+        try:
             return await look(await self.refreshed(on_progress))
+        except Damaged as error:
+            raise DataError(
+                f"The vectors of {index.embedding.name} cannot be compared, also after the index was made anew; "
+                "check the embedding, which may change from one call to the next, and the disk."
+            ) from error
 
     async def _like(
         self, index: "ExemplarIndex", text: str, count: int, wanted: Filter

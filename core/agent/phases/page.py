@@ -5,7 +5,7 @@ from core.agent.abstraction_by_llm import Abstractor
 from core.agent.resources import AgentResources
 from core.agent.state import RunState
 from core.agent.world import World
-from core.schema.errors import LibraryError, LLMError
+from core.schema.errors import DataError, LibraryError, LLMError
 from core.schema.exemplar import metadata_of
 from core.schema.observation import Capture
 from core.schema.step import Abstracted, Observed, Recalled
@@ -56,9 +56,8 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
 async def recall(state: RunState, resources: AgentResources) -> Recalled:
     """Fetch exemplars by the objective and the page, once for each frame.
 
-    An embedding server or a library that fails is reported as the problem, and the step goes on
-    without exemplars; it is asked again at the next one. Raises DataError for
-    a file that is wrong.
+    An embedding server, an index or a library that fails is reported as the problem, and the step goes on
+    without exemplars; it is asked again at the next one.
     """
     if not state.is_on("memory"):
         return Recalled()
@@ -71,7 +70,7 @@ async def recall(state: RunState, resources: AgentResources) -> Recalled:
     query = metadata_of(" ".join(state.objectives[-1:]), clean_of(state.observation).text)
     try:
         found = await resources.memory.recall(query, settings, environment=state.episode.task.environment)
-    except (LLMError, LibraryError) as error:
+    except (LLMError, LibraryError, DataError) as error:
         return Recalled(problem=f"{error} The step goes on without exemplars.", recalled_at=state.number)
     recalled = Recalled(
         exemplars=tuple(one.id for one in found.used),

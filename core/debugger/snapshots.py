@@ -379,6 +379,8 @@ class ExemplarsView(Record):
     """The step at which they were recalled."""
     progress: str = ""
     """Such as ``embedding 40 of 200``, while the index is made."""
+    problems: tuple[str, ...] = ()
+    """Lines of exemplar files that are left out, with what is wrong."""
     message: str = ""
     """In place of the rest: why there is none."""
 

@@ -189,7 +189,9 @@ class LLMs:
         """Return the registry as it is for embeddings."""
         settings = self._settings
         preset, slash, _ = name.partition("/")
-        named = settings.base_url_before_flag or name in settings.llms or (slash and preset in self._endpoints)
+        named = (
+            settings.base_url_before_flag or name in settings.llms or (slash and preset in self._endpoints)
+        )
         if settings.base_url_origin != "flag" or not named:
             return self
         before = settings.base_url_before_flag

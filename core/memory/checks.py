@@ -19,7 +19,7 @@ MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is reported as over-long: eight of them go into a prompt."""
 
 Level = Literal["fault", "note"]
-Kind = Literal["action", "element", "secret", "parser", "length", "run"]
+Kind = Literal["action", "element", "secret", "parser", "length", "run", "line"]
 RunIsSuccess = Callable[[int], bool | None]
 """Tells whether a run of the trace was a success; None where that is not known."""
 
@@ -38,6 +38,7 @@ class Problem(Record):
     """Something that is wrong with an exemplar, or might be."""
 
     id: str
+    """Empty for a line of a file that is none."""
     kind: Kind
     where: str = ""
     """Such as ``look 2, action 1``; empty for the whole."""

@@ -187,3 +187,5 @@ class Recall(Record):
     """In the order they are prompted with: the nearest last, next to the task."""
     why: str = ""
     """Why memory was used as it was, or not."""
+    problems: tuple[str, ...] = ()
+    """Lines of exemplar files that are left out, with file, line and what is wrong."""

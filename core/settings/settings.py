@@ -196,6 +196,11 @@ def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
     return Path(given).expanduser() if given else platformdirs.user_data_path(APP, appauthor=False)
 
 
+def exemplars_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of the user's own files of exemplars, wherever the traces are."""
+    return data_folder(environ) / "exemplars"
+
+
 def settings_path(environ: Mapping[str, str] = os.environ) -> Path:
     return config_folder(environ) / FILE_NAME
 

@@ -178,3 +178,14 @@ async def test_an_embedding_whose_vectors_change_their_length_all_the_time_is_to
     with pytest.raises(DataError, match="check the embedding"):
         await memory.recall(text_of(1, 10**6), RecallSettings())
     memory.close()
+
+
+async def test_a_malformed_line_stops_no_recall_and_no_list_and_is_told(memory, tmp_path):
+    path = tmp_path / "files" / "a.jsonl"
+    write_exemplars(path, ALL)
+    path.write_text("nonsense\n" + path.read_text())
+    found = await memory.recall(ALL[3].key, NEAREST)
+    assert [one.id for one in found.used] == [ALL[3].id]
+    (problem,) = found.problems
+    assert problem.startswith(f"{path}, line 1: ")
+    assert memory.listing().page().total == len(ALL)

@@ -132,3 +132,8 @@ def test_a_trajectory_is_searched(panel: ExemplarsPanel, qtbot: QtBot):
     assert panel.reader.finder.field.hasFocus()
     qtbot.keyClicks(panel.reader.finder.field, "ACTION")
     qtbot.waitUntil(lambda: panel.reader.finder.counted.text() == "5 found")
+
+
+def test_lines_of_files_that_are_left_out_are_told(panel: ExemplarsPanel):
+    panel.show_exemplars(EXEMPLARS.replace(problems=("own.jsonl, line 3: this is not JSON.",)))
+    assert "Left out: own.jsonl, line 3: this is not JSON." in panel.facts.text()

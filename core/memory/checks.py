@@ -83,6 +83,22 @@ def check_actions(exemplar: Draft) -> Iterator[Problem]:
                 yield Problem(id=id, kind="action", where=where, text=message)
 
 
+def unreadable(exemplar: Draft) -> str:
+    """Return the first action that cannot be read, with its place, in a sentence; empty where all can."""
+    texts = [
+        (f"look {number}, action {place}", text, tuple[str, ...]())
+        for number, step in enumerate(exemplar.steps, start=1)
+        for place, text in enumerate(step.actions, start=1)
+    ]
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        texts.append((f"contrast {number}", contrast.right, contrast.names))
+    for where, text, names in texts:
+        found = _read(exemplar.id, text, where, names)
+        if isinstance(found, Problem):
+            return f"{where}: {found.text}"
+    return ""
+
+
 def check_contrasts(exemplar: Draft) -> Iterator[Problem]:
     """Yield what is wrong with the mistakes that are shown and what would have been right."""
     id = exemplar.id

@@ -169,12 +169,14 @@ def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
         mark = ("check", "good", "used")
     elif beyond:
         mark = ("circle-slash", "dim", "beyond the threshold")
+    elif row.problem:
+        mark = ("circle-slash", "dim", "left out")
     else:
         mark = ("circle-outline", "dim", "not used")
     return Row(
         f"{_distance(row.distance)}  {row.task}",
         *mark,
-        detail=" · ".join(filter(None, (row.family, "voted" if row.voted else ""))),
+        detail=" · ".join(filter(None, (row.family, "voted" if row.voted else "", row.problem))),
         quiet=not row.used,
         key=row.id,
         tooltip="Read the trajectory (Enter)",

@@ -137,3 +137,11 @@ def test_a_trajectory_is_searched(panel: ExemplarsPanel, qtbot: QtBot):
 def test_lines_of_files_that_are_left_out_are_told(panel: ExemplarsPanel):
     panel.show_exemplars(EXEMPLARS.replace(problems=("own.jsonl, line 3: this is not JSON.",)))
     assert "Left out: own.jsonl, line 3: this is not JSON." in panel.facts.text()
+
+
+def test_one_that_is_left_out_says_why(panel: ExemplarsPanel):
+    row = EXEMPLARS.rows[2].replace(problem="look 1, action 1: There is no action clck.", distance=0.5)
+    panel.show_exemplars(EXEMPLARS.replace(rows=(row,)))
+    (shown,) = panel.nearest.rows
+    assert shown.word == "left out"
+    assert "There is no action clck." in shown.detail

@@ -300,15 +300,15 @@ def check_folders() -> CheckNote:
 
 
 def check_agent_files() -> CheckNote:
-    """Read all presets, state spaces and policies, the built-in ones and the user's own."""
+    """Read all presets, state spaces, policies and files of exemplars, the built-in ones and the user's own."""
     from core.agent.resources import agent_resources_of
-    from core.settings.settings import config_folder
+    from core.settings.settings import config_folder, exemplars_folder
 
-    problems = agent_resources_of(config_folder()).problems()
+    problems = agent_resources_of(config_folder(), exemplars=exemplars_folder()).problems()
     if problems:
         more = f" There are {len(problems) - 1} more." if len(problems) > 1 else ""
         return warn(f"{problems[0]}{more}")
-    return ok("All presets, state spaces and policies can be used.")
+    return ok("All presets, state spaces, policies and exemplars can be used.")
 
 
 def check_database(load: Load) -> CheckNote:

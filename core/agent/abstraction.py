@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from core.agent.general_space import usable_elements
 from core.llm.costs import count_tokens
 from core.schema.observation import CleanObservation, Element, Observation, Ref, one_line
+from core.schema.step import Abstracted
 
 TEXT_LINES = 400
 """Lines of plain text and structure shown at the most."""
@@ -178,6 +179,13 @@ def ranked(observation: Observation, words_of: Sequence[str], *, keep: int = KEE
     held = chosen | {ref for one in chosen for ref in _holders(by_ref[one], by_ref)}
     kept = tuple(element for element in elements if element.ref in held)
     return clean(observation, kept)
+
+
+def ranked_page(observation: Observation, words_of: Sequence[str], *, keep: int = KEEP) -> Abstracted:
+    """Return what `ranked` does as the record of the phase."""
+    shown = ranked(observation, words_of, keep=keep)
+    how = f"ranking by the words of the task, {keep} elements kept"
+    return Abstracted(clean=shown, tokens=tokens_of(shown), how=how)
 
 
 def clean(observation: Observation, kept: Sequence[Element]) -> CleanObservation:

@@ -2,13 +2,16 @@
 
 After Synapse (Zheng et al. 2024): explicit abstraction is shown pairs of page
 and clean observation; implicit abstraction is shown pairs of task and code,
-and the code runs on the page's HTML. Where the code fails, the LLM is asked
-for the clean observation without pairs.
+and the code runs on the page's HTML. What comes of it is compared with the page
+(`core.agent.abstraction_check`). Where it does not hold, the LLM is asked for
+the clean observation without pairs, and where that does not hold either, the
+page is ranked without an LLM.
 """
 
 import re
 
-from core.agent.abstraction import clean_of, tokens_of
+from core.agent.abstraction import ranked_page, tokens_of
+from core.agent.abstraction_check import problem_of, refs_in
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.agent.world import World
@@ -20,7 +23,6 @@ from core.schema.observation import CleanObservation, Observation
 from core.schema.step import Abstracted
 
 _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
-_REF = re.compile(r"\[(\d{1,9})\]")
 
 
 class Abstractor:
@@ -32,23 +34,22 @@ class Abstractor:
     async def explicit(self, state: RunState) -> Abstracted:
         """Return what the LLM left of the page, shown the pairs of the recalled exemplars.
 
-        Where nothing usable came, the page is shown whole and the problem says
-        so. Raises LLMError and DataError.
+        Raises LLMError and DataError.
         """
         pairs = tuple(pair for one in self._prompter.exemplars(state) for pair in one.abstraction)
         most = state.abstraction_settings.pairs
-        return await self._written(state, pairs[max(len(pairs) - most, 0) :], calls=[])
+        shown = pairs[max(len(pairs) - most, 0) :]
+        return await self._written(state, [shown, ()] if shown else [()])
 
     async def implicit(self, state: RunState, world: World) -> Abstracted:
         """Return what the LLM's program made of the page's HTML; where it fails, as `explicit` without pairs.
 
-        Raises LLMError and DataError.
+        A program that has failed is not kept. Raises LLMError and DataError.
         """
         confined = confinement()
         if not confined.is_confined:
-            whole = _whole(state.observation)
-            reason = f"Programs of an LLM are not run here: {confined.reason} The page is shown whole."
-            return whole.replace(problem=reason)
+            reason = f"Programs of an LLM are not run here: {confined.reason}"
+            return await self._written(state, [()], reason)
         calls: list[int] = []
         code, known = state.programs.get(state.frame, ""), True
         html = await world.marked_html()
@@ -56,25 +57,25 @@ class Abstractor:
             code, known = await self._program(state, html, calls), False
         problem = "The LLM's reply holds no program." if not code else ""
         if code:
+            how = (
+                "the program that was kept from an earlier step"
+                if known
+                else "the program that the LLM wrote"
+            )
             parsed = await run_parser(code, html, task=self._prompter.objective(state))
             problem = parsed.error
             if not problem and not parsed.text.strip():
                 problem = "The program found nothing in the page."
             if not problem:
-                state.programs[state.frame] = code
-                how = (
-                    "the program that was kept from an earlier step"
-                    if known
-                    else "the program that the LLM wrote"
-                )
                 made = _read(parsed.text, state.observation, how, calls)
-                return made.replace(code=code)
+                problem = self._problem_of(made.clean, state)
+                if not problem:
+                    state.programs[state.frame] = code
+                    return made.replace(code=code)
+                problem = f"What {how} made of the page was not used. {problem}"
         state.programs.pop(state.frame, None)
-        fallback = await self._written(state, (), calls)
-        explanation = (
-            f"{problem} The LLM was asked for the clean observation instead. {fallback.problem}".strip()
-        )
-        return fallback.replace(problem=explanation, code=code)
+        fallback = await self._written(state, [()], problem, calls)
+        return fallback.replace(code=code)
 
     async def _program(self, state: RunState, html: str, calls: list[int]) -> str:
         if self._prompter.out_of_calls(state):
@@ -91,11 +92,39 @@ class Abstractor:
         return code_in(split_thinking(reply.text)[1])
 
     async def _written(
-        self, state: RunState, pairs: tuple[AbstractionPair, ...], calls: list[int]
+        self,
+        state: RunState,
+        ways: list[tuple[AbstractionPair, ...]],
+        problem: str = "",
+        calls: list[int] | None = None,
     ) -> Abstracted:
-        if problem := self._prompter.out_of_calls(state):
-            whole = _whole(state.observation)
-            return whole.replace(problem=f"{problem} The page is shown whole.", calls=tuple(calls))
+        """Ask for the clean observation with the pairs of each way in turn; rank the page where none holds.
+
+        `problem` is what has failed before.
+        """
+        problems, calls = [problem] if problem else [], [] if calls is None else calls
+        for pairs in ways:
+            if problem := self._prompter.out_of_calls(state):
+                problems.append(problem)
+                break
+            if problems:
+                problems.append("The LLM was asked for the clean observation instead, without examples.")
+            text = await self._ask(state, pairs, calls)
+            how = f"the LLM, shown {len(pairs)} pairs" if pairs else "the LLM, without examples"
+            made = _read(text, state.observation, how, calls)
+            problem = self._problem_of(made.clean, state)
+            if not problem:
+                return made.replace(problem=" ".join(problems))
+            problems.append(f"What the LLM left of the page was not used. {problem}")
+        problems.append("The page was ranked by the words of the task instead.")
+        made = ranked_page(state.observation, state.ranked_by, keep=state.abstraction_settings.keep)
+        return made.replace(problem=" ".join(problems), calls=tuple(calls))
+
+    def _problem_of(self, clean: CleanObservation, state: RunState) -> str:
+        done = [f"{turn.action} {turn.target}" for turn in state.history]
+        return problem_of(clean, state.observation, self._prompter.objective(state), done=done)
+
+    async def _ask(self, state: RunState, pairs: tuple[AbstractionPair, ...], calls: list[int]) -> str:
         raw = state.observation.lines()
         system = self._prompter.render(state, state.preset.prompts.abstract)
         examples = [
@@ -116,13 +145,7 @@ class Abstractor:
         calls.append(number)
         text = split_thinking(reply.text)[1]
         fenced = _FENCE.match(text)
-        text = (fenced[1] if fenced else text).rstrip()
-        if not text.strip():
-            whole = _whole(state.observation)
-            empty = "The LLM left nothing of the page; it is shown whole."
-            return whole.replace(problem=empty, calls=tuple(calls))
-        how = f"the LLM, shown {len(pairs)} pairs" if pairs else "the LLM, without examples"
-        return _read(text, state.observation, how, calls)
+        return (fenced[1] if fenced else text).rstrip()
 
 
 def read_clean(text: str, observation: Observation) -> tuple[CleanObservation, str]:
@@ -130,7 +153,7 @@ def read_clean(text: str, observation: Observation) -> tuple[CleanObservation, s
 
     Its elements are those whose refs the text names.
     """
-    named = {int(ref) for ref in _REF.findall(text)}
+    named = refs_in(text)
     kept = tuple(element for element in observation.elements if element.ref in named)
     unknown = sorted(named - {element.ref for element in kept})
     clean = CleanObservation(
@@ -144,11 +167,5 @@ def read_clean(text: str, observation: Observation) -> tuple[CleanObservation, s
 
 
 def _read(text: str, observation: Observation, how: str, calls: list[int]) -> Abstracted:
-    clean, unknown = read_clean(text, observation)
-    problem = f"It names {unknown}, which the page does not have." if unknown else ""
-    return Abstracted(clean=clean, tokens=tokens_of(clean), how=how, problem=problem, calls=tuple(calls))
-
-
-def _whole(observation: Observation) -> Abstracted:
-    clean = clean_of(observation)
-    return Abstracted(clean=clean, tokens=tokens_of(clean))
+    clean, _ = read_clean(text, observation)
+    return Abstracted(clean=clean, tokens=tokens_of(clean), how=how, calls=tuple(calls))

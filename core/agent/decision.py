@@ -80,7 +80,6 @@ class Decider:
 
     @staticmethod
     def _from_queue(state: RunState) -> Decided | None:
-        state.check_queue()
         if not state.queue:
             return None
         action = state.queue[0]

@@ -144,7 +144,7 @@ class AgentRun:
         """Do the step anew from observe, with the page read anew; for a page that a person has changed."""
         self.world.touches.touch()
         self.state.stale = True
-        self.state.queue.clear()
+        self.state.drop_queue("The person has changed the page.")
         if self.state.unacted and self._done is None:
             self._begin_again("observe")
 

@@ -95,6 +95,7 @@ class Prompter:
             "plan": self.plan(state),
             "experience": self.experience(state),
             "failed": self._failed(state),
+            "exemplars": self.exemplars(state),
             **({"frame": frame} if frame is not None else {}),
         }
         return self.resources.prompts.render(template, **(values | more))
@@ -224,7 +225,7 @@ class Prompter:
                 state,
                 state.preset.prompts.turn,
                 first=number == 0,
-                page=CleanObservation(url="", text=step.observation),
+                page=CleanObservation(url=step.url, title=step.title, text=step.observation),
                 results=tuple(results),
             )
             found.append(Message(role="user", text=text))

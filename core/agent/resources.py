@@ -50,30 +50,28 @@ class AgentResources:
         return replace(self, policies=policies, memory=memory)
 
     def problems(self) -> tuple[str, ...]:
-        """Return a sentence, with file and line, for each preset, state space and policy that cannot be used."""
+        """Return a sentence, with file and line, for each file of the agent, and each exemplar, that cannot be used."""
         found: list[str] = []
         for name in self.presets.names():
             try:
                 self.presets.get(name)
             except DataError as error:
                 found.append(str(error))
-        try:
-            self.memory.files.all()
-        except DataError as error:
-            found.append(str(error))
-        return (*found, *self.spaces.problems(), *self.policies.check())
+        return (*found, *self.memory.files.problems(), *self.spaces.problems(), *self.policies.check())
 
 
 def agent_resources_of(
     config: Path | None = None,
     *,
     data: Path | None = None,
+    exemplars: Path | None = None,
     embedding: "Callable[[], Embedding] | None" = None,
 ) -> AgentResources:
     """Return the files of the installation and, before them, those in the folders of `config`.
 
-    Exemplars of the user's own lie in `data`, and so does the index of them all;
-    `embedding` gives what makes it, the built-in one without it.
+    The library of the user's own exemplars lies in `data`, and so does the index
+    of them all. Files of exemplars are read from the folder `exemplars`, and from
+    the folder of that name in `data`, which wins; `embedding` gives what makes it, the built-in one without it.
     """
     prompts = Prompts((PROMPTS,) if config is None else (config / "prompts", PROMPTS))
 
@@ -81,6 +79,7 @@ def agent_resources_of(
         """Return the folders of a kind; the later wins."""
         return (built_in,) if config is None else (built_in, config / name)
 
+    own = dict.fromkeys(one for one in (exemplars, data and data / "exemplars") if one is not None)
     spaces = Spaces(folders(SPACES, "state_spaces"))
     return AgentResources(
         presets=Presets(folders(PRESETS, "presets"), prompts, spaces),
@@ -88,7 +87,7 @@ def agent_resources_of(
         spaces=spaces,
         policies=Policies(folders(POLICIES, "policies")),
         memory=Memory(
-            (EXEMPLARS,) if data is None else (EXEMPLARS, data / "exemplars"),
+            (EXEMPLARS, *own),
             index_folder=None if data is None else data / "index",
             library=None if data is None else data / LIBRARY_NAME,
             embedding=embedding,

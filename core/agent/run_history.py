@@ -46,6 +46,7 @@ class SavedAgent(Record):
     stack: Stack = Stack()
     queue: tuple[Action, ...] = ()
     queue_url: str = ""
+    queue_cut: str = ""
     history: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
     totals: dict[str, Any] = {}
@@ -85,6 +86,7 @@ _OF_STATE = (
     "stack",
     "queue",
     "queue_url",
+    "queue_cut",
     "history",
     "notes",
     "answer",

@@ -140,6 +140,9 @@ class TrailStep:
     actions: list[Action]
     results: list[str]
     """What has to be said of the page: failures, and what happened beside the actions."""
+    url: str = ""
+    """The address of the page, and its title."""
+    title: str = ""
 
 
 @dataclass
@@ -217,6 +220,8 @@ class RunState:
     queue: list[Action] = field(default_factory=list)
     queue_url: str = ""
     """The document that the queue was meant for."""
+    queue_cut: str = ""
+    """Which actions of the queue were dropped since an action was last carried out, and why."""
     acted: Acted | None = None
     aligned: Aligned | None = None
     history: list[Turn] = field(default_factory=list)
@@ -304,17 +309,55 @@ class RunState:
         return self.switched.get(mechanism, self.preset.has(mechanism))
 
     def check_queue(self) -> None:
-        """Empty the queue where the page demands a new look: a new document, or the next action not permissible."""
+        """Drop the queue where the page demands a new look: a new document, or the next action not permissible."""
         if not self.queue:
             return
-        if self.observation.document != self.queue_url or self.permissible.problem(self.queue[0]):
-            self.queue.clear()
+        if self.observation.document != self.queue_url:
+            self.drop_queue("The page that they were meant for has given way to another one.")
+        elif problem := self.permissible.problem(self.queue[0]):
+            self.drop_queue(problem)
+
+    def drop_queue(self, why: str) -> None:
+        """Empty the queue; the next decision tells the LLM and the person what was dropped, and `why`."""
+        if not self.queue:
+            return
+        actions = "; ".join(str(action) for action in self.queue)
+        few = "An action" if len(self.queue) == 1 else f"{len(self.queue)} actions"
+        self.queue_cut = (
+            f"{few} of the same reply {'was' if len(self.queue) == 1 else 'were'} not done: {actions}. {why}"
+        )
+        self.queue.clear()
+
+    def tell_cut(self) -> None:
+        """Have prompts tell, with what became of the last step, what of the queue was dropped since."""
+        cut, last = self.queue_cut, self.history[-1].number if self.history else 0
+        if not cut:
+            return
+
+        def told(turn: Turn) -> Turn:
+            if turn.number != last or cut in turn.result:
+                return turn
+            unjudged = f"{turn.unjudged.removesuffix('.')}. {cut}" if turn.unjudged else ""
+            return turn.replace(result=f"{turn.result.removesuffix('.')}. {cut}", unjudged=unjudged)
+
+        self.history[-1:] = [told(turn) for turn in self.history[-1:]]
+        if (top := self.stack.top) is not None:
+            self.stack = self.stack.edited(top.replace(history=tuple(told(turn) for turn in top.history)))
+        if self.trail and self.trail[-1].frame == self.frame and cut not in self.trail[-1].results:
+            self.trail[-1].results.append(cut)
 
     @property
     def objectives(self) -> tuple[str, ...]:
         """What is to be done: the task, and what the policy at work was called with."""
         own = () if self.stack.top is None or self.stack.top.caller is None else self.stack.top.arguments
         return (self.episode.instruction, *own)
+
+    @property
+    def ranked_by(self) -> tuple[str, ...]:
+        """The texts that say what of a page matters: what is to be done, and the subtask worked on."""
+        plan = self.reflection.plan
+        subtask = plan.current.text if plan is not None and plan.current is not None else ""
+        return (*self.objectives, subtask)
 
     @property
     def plan_settings(self) -> PlanTable:

@@ -23,7 +23,7 @@ from core.memory.library.store import Library
 from core.memory.library.trace_sync import note_retrievals
 from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
-from core.settings.settings import Settings, config_folder
+from core.settings.settings import Settings, config_folder, exemplars_folder
 
 _PAGE = 500
 """Rows that are read at once where all are wanted."""
@@ -32,9 +32,14 @@ _PAGE = 500
 def memory_of(settings: Settings) -> Memory:
     """Return the memory of the user: the same exemplars, index and embedding as a run's."""
     resources = agent_resources_of(
-        config_folder(), data=settings.database.parent, embedding=lambda: embedding_of(settings)
+        config_folder(),
+        data=settings.database.parent,
+        exemplars=exemplars_folder(),
+        embedding=lambda: embedding_of(settings),
     )
     resources.memory.on_progress = _Progress()
+    for problem in resources.memory.files.problems():
+        say(f"Left out: {problem}")
     return resources.memory
 
 
@@ -148,7 +153,7 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
     is_success = _success_of(settings)
 
     async def work() -> list[Problem]:
-        found: list[Problem] = []
+        found = [Problem(id="", kind="line", text=text) for text in memory.files.problems()]
         tried: dict[tuple[str, str], bool] = {}
         for row, exemplar in _all(memory, library, wanted):
             page = exemplar.abstraction[0].state if exemplar.abstraction else ""

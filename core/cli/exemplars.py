@@ -162,7 +162,10 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         votes: Votes = 3,
         most: Annotated[
             int, typer.Option("--most", min=1, max=50, help="How many are used at the most.")
-        ] = 8,
+        ] = 50,
+        tokens: Annotated[
+            int, typer.Option("--tokens", min=100, max=1_000_000, help="Tokens of all that are used.")
+        ] = 10_000,
         threshold: Annotated[
             float | None, typer.Option("--threshold", min=0, max=2, help="The distance beyond which none is.")
         ] = None,
@@ -185,6 +188,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
                 "by": by,
                 "votes": votes,
                 "most": most,
+                "tokens": tokens,
                 "threshold": threshold,
                 "other_environments": not environment,
             }

@@ -21,7 +21,7 @@ from core.llm.registry import LLMs, open_llms
 from core.schema.changes import Changes
 from core.schema.errors import UsageError
 from core.schema.task import Task
-from core.settings.settings import Settings, config_folder, data_folder
+from core.settings.settings import Settings, config_folder, data_folder, exemplars_folder
 from core.trace.records import Intervention, InterventionKind, RunRow
 from core.trace.replay_llm import ReplayLLM
 from core.trace.store import TraceStore
@@ -169,7 +169,10 @@ async def open_services(
             settings=settings,
             environments=environments,
             resources=agent_resources_of(
-                config, data=settings.database.parent, embedding=lambda: llms.embedding(settings.embedding)
+                config,
+                data=settings.database.parent,
+                exemplars=exemplars_folder(),
+                embedding=lambda: llms.embedding(settings.embedding),
             ),
             llms=llms,
             gates=gates_of(config),

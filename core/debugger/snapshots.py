@@ -269,6 +269,8 @@ class ActionView(Record):
     queue: tuple[str, ...] = ()
     votes: tuple[str, ...] = ()
     """Where several replies were sampled: how many agreed, then what each said, a line each."""
+    cut: str = ""
+    """Which actions of an earlier reply were dropped, and why."""
     problem: str = ""
     """Why the edited action cannot be taken, in a sentence."""
 
@@ -379,6 +381,8 @@ class ExemplarsView(Record):
     """The step at which they were recalled."""
     progress: str = ""
     """Such as ``embedding 40 of 200``, while the index is made."""
+    problems: tuple[str, ...] = ()
+    """Lines of exemplar files that are left out, with what is wrong."""
     message: str = ""
     """In place of the rest: why there is none."""
 

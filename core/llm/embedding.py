@@ -8,12 +8,15 @@ import asyncio
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.schema.errors import LLMError
+
+if TYPE_CHECKING:
+    from core.llm.openai_compatible import OpenAICompatibleLLM
 
 Vectors = NDArray[np.float32]
 """Shape (texts, dimension), rows of unit length."""
@@ -121,15 +124,10 @@ BATCH = 64
 class EndpointEmbedding:
     """Asks ``POST /embeddings`` of a server; its answers are brought to unit length."""
 
-    def __init__(self, *, base_url: str, model: str, key: str = "", timeout: float = 60.0) -> None:
-        import openai  # It takes over half a second, which the built-in embedding need not pay.
-
-        self._model = model
-        self._base_url = base_url
-        self.name = f"{model} at {base_url or 'OpenAI'}"
-        self._client = openai.AsyncOpenAI(
-            base_url=base_url or None, api_key=key or "none", timeout=timeout, max_retries=3
-        )
+    def __init__(self, llm: "OpenAICompatibleLLM") -> None:
+        """Ask the model of `llm` at its server, with its key, headers, body and Azure's settings."""
+        self._llm = llm
+        self.name = f"{llm.model} at {llm.base_url}"
 
     async def embed(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Vectors:
         rows: list[list[float]] = []
@@ -153,15 +151,13 @@ class EndpointEmbedding:
         return unit
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._llm.close()
 
     async def _ask(self, texts: list[str]) -> list[list[float]]:
         import openai
 
         try:
-            answer = await self._client.embeddings.create(
-                model=self._model, input=texts, encoding_format="float"
-            )
+            answer = await self._llm.embeddings(texts)
         except openai.APITimeoutError as error:
             raise LLMError(f"The embeddings of {self.name} did not come in time; try again.") from error
         except openai.APIConnectionError as error:

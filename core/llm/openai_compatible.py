@@ -20,6 +20,7 @@ from core.schema.messages import LLM, LLMReply, LLMRequest, Retry, Sampling, Too
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+    from openai.types import CreateEmbeddingResponse
 
 
 _CONNECT_SECONDS = 10.0
@@ -225,6 +226,17 @@ class OpenAICompatibleLLM:
         if isinstance(found, LLMFailure):
             raise LLMError(await self._sentence(client, found, listing=True))
         return found
+
+    async def embeddings(self, texts: list[str]) -> "CreateEmbeddingResponse":
+        """Return what the server answers for the vectors of texts; raises OpenAIError and LLMError."""
+        client = (await self._open()).with_options(max_retries=self._attempts - 1)
+        return await client.embeddings.create(
+            model=self.model,
+            input=texts,
+            encoding_format="float",
+            extra_headers=self._left_out,
+            extra_body=self._body or None,
+        )
 
     async def close(self) -> None:
         """Let go of connections; the next request opens new ones."""

@@ -119,6 +119,7 @@ class LLMs:
         self.honoured = honoured or HonouredFile()
         self.meters = {} if meters is None else meters
         self._made: dict[str, LLM] = {}
+        self._embedders: list[LLM] = []
 
     def get(self, name: str) -> LLM:
         """Return the LLM of that name; raises UsageError where nothing could answer to it."""
@@ -169,16 +170,42 @@ class LLMs:
     def embedding(self, name: str) -> "Embedding":
         """Return what makes vectors of texts: the built-in one, or a model of a server, named as an LLM is.
 
+        `--base-url` does not hold for it: that sends chat elsewhere, and vectors
+        of another server have other distances. Where only the flag names a
+        server, a model that is no entry is asked there, and nowhere else.
         Raises UsageError where nothing could answer to the name.
         """
         from core.llm.embedding import EndpointEmbedding, HashedWords
 
         if name == "built-in":
             return HashedWords()
-        llm = self.get(name)
+        llm = self._without_flag(name)._make(name)
         if not isinstance(llm, OpenAICompatibleLLM):
             raise UsageError(f'"{name}" makes no embeddings; name a model of a server, or built-in.')
-        return EndpointEmbedding(base_url=llm.base_url, model=llm.model, key=llm.find_key() or "")
+        self._embedders.append(llm)
+        return EndpointEmbedding(llm)
+
+    def _without_flag(self, name: str) -> "LLMs":
+        """Return the registry as it is for embeddings."""
+        settings = self._settings
+        preset, slash, _ = name.partition("/")
+        named = (
+            settings.base_url_before_flag or name in settings.llms or (slash and preset in self._endpoints)
+        )
+        if settings.base_url_origin != "flag" or not named:
+            return self
+        before = settings.base_url_before_flag
+        return LLMs(
+            settings.replace(base_url=before, base_url_origin="file" if before else "none"),
+            keys=self._keys,
+            endpoints=tuple(self._endpoints.values()),
+            prices=self._prices,
+            person=self.person,
+            factories=self._factories,
+            first_wait=self._first_wait,
+            honoured=self.honoured,
+            meters=self.meters,
+        )
 
     async def check(self, name: str) -> str:
         """Return one line on whether the LLM of that name can be reached."""
@@ -186,8 +213,9 @@ class LLMs:
 
     async def close(self) -> None:
         """Close every LLM that was made, but for the person, who may be answering to another registry."""
-        made, self._made = self._made, {}
-        for llm in made.values():
+        made, self._made = [*self._made.values(), *self._embedders], {}
+        self._embedders = []
+        for llm in made:
             if llm is not self.person:
                 await llm.close()
 

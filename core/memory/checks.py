@@ -19,7 +19,7 @@ MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is reported as over-long: eight of them go into a prompt."""
 
 Level = Literal["fault", "note"]
-Kind = Literal["action", "element", "secret", "parser", "length", "run"]
+Kind = Literal["action", "element", "secret", "parser", "length", "run", "line"]
 RunIsSuccess = Callable[[int], bool | None]
 """Tells whether a run of the trace was a success; None where that is not known."""
 
@@ -38,6 +38,7 @@ class Problem(Record):
     """Something that is wrong with an exemplar, or might be."""
 
     id: str
+    """Empty for a line of a file that is none."""
     kind: Kind
     where: str = ""
     """Such as ``look 2, action 1``; empty for the whole."""
@@ -80,6 +81,22 @@ def check_actions(exemplar: Draft) -> Iterator[Problem]:
             if isinstance(action, Stop) and not is_last:
                 message = f"{text} ends the task, and more comes after it."
                 yield Problem(id=id, kind="action", where=where, text=message)
+
+
+def unreadable(exemplar: Draft) -> str:
+    """Return the first action that cannot be read, with its place, in a sentence; empty where all can."""
+    texts = [
+        (f"look {number}, action {place}", text, tuple[str, ...]())
+        for number, step in enumerate(exemplar.steps, start=1)
+        for place, text in enumerate(step.actions, start=1)
+    ]
+    for number, contrast in enumerate(exemplar.contrasts, start=1):
+        texts.append((f"contrast {number}", contrast.right, contrast.names))
+    for where, text, names in texts:
+        found = _read(exemplar.id, text, where, names)
+        if isinstance(found, Problem):
+            return f"{where}: {found.text}"
+    return ""
 
 
 def check_contrasts(exemplar: Draft) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -20,52 +21,87 @@ class ExemplarFiles:
 
     def __init__(self, folders: Iterable[Path] = (EXEMPLARS,)) -> None:
         self._folders = tuple(folders)
-        self._read: dict[Path, tuple[tuple[int, int], tuple[Exemplar, ...]]] = {}
+        self._read: dict[Path, tuple[tuple[int, int], _Lines]] = {}
 
     def all(self) -> tuple[Exemplar, ...]:
-        """Return the exemplars that are not archived, by family and id.
-
-        Raises DataError with file, line and what is wrong for the first line
-        that is no exemplar, and for an id that one folder has twice.
-        """
+        """Return the exemplars that are not archived, by family and id; `problems` tells what was left out."""
         return tuple(one for _, one in self.placed() if not one.archived)
 
     def placed(self) -> tuple[tuple[Path, Exemplar], ...]:
-        """Return all exemplars, archived ones included, each with its file; raises DataError as `all` does."""
+        """Return all exemplars, archived ones included, each with its file; `problems` tells what was left out."""
+        return self._looked_through()[0]
+
+    def problems(self) -> tuple[str, ...]:
+        """Return a sentence, with file and line, for each line that is left out.
+
+        That is one that is no exemplar, one whose id its folder has already,
+        and every line of a file that cannot be read.
+        """
+        return self._looked_through()[1]
+
+    def _looked_through(self) -> tuple[tuple[tuple[Path, Exemplar], ...], tuple[str, ...]]:
         found: dict[str, tuple[Path, Exemplar]] = {}
+        problems: list[str] = []
         for folder in self._folders:
             here: dict[str, Path] = {}
             # One file of them is as good as a folder.
             for path in (folder,) if folder.is_file() else sorted(folder.glob("*.jsonl")):
-                for exemplar in self._current(path):
+                lines = self._current(path)
+                problems += lines.problems
+                for exemplar in lines.exemplars:
                     if exemplar.id in here:
-                        raise DataError(
+                        problems.append(
                             f"{path}: the exemplar {exemplar.id} is in {here[exemplar.id].name} too; "
                             "give one of them another id."
                         )
+                        continue
                     here[exemplar.id] = path
                     found[exemplar.id] = (path, exemplar)
-        return tuple(sorted(found.values(), key=lambda one: (one[1].family, one[1].id)))
+        placed = tuple(sorted(found.values(), key=lambda one: (one[1].family, one[1].id)))
+        return placed, tuple(problems)
 
-    def _current(self, path: Path) -> tuple[Exemplar, ...]:
+    def _current(self, path: Path) -> "_Lines":
         try:
             status = path.stat()
         except OSError as error:
-            raise DataError(f"{path} cannot be read ({error.strerror}); check that it is there.") from error
+            return _Lines((), (f"{path} cannot be read ({error.strerror}); check that it is there.",))
         stamp = (status.st_mtime_ns, status.st_size)
         known = self._read.get(path)
         if known is None or known[0] != stamp:
-            known = self._read[path] = (stamp, read_exemplars(path))
+            known = self._read[path] = (stamp, _lines_of(path))
         return known[1]
 
 
+class _Lines(NamedTuple):
+    """What the lines of a file came to."""
+
+    exemplars: tuple[Exemplar, ...]
+    problems: tuple[str, ...] = ()
+
+
 def read_exemplars(path: Path) -> tuple[Exemplar, ...]:
-    """Read one file; raises DataError with file, line and what is wrong."""
+    """Read one file; raises DataError with file, line and what is wrong for the first line that is no exemplar."""
+    lines = _lines_of(path)
+    if lines.problems:
+        raise DataError(lines.problems[0])
+    return lines.exemplars
+
+
+def _lines_of(path: Path) -> _Lines:
     found: list[Exemplar] = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
+    problems: list[str] = []
+    try:
+        text = read_text(path)
+    except DataError as error:
+        return _Lines((), (str(error),))
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
             found.append(exemplar_of(line, f"{path}, line {number}"))
-    return tuple(found)
+        except DataError as error:
+            problems.append(str(error))
+    return _Lines(tuple(found), tuple(problems))
 
 
 def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:

@@ -117,13 +117,10 @@ class ExemplarIndex:
                 ) from error
 
     async def vector(self, text: str) -> Vectors:
-        """Return what `nearest` asks for; raises DataError where the embedding has changed its length."""
+        """Return what `nearest` asks for; raises Damaged where the embedding gives vectors of another length by now."""
         query = await self.embedding.embed([text])
         if self._vectors is not None and query.shape[1] != (self._vectors.dimension or query.shape[1]):
-            raise DataError(
-                f"The embedding {self.embedding.name} gives {query.shape[1]} numbers where the index has "
-                f"{self._vectors.dimension}; make the index anew."
-            )
+            raise Damaged  # The vectors of the exemplars have to be made again.
         row: Vectors = query[0]
         return row
 

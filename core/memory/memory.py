@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from core.memory.files import EXEMPLARS, ExemplarFiles
 from core.memory.library.records import Filter, LibraryRow, Origin
-from core.schema.errors import UsageError
+from core.schema.errors import DataError, UsageError
 from core.schema.exemplar import Exemplar, Recall, RecallSettings
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Memory:
     def instead(self, place: Path | None) -> "Memory":
         """Return a memory of the exemplars of a folder or a file in place of these; None is of none.
 
-        Raises UsageError where there are none, and DataError where a file is wrong.
+        Raises UsageError where there are none.
         """
         own = None
         if place is not None and self._index_folder is not None:
@@ -64,9 +64,9 @@ class Memory:
         made = Memory(() if place is None else (place,), index_folder=own, embedding=self._embedding)
         made.on_progress = self.on_progress
         if place is not None and not made.files.all():
-            raise UsageError(
-                f"{place} holds no exemplars: choose a file that ends in .jsonl, or a folder of such files."
-            )
+            hint = "choose a file that ends in .jsonl, or a folder of such files."
+            wrong = "".join(f" {problem}" for problem in made.files.problems()[:1])
+            raise UsageError(f"{place} holds no exemplars: {hint}{wrong}")
         return made
 
     def altered(
@@ -94,12 +94,14 @@ class Memory:
     async def recall(self, query: str, settings: RecallSettings, *, environment: str = "") -> Recall:
         """Look `query` up.
 
-        Raises DataError where a file is wrong, LibraryError where the library
+        Lines of files that are no exemplars are left out and told. Raises
+        DataError where the index cannot be kept, LibraryError where the library
         cannot be read and LLMError where the embedding's server fails.
         """
         from core.memory.retrieval import recall
 
-        return await self.looked_up(lambda index: recall(query, index, settings, environment=environment))
+        found = await self.looked_up(lambda index: recall(query, index, settings, environment=environment))
+        return found.replace(problems=self.files.problems())
 
     async def like(
         self, text: str, count: int, wanted: Filter | None = None
@@ -121,7 +123,13 @@ class Memory:
             return await look(index)
         except Damaged:
             index.discard()
+        try:
             return await look(await self.refreshed(on_progress))
+        except Damaged as error:
+            raise DataError(
+                f"The vectors of {index.embedding.name} cannot be compared, also after the index was made anew; "
+                "check the embedding, which may change from one call to the next, and the disk."
+            ) from error
 
     async def _like(
         self, index: "ExemplarIndex", text: str, count: int, wanted: Filter
@@ -217,7 +225,7 @@ class Memory:
         return library
 
     def exemplar(self, id: str) -> Exemplar | None:
-        """Return one of the library or of the files, in the archive or not; raises LibraryError and DataError."""
+        """Return one of the library or of the files, in the archive or not; raises LibraryError."""
         library = self.open_library()
         if library is not None and library.has([id]):
             return library.get(id).exemplar
@@ -228,7 +236,7 @@ class Memory:
 
         Those that stand at another version than the library's come last.
 
-        Raises DataError where a file is wrong, and LibraryError.
+        Raises LibraryError.
         """
         kept = [(path, one) for path, one in self.files.placed() if not one.archived]
         library = self.open_library()

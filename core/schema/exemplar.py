@@ -154,7 +154,9 @@ class RecallSettings(Record):
     """How many of the nearest vote, or go in."""
     reach: float = Field(default=REACH, ge=0, le=2)
     """How much farther than the nearest one may be to have a vote for the family; 2 lets all vote."""
-    most: int = Field(default=8, ge=1, le=50)
+    tokens: int = Field(default=10_000, ge=100, le=1_000_000)
+    """Tokens of all exemplars prompted with, at the most: the nearest that fit are taken."""
+    most: int = Field(default=50, ge=1, le=50)
     """Exemplars prompted with at the most."""
     threshold: float | None = Field(default=None, ge=0, le=2)
     """A distance of the nearest beyond which memory is not used."""
@@ -172,6 +174,8 @@ class Retrieved(Record):
     """None for one that a person added: it was not measured."""
     voted: bool = False
     used: bool = False
+    problem: str = ""
+    """Why it is left out, where it would be used but for its length or for what cannot be read of it."""
 
 
 class Recall(Record):
@@ -188,6 +192,8 @@ class Recall(Record):
     """In the order they are prompted with: the nearest last, next to the task."""
     why: str = ""
     """Why memory was used as it was, or not."""
+    problems: tuple[str, ...] = ()
+    """Lines of exemplar files that are left out, with file, line and what is wrong."""
 
     @property
     def nearest(self) -> Retrieved | None:

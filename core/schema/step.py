@@ -299,6 +299,8 @@ class Decided(PhaseSpec):
     votes: tuple[SampledReply, ...] = ()
     """Where several replies were sampled: what each said, in the order they were asked for."""
     from_queue: bool = False
+    cut: str = ""
+    """Which actions of an earlier reply were dropped instead of being done next, and why."""
     scheduled: Scheduled | None = None
     """Why the LLM was not asked for an action."""
     problem: str = ""

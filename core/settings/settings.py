@@ -180,6 +180,8 @@ class Settings(FileSettings):
     """Where the traces are, as an absolute path."""
     base_url_origin: Literal["none", "file", "environment", "flag"] = "none"
     """Who gave `base_url`: a flag goes before the address of an LLM's own entry, the others do not."""
+    base_url_before_flag: BaseUrl = ""
+    """What holds for embeddings where a flag gave `base_url`, which redirects chat alone."""
 
 
 def config_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -192,6 +194,11 @@ def data_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of traces and the user's own data; BACKSTEP_DATA_DIR goes before the platform's."""
     given = environ.get("BACKSTEP_DATA_DIR")
     return Path(given).expanduser() if given else platformdirs.user_data_path(APP, appauthor=False)
+
+
+def exemplars_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of the user's own files of exemplars, wherever the traces are."""
+    return data_folder(environ) / "exemplars"
 
 
 def settings_path(environ: Mapping[str, str] = os.environ) -> Path:
@@ -231,6 +238,7 @@ def load_settings(
         given["base_url"] = _checked("base_url", address, "the environment variable OPENAI_BASE_URL")
         origin = "environment"
 
+    before_flag = given.get("base_url", "")
     for name, value in (flags or {}).items():
         if value is None:
             continue
@@ -241,7 +249,12 @@ def load_settings(
             given[name] = Path(str(value)).expanduser()
 
     chosen = given.get("db") or folder / DATABASE_NAME
-    return Settings(**given, database=Path(chosen).absolute(), base_url_origin=origin)
+    return Settings(
+        **given,
+        database=Path(chosen).absolute(),
+        base_url_origin=origin,
+        base_url_before_flag=before_flag if origin == "flag" else "",
+    )
 
 
 def _checked(name: str, value: object, source: str) -> Any:

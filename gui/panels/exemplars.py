@@ -71,7 +71,7 @@ class ExemplarsPanel(QWidget):
     def show_exemplars(self, view: ExemplarsView) -> None:
         """Replace what is on screen with `view`; an open trajectory stays while its exemplar is there."""
         self._view = view
-        there = view.rows or view.query or view.why or view.progress
+        there = view.rows or view.query or view.why or view.problems or view.progress
         self.or_words.say(view.message or ("" if there else _NONE))
         self.progress.show_text(f"The index is being made: {view.progress}." if view.progress else "")
         self.facts.show_text(_facts(view))
@@ -169,12 +169,14 @@ def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
         mark = ("check", "good", "used")
     elif beyond:
         mark = ("circle-slash", "dim", "beyond the threshold")
+    elif row.problem:
+        mark = ("circle-slash", "dim", "left out")
     else:
         mark = ("circle-outline", "dim", "not used")
     return Row(
         f"{_distance(row.distance)}  {row.task}",
         *mark,
-        detail=" · ".join(filter(None, (row.family, "voted" if row.voted else ""))),
+        detail=" · ".join(filter(None, (row.family, "voted" if row.voted else "", row.problem))),
         quiet=not row.used,
         key=row.id,
         tooltip="Read the trajectory (Enter)",
@@ -182,12 +184,13 @@ def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
 
 
 def _facts(view: ExemplarsView) -> str:
-    """Return why these were taken, how the vote went, and when the memory was asked, a line each."""
+    """Return why these were taken, how the vote went, what was left out, and when the memory was asked, a line each."""
     lines = [view.why]
     if view.votes:
         lines.append("Vote: " + ", ".join(f"{family} {votes}" for family, votes in view.votes))
     if view.threshold is not None:
         lines.append(f"Beyond a distance of {_distance(view.threshold)} memory is not used.")
+    lines += [f"Left out: {one}" for one in view.problems]
     if view.recalled_at:
         lines.append(f"Recalled at step {view.recalled_at}.")
     return "\n".join(filter(None, lines))

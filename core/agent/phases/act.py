@@ -33,6 +33,7 @@ async def act(state: RunState, world: World, prompter: Prompter, history: RunHis
     Only going back may raise: BrowserError where the browser has ended, and
     LLMError where an element is asked for in vain.
     """
+    state.queue_cut = ""  # What was dropped before was told by now.
     state.acted = await _act(state, world, prompter, history)
     return state.acted
 

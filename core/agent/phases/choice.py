@@ -28,6 +28,8 @@ async def decide(
     first action is, which then is chosen without it.
     """
     origin: Origin = "agent"
+    state.check_queue()
+    state.tell_cut()
     if (scheduled := state.reflection.scheduled) is not None:
         decided = await carrying_out.decide(state, scheduled)
         origin = "agent" if scheduled.kind == "answer" else "remedy"
@@ -42,6 +44,8 @@ async def decide(
                 problem = await make_plan(state, prompter)
             decided = await decider.decide(state)
         decided = decided.replace(problem=problem, reflection=reflection_record(state))
+    if state.queue_cut:
+        decided = decided.replace(cut=state.queue_cut)
     proposal = decided.proposal
     state.last_proposal = proposal
     state.from_queue = decided.from_queue

@@ -10,7 +10,7 @@ from core.agent.spaces.recognition import recognise_state
 from core.agent.state import RunState, TrailStep
 from core.schema.errors import UsageError
 from core.schema.messages import Turn
-from core.schema.observation import one_line
+from core.schema.observation import CleanObservation, one_line
 from core.schema.step import Aligned, Committed, Judgement, Scheduled
 
 
@@ -151,7 +151,9 @@ def commit(state: RunState) -> Committed:
             place = place_of_page(state.observation) if acted.effect == "page action" else None
             state.stack = state.stack.record(turn, place)
         if acted.outcome != "done":
-            state.queue.clear()
+            state.drop_queue(
+                f"The action before them {'failed' if acted.outcome == 'failed' else 'was not done'}."
+            )
         _tell_trail(state, turn)
     return Committed(
         seconds=round(state.clock.active, 4),
@@ -180,10 +182,13 @@ def _tell_trail(state: RunState, turn: Turn) -> None:
         last.actions.append(action)
         last.results += [result] if result else []
         return
+    seen = state.clean or CleanObservation(url="")
     state.trail.append(
         TrailStep(
             frame=state.frame,
-            observation=state.clean.text if state.clean is not None else "",
+            url=seen.url,
+            title=seen.title,
+            observation=seen.text,
             thought=turn.thought,
             actions=[action],
             results=[result] if result else [],

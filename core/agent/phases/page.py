@@ -1,11 +1,11 @@
 """observe, recall and abstract: the page, exemplars that go with it, and what of it the prompt shows."""
 
-from core.agent.abstraction import clean_of, ranked, tokens_of
+from core.agent.abstraction import clean_of, ranked_page, tokens_of
 from core.agent.abstraction_by_llm import Abstractor
 from core.agent.resources import AgentResources
 from core.agent.state import RunState
 from core.agent.world import World
-from core.schema.errors import LibraryError, LLMError
+from core.schema.errors import DataError, LibraryError, LLMError
 from core.schema.exemplar import metadata_of
 from core.schema.observation import Capture
 from core.schema.step import Abstracted, Observed, Recalled
@@ -56,9 +56,8 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
 async def recall(state: RunState, resources: AgentResources) -> Recalled:
     """Fetch exemplars by the objective and the page, once for each frame.
 
-    An embedding server or a library that fails is reported as the problem, and the step goes on
-    without exemplars; it is asked again at the next one. Raises DataError for
-    a file that is wrong.
+    An embedding server, an index or a library that fails is reported as the problem, and the step goes on
+    without exemplars; it is asked again at the next one.
     """
     if not state.is_on("memory"):
         return Recalled()
@@ -71,7 +70,7 @@ async def recall(state: RunState, resources: AgentResources) -> Recalled:
     query = metadata_of(" ".join(state.objectives[-1:]), clean_of(state.observation).text)
     try:
         found = await resources.memory.recall(query, settings, environment=state.episode.task.environment)
-    except (LLMError, LibraryError) as error:
+    except (LLMError, LibraryError, DataError) as error:
         return Recalled(problem=f"{error} The step goes on without exemplars.", recalled_at=state.number)
     recalled = Recalled(
         exemplars=tuple(one.id for one in found.used),
@@ -110,12 +109,10 @@ def abstract_without_llm(state: RunState) -> Abstracted | None:
     """Make the clean observation where no LLM is asked for it; None where one is."""
     if abstracts_by_llm(state):
         return None
-    settings = state.abstraction_settings
-    if state.is_on("abstraction") and settings.how == "ranked":
-        plan = state.reflection.plan
-        subtask = plan.current.text if plan is not None and plan.current is not None else ""
-        state.clean = ranked(state.observation, (*state.objectives, subtask), keep=settings.keep)
-        how = f"ranking by the words of the task, {settings.keep} elements kept"
+    if state.is_on("abstraction") and state.abstraction_settings.how == "ranked":
+        abstracted = ranked_page(state.observation, state.ranked_by, keep=state.abstraction_settings.keep)
     else:
-        state.clean, how = clean_of(state.observation), ""
-    return Abstracted(clean=state.clean, tokens=tokens_of(state.clean), how=how)
+        shown = clean_of(state.observation)
+        abstracted = Abstracted(clean=shown, tokens=tokens_of(shown))
+    state.clean = abstracted.clean
+    return abstracted

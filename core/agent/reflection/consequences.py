@@ -58,7 +58,7 @@ def backtrack(state: RunState, why: str) -> None:
     """Schedule the topmost remedy; without one, and with a plan, the end of this trial."""
     if not state.is_on("remedies"):
         return
-    state.queue.clear()
+    state.drop_queue(why)
     entry, state.reflection.remedies = state.reflection.remedies.pop()
     if entry is not None:
         state.reflection.scheduled = Scheduled(kind="go back", entry=entry.number, why=why)
@@ -68,14 +68,14 @@ def backtrack(state: RunState, why: str) -> None:
 
 def schedule_new_trial(state: RunState, why: str) -> None:
     """Have this trial reviewed and the task begun anew, however many trials are allowed."""
-    state.queue.clear()
+    state.drop_queue(why)
     state.reflection.scheduled = Scheduled(kind="new trial", why=why)
 
 
 def end_trial(state: RunState, why: str) -> None:
     """Schedule a new trial, or the answer where none is left or may act."""
     reflection = state.reflection
-    state.queue.clear()
+    state.drop_queue(why)
     if state.out_of_actions:
         why = f"{why} The task has used its {state.budget.page_actions} actions: the answer is due."
         reflection.scheduled = Scheduled(kind="answer", why=why.strip(), at_limit=True)

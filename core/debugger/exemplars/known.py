@@ -44,7 +44,7 @@ def file_entry(origin: Origin, exemplar: Exemplar) -> Entry:
 
 
 def of_file(memory: Memory, id: str) -> Exemplar:
-    """Return an exemplar of a file; raises UsageError where there is none of that id, and DataError."""
+    """Return an exemplar of a file; raises UsageError where there is none of that id."""
     for _, one in memory.files.placed():
         if one.id == id:
             return one

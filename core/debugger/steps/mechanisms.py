@@ -369,6 +369,7 @@ def exemplars_view(store: TraceStore, run: int, recalled: Recalled | None) -> Ex
             for one in recall.retrieved
         ),
         why=recall.why,
+        problems=recall.problems,
         recalled_at=recalled.recalled_at,
     )
 

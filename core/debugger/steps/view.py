@@ -94,6 +94,7 @@ def _action(
     elements = observed.observation.elements if observed else ()
     remark = decided.proposal.remark if decided is not None else ""
     votes = _votes(decided) if decided is not None else ()
+    cut = decided.cut if decided is not None else ""
     if reviewed is not None:
         return ActionView(
             thought=reviewed.thought,
@@ -103,6 +104,7 @@ def _action(
             outcome=acted.outcome if acted else "pending",
             message=_in_words((acted.message if acted else "") or reviewed.note, remark),
             votes=votes,
+            cut=cut,
             form=form,
             elements=elements,
         )
@@ -115,6 +117,7 @@ def _action(
             message=_in_words(proposal.problem, remark),
             queue=tuple(str(one) for one in decided.queue),
             votes=votes,
+            cut=cut,
             form=form,
             elements=elements,
         )

@@ -215,6 +215,8 @@ def places(found: Recall, settings: RecallSettings) -> dict[str, MapPlace]:
 
 
 def _why(one: Retrieved, found: Recall, settings: RecallSettings) -> str:
+    if one.problem:
+        return one.problem
     if not found.used:
         votes = "It votes, but the" if one.voted else "The"
         return f"{votes} nearest of all lies beyond the threshold: none is used."

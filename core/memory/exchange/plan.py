@@ -70,7 +70,7 @@ class LibraryStore:
         self._files = files
 
     def held(self) -> tuple[Exemplar, ...]:
-        """Return all of it, what is archived too; raises DataError where it cannot be read."""
+        """Return all of it, what is archived too; raises DataError where the library cannot be read."""
         found = {one.id: one for _, one in self._files.placed()}
         if self._path.exists():
             library = Library.open(self._path)

@@ -44,6 +44,10 @@ class SettingsForm(QWidget):
         self.reach.setToolTip("How much farther than the nearest one may lie to have a vote; with 2 all vote")
         self.most = QSpinBox(self, minimum=1, maximum=50)
         self.most.setToolTip("How many are prompted with at the most")
+        self.tokens = QSpinBox(self, minimum=100, maximum=1_000_000, singleStep=1000)
+        self.tokens.setToolTip(
+            "How many tokens all that are prompted with may have; the nearest that fit are taken"
+        )
         self.has_threshold = QCheckBox("none beyond", self)
         self.has_threshold.setToolTip("Use none where the nearest lies beyond this distance")
         self.threshold = QDoubleSpinBox(
@@ -62,6 +66,7 @@ class SettingsForm(QWidget):
             ("Votes", self.votes),
             ("Within", self.reach),
             ("At the most", self.most),
+            ("Tokens", self.tokens),
             ("Threshold", limit),
             ("Exemplars", self.others),
         ):
@@ -78,6 +83,7 @@ class SettingsForm(QWidget):
             votes=self.votes.value(),
             reach=round(self.reach.value(), 2),
             most=self.most.value(),
+            tokens=self.tokens.value(),
             threshold=self.threshold.value() if self.has_threshold.isChecked() else None,
             other_environments=self.others.isChecked(),
         )
@@ -87,6 +93,7 @@ class SettingsForm(QWidget):
         self.votes.setValue(settings.votes)
         self.reach.setValue(settings.reach)
         self.most.setValue(settings.most)
+        self.tokens.setValue(settings.tokens)
         self.has_threshold.setChecked(settings.threshold is not None)
         if settings.threshold is not None:
             self.threshold.setValue(settings.threshold)

@@ -269,12 +269,22 @@ class ActionPanel(QWidget):
         self.votes = NoteLabel("dim", parent=content)
         self.queue = QueueList(theme, content)
         self.queue.edited.connect(self.queue_edited)
+        self.cut = NoteLabel("remedy", parent=content)
         self.remarks = NoteLabel("dim", parent=content)
         texts = (self.thought, self.thought_edit, self.streaming, self.taken, self.form.line, self.message)
         self.why = WhyMenu(texts, self)
         self.why.asked.connect(self.why_requested)
         thinking = (self.thought, self.thought_edit, self.streaming)
-        acting = (self.taken, self.form, self.proposed, self.message, self.votes, self.queue, self.remarks)
+        acting = (
+            self.taken,
+            self.form,
+            self.proposed,
+            self.message,
+            self.votes,
+            self.queue,
+            self.cut,
+            self.remarks,
+        )
         in_column(content, head, self.notice, *thinking, *acting, 1, margins=(10, 7, 10, 7), spacing=6)
         area = self._area = QScrollArea(self)
         area.setWidgetResizable(True)
@@ -332,6 +342,7 @@ class ActionPanel(QWidget):
         set_tone(self.message, "bad" if view.outcome == "failed" else "dim")
         self.votes.show_text("\n".join(view.votes) if not thinking else "")
         self.queue.show_queue(view.queue if not thinking else (), editable=view.editable and not answering)
+        self.cut.show_text(view.cut if not thinking else "")
         self.buttons.setVisible(self.editable)
         self.buttons.show_answering(answering)
         self._enable_buttons()

@@ -2,10 +2,25 @@
 
 from core.agent.resources import agent_resources_of
 from core.doctor import check_agent_files
+from core.memory.files import write_exemplars
+from tests.core.memory.making import ALL
 
 
 def test_all_files_that_come_along_can_be_used():
     assert agent_resources_of().problems() == ()
+
+
+def test_files_of_exemplars_are_found_wherever_the_traces_are(tmp_path):
+    here, there = tmp_path / "data" / "exemplars", tmp_path / "elsewhere"
+    write_exemplars(here / "a.jsonl", ALL[:2])
+    write_exemplars(there / "exemplars" / "b.jsonl", [ALL[1].replace(note="beside the traces"), ALL[2]])
+    memory = agent_resources_of(tmp_path, data=there, exemplars=here).memory
+    own = [one for one in memory.files.all() if one.id in {known.id for known in ALL}]
+    assert [(one.id, one.note) for one in own] == [
+        (ALL[0].id, ""),
+        (ALL[1].id, "beside the traces"),
+        (ALL[2].id, ""),
+    ]
 
 
 def test_each_file_of_the_users_that_is_wrong_is_reported_and_the_others_hold(tmp_path, monkeypatch):

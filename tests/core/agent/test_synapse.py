@@ -4,7 +4,7 @@ import pytest
 
 from core.memory.files import write_exemplars
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
-from tests.core.agent.traced import purposes, records, steps
+from tests.core.agent.traced import purposes, records, steps, view
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply
 
@@ -115,16 +115,19 @@ def test_whole_trajectories_come_first_and_one_reply_is_several_steps(stage, llm
     assert roles == ["system", *["user", "assistant"] * 4, "user"]
     first, reply = decide.texts[1:3]
     assert first.startswith('Task: Enter "Bob')
-    assert "Observation:\n[1] textbox" in first
+    assert "\n\nObservation:\n[1] textbox" in first
+    assert "Tasks that were carried out well come first" in decide.texts[0]
     assert reply.splitlines()[0] == "REASON: The field, then the button."
     assert reply.splitlines()[1].startswith("ACTION: type [1] [Bob ")
     assert decide.texts[3].startswith("Observation:")
     assert decide.texts[-1].startswith(f"Task: {INSTRUCTION}")
     assert "Fill it in." not in decide.texts[-1]
+    assert f"\nPage: page.html ({run.state.observation.url})\nObservation:\n" in decide.texts[-1]
 
     # What was done is shown as the exemplars are: the look, the whole reply, and then the new look.
     own = last.texts[-3:]
     assert own[0].startswith(f"Task: {INSTRUCTION}")
+    assert f"\nPage: page.html ({run.state.observation.url})\nObservation:\n" in own[0]
     assert own[1].count("ACTION:") == 3
     assert "Saved." in own[2]
     assert again.body["temperature"] == last.body["temperature"] == 0.0
@@ -143,6 +146,13 @@ def test_a_queue_is_cut_short_by_a_page_that_demands_a_new_look(stage, llm_serve
     assert acted == ["type", "type", "stop"]
     assert purposes(run) == ["abstract", "decide", "abstract", "decide"]
     assert records(run, 3)["decide"].from_queue is False
+    # The LLM and the person are told what was not done, and why.
+    cut = records(run, 3)["decide"].cut
+    assert cut.startswith("An action of the same reply was not done: click [")
+    assert "is not" in cut
+    assert f"- {cut}" in llm_server.requests[-1].texts[-1]
+    assert view(run, 3).action.cut == cut
+    assert records(run, 2)["decide"].cut == ""
 
 
 def test_an_error_empties_the_queue_and_is_shown_to_the_llm(stage, llm_server, memory, tmp_path):
@@ -161,6 +171,32 @@ def test_an_error_empties_the_queue_and_is_shown_to_the_llm(stage, llm_server, m
     ]
     assert "What came of it:\n- click [" in llm_server.requests[-1].texts[-1]
     assert "failed" in llm_server.requests[-1].texts[-1]
+    cut = records(run, 2)["decide"].cut
+    assert cut.startswith("An action of the same reply was not done: type [")
+    assert cut.endswith("The action before them failed.")
+    assert cut in llm_server.requests[-1].texts[-1]
+
+
+def test_a_new_page_is_the_reason_that_a_queue_is_dropped_and_every_prompt_tells_it(
+    stage, llm_server, tmp_path
+):
+    there = page_file(tmp_path, "<p>There.</p><button>Save</button>", "there.html")
+    text = stage.services.resources.presets.get("plain").text
+    (stage.config / "presets" / "many.toml").write_text(
+        text.replace("several_actions = false", "several_actions = true").replace('"auto"', '"lines"')
+    )
+
+    def go_and_press(request):
+        link, button = ref_in(request, 'link "Go"'), ref_in(request, 'button "Save"')
+        return Reply(text=f"REASON: So.\nACTION: click [{link}]\nACTION: click [{button}]")
+
+    llm_server.script(go_and_press, says("stop []"))
+    url = page_file(tmp_path, f'<a href="{there}">Go</a><button>Save</button>')
+    run = open_run(stage, llm_server, url, "many")
+    stage.to_the_end(run)
+    cut = records(run, 2)["decide"].cut
+    assert cut.endswith("The page that they were meant for has given way to another one.")
+    assert cut in llm_server.requests[-1].texts[-1]
 
 
 def implicit(stage):
@@ -190,7 +226,7 @@ def test_a_program_of_the_llm_makes_the_clean_observation_and_is_kept(stage, llm
     assert [one.role for one in first.clean.elements] == ["textbox", "textbox", "button"]
     assert first.clean.text.splitlines()[-1].endswith("button Save")
     assert first.problem == second.problem == ""
-    assert "earlier step" in second.how
+    assert second.how == "the program that was kept"
     assert first.code in PROGRAM
     assert 'data-ref="' in llm_server.requests[0].texts[-1]
 
@@ -204,28 +240,96 @@ def test_a_program_that_fails_is_reported_and_the_llm_shortens_the_page_without_
     stage.to_the_end(run)
     assert purposes(run) == ["parser", "abstract", "decide"]
     abstracted = records(run, 1)["abstract"]
-    assert "The LLM was asked for the clean observation instead." in abstracted.problem
+    assert "The LLM was asked for the clean observation instead, without examples." in abstracted.problem
     assert abstracted.how == "the LLM, without examples"
     assert [message["role"] for message in llm_server.requests[1].body["messages"]] == ["system", "user"]
 
 
-def test_refs_that_the_page_does_not_have_are_reported(stage, llm_server, memory, tmp_path):
-    llm_server.script(Reply(text='[999] button "Buy all"'), says("stop []"))
+PRICES = (
+    "<h1>Lamps</h1><p>Lamp Oslo costs 31 crowns.</p><p>Lamp Rome costs 40 crowns.</p>"
+    "<button>More</button><p>An advertisement</p>"
+)
+FLAT = """```python
+def parse(html):
+    return "A page with some lamps and a button."
+```"""
+
+
+def test_a_page_with_refs_that_are_not_there_is_not_used_and_the_llm_is_asked_without_pairs(
+    stage, llm_server, memory, tmp_path
+):
+    llm_server.script(Reply(text='[999] button "Buy all"'), shorten, says("stop []"))
     run = open_run(stage, llm_server, page_file(tmp_path, FORM))
     stage.to_the_end(run)
-    assert records(run, 1)["abstract"].problem == "It names [999], which the page does not have."
-    assert records(run, 1)["abstract"].clean.elements == ()
+    assert purposes(run) == ["abstract", "abstract", "decide"]
+    abstracted = records(run, 1)["abstract"]
+    assert "It names [999], which the page does not have." in abstracted.problem
+    assert abstracted.how == "the LLM, without examples"
+    assert [one.role for one in abstracted.clean.elements] == ["textbox", "textbox", "button"]
+
+
+def test_prose_in_place_of_a_page_is_not_used_and_in_the_end_the_page_is_ranked(
+    stage, llm_server, memory, tmp_path
+):
+    prose = Reply(text="The page has a form with two fields.")
+    llm_server.script(prose, prose, says("stop []"))
+    run = open_run(stage, llm_server, page_file(tmp_path, FORM))
+    stage.to_the_end(run)
+    assert purposes(run) == ["abstract", "abstract", "decide"]
+    abstracted = records(run, 1)["abstract"]
+    assert abstracted.how.startswith("ranking by the words of the task")
+    assert abstracted.problem.count("It holds none of the 3 elements that can be used") == 2
+    assert abstracted.problem.endswith("The page was ranked by the words of the task instead.")
+    assert 'textbox "City"' in llm_server.requests[-1].texts[-1]
+
+
+def test_a_program_that_keeps_nothing_useful_is_told_and_is_not_run_on_the_next_page(
+    stage, llm_server, memory, tmp_path
+):
+    lines = Reply(text=PROGRAM.replace('["input", "button"]', '["h1", "p", "button"]'))
+    llm_server.script(
+        Reply(text=FLAT), lambda request: lines_of(request, "costs", "button"), says("scroll [down]")
+    )
+    llm_server.script(lines, says("stop []"))
+    run = stage.open(
+        llm_server,
+        url=page_file(tmp_path, PRICES),
+        instruction="What does the lamp Oslo cost?",
+        preset=implicit(stage),
+    )
+    stage.to_the_end(run)
+    assert purposes(run) == ["parser", "abstract", "decide", "parser", "decide"]
+    first, second = records(run, 1)["abstract"], records(run, 2)["abstract"]
+    assert "made of the page was not used. It holds none of the" in first.problem
+    assert "Lamp Oslo costs 31" in llm_server.requests[2].texts[-1]
+    assert second.how == "the program that the LLM wrote"
+    assert second.problem == ""
+
+
+def test_a_program_that_loses_what_the_task_names_gives_way(stage, llm_server, memory, tmp_path):
+    buttons = Reply(text=PROGRAM.replace('["input", "button"]', '["button"]'))
+    llm_server.script(buttons, Reply(text='[1] button "More"'), says("stop []"))
+    run = stage.open(
+        llm_server,
+        url=page_file(tmp_path, PRICES),
+        instruction="What does the lamp Oslo cost?",
+        preset=implicit(stage),
+    )
+    stage.to_the_end(run)
+    abstracted = records(run, 1)["abstract"]
+    assert "It lacks “Oslo”, which the task names and the page shows." in abstracted.problem
+    assert abstracted.how.startswith("ranking by the words of the task")
+    assert "Lamp Oslo costs 31" in llm_server.requests[-1].texts[-1]
 
 
 def test_beyond_the_threshold_memory_is_not_used(stage, llm_server, memory, tmp_path):
     text = stage.services.resources.presets.get("synapse").text
-    (stage.config / "presets" / "near.toml").write_text(
-        text.replace("votes = 3", "votes = 3\nthreshold = 0.05")
-    )
+    (stage.config / "presets" / "near.toml").write_text(text.replace("threshold = 1.1", "threshold = 0.05"))
     llm_server.script(shorten, says("stop []"))
     run = open_run(stage, llm_server, page_file(tmp_path, FORM), "near")
     stage.to_the_end(run)
     recalled = records(run, 1)["recall"]
     assert recalled.exemplars == ()
     assert "beyond the threshold" in recalled.recall.why
+    assert "carried out well" not in llm_server.requests[-1].texts[0]
     assert [message["role"] for message in llm_server.requests[-1].body["messages"]] == ["system", "user"]

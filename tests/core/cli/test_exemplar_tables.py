@@ -49,6 +49,19 @@ def test_files_of_the_user_are_listed_as_files(inside):
     assert ids(inside("exemplars", "list", "--json", "--origin", "file")) == ["mine/1"]
 
 
+def test_a_malformed_line_is_told_by_a_list_and_is_a_fault_to_the_check(inside):
+    path = inside.folder / "exemplars" / "a.jsonl"
+    write_exemplars(path, [MINE])
+    path.write_text(path.read_text() + "nonsense\n")
+    done = inside("exemplars", "list", "--json", "--origin", "file")
+    assert (done.code, ids(done)) == (0, ["mine/1"])
+    assert f"Left out: {path}, line 2: this is not JSON" in done.err
+    done = inside("exemplars", "check", "--json", "--origin", "file")
+    assert done.code == 1
+    (text,) = (one["text"] for one in done.json if one["kind"] == "line")
+    assert text.startswith(f"{path}, line 2: ")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,7 +7,11 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from core.llm.embedding import BATCH, EndpointEmbedding
+from core.llm.endpoints import Keys
+from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.registry import LLMs
 from core.schema.errors import LLMError
+from core.settings.settings import LLMSettings, Settings, load_settings
 
 
 @pytest.fixture
@@ -42,7 +47,7 @@ def serve(server: HTTPServer, vectors) -> list[int]:
 
 
 async def embedded(server: HTTPServer, texts, **more):
-    embedding = EndpointEmbedding(base_url=server.url_for("/v1"), model="m", **more)
+    embedding = EndpointEmbedding(OpenAICompatibleLLM("m", base_url=server.url_for("/v1"), **more))
     try:
         return await embedding.embed(texts)
     finally:
@@ -78,8 +83,66 @@ async def test_a_refusal_says_who_refused_and_why(server):
 
 
 async def test_a_server_that_is_not_there_is_named():
-    embedding = EndpointEmbedding(base_url="http://127.0.0.1:9/v1", model="m", timeout=2)
-    embedding._client.max_retries = 0
+    llm = OpenAICompatibleLLM("m", base_url="http://127.0.0.1:9/v1", timeout_seconds=2, attempts=1)
+    embedding = EndpointEmbedding(llm)
     with pytest.raises(LLMError, match="is the server running"):
         await embedding.embed(["a"])
     await embedding.close()
+
+
+async def test_headers_body_and_the_settings_of_azure_are_those_of_the_entry(server):
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Response:
+        asked.append(request)
+        data = [{"object": "embedding", "index": 0, "embedding": [3.0, 4.0]}]
+        return Response(
+            json.dumps({"object": "list", "data": data, "model": "m", "usage": {}}),
+            content_type="application/json",
+        )
+
+    path = "/openai/deployments/mine/embeddings"
+    server.expect_request(path, query_string="api-version=2024-10-21").respond_with_handler(answer)
+    entry = LLMSettings(
+        base_url=server.url_for("/"),
+        model="text-embedding-3-small",
+        api_version="2024-10-21",
+        deployment="mine",
+        headers={"X-Team": "web"},
+        body={"dimensions": 2},
+        key_name="A_KEY",
+    )
+    settings = Settings(database=Path("/tmp/traces.db"), llms={"vectors": entry})
+    llms = LLMs(settings, keys=Keys(environ={"A_KEY": "k-1"}))
+    rows = await llms.embedding("vectors").embed(["a"])
+    await llms.close()
+    assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
+    (request,) = asked
+    assert (request.headers["X-Team"], request.headers["api-key"]) == ("web", "k-1")
+    assert json.loads(request.data)["dimensions"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "address"),
+    [
+        ("vectors", "", "http://vectors.test/v1"),
+        ("bare", "http://file.test/v1", "http://file.test/v1"),
+        ("bare", "", "https://api.openai.com/v1"),
+        ("some-model", "http://file.test/v1", "http://file.test/v1"),
+        # Nothing but the flag says where it is, and no text goes to a server that nobody has named.
+        ("some-model", "", "http://flag.test/v1"),
+    ],
+)
+async def test_the_flag_for_the_address_redirects_chat_and_no_embeddings(tmp_path, name, file, address):
+    (tmp_path / "settings.toml").write_text(
+        (f'base_url = "{file}"\n' if file else "")
+        + '[llms.vectors]\nbase_url = "http://vectors.test/v1"\nmodel = "m"\n[llms.bare]\nmodel = "m"\n'
+    )
+    environ = {"BACKSTEP_CONFIG_DIR": str(tmp_path), "BACKSTEP_DATA_DIR": str(tmp_path)}
+    settings = load_settings({"base_url": "http://flag.test/v1"}, environ=environ)
+    llms = LLMs(settings, keys=Keys(environ={}))
+    assert llms.embedding(name).name.endswith(f" at {address}")
+    chat = llms.get("vectors")
+    assert isinstance(chat, OpenAICompatibleLLM)
+    assert chat.base_url == "http://flag.test/v1"
+    await llms.close()

@@ -52,11 +52,28 @@ def test_the_users_folder_wins_and_what_is_archived_is_left_out(tmp_path):
     assert files.all() == ALL[:3]
 
 
-def test_one_id_twice_in_a_folder_is_refused(tmp_path):
+def test_one_id_twice_in_a_folder_leaves_the_second_out_and_says_so(tmp_path):
     write_exemplars(tmp_path / "a.jsonl", ALL[:1])
-    write_exemplars(tmp_path / "b.jsonl", ALL[:1])
-    with pytest.raises(DataError, match=r"b\.jsonl: the exemplar click-button-0 is in a\.jsonl too"):
-        ExemplarFiles([tmp_path]).all()
+    write_exemplars(tmp_path / "b.jsonl", [ALL[0].replace(note="second"), ALL[1]])
+    files = ExemplarFiles([tmp_path])
+    assert files.all() == ALL[:2]
+    (problem,) = files.problems()
+    assert "b.jsonl: the exemplar click-button-0 is in a.jsonl too" in problem
+
+
+def test_a_malformed_line_leaves_the_others_in_place_and_is_told_with_its_line(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    write_exemplars(path, ALL[:2])
+    path.write_text(f"{path.read_text()}{{broken\n")
+    (tmp_path / "other.jsonl").write_bytes(b"\xff\xfe")
+    files = ExemplarFiles([tmp_path])
+    assert files.all() == ALL[:2]
+    line, file = files.problems()
+    assert line.startswith(f"{path}, line 3: this is not JSON")
+    assert "other.jsonl is not UTF-8 text" in file
+    write_exemplars(path, ALL[:3])
+    (tmp_path / "other.jsonl").unlink()
+    assert (files.all(), files.problems()) == (ALL[:3], ())
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 import asyncio
 
+import numpy as np
 import pytest
 
 from core.memory.files import write_exemplars
 from core.memory.library.records import LIBRARY_NAME, Filter
 from core.memory.memory import Memory
+from core.schema.errors import DataError
 from core.schema.exemplar import RecallSettings
 from tests.core.memory.clusters import Clusters, clustered, text_of
 from tests.core.memory.making import ALL, search
@@ -140,3 +142,50 @@ async def test_another_process_that_makes_the_index_anew_is_noticed(memory, tmp_
     other.close()
     assert await used(memory, "Task: zebra") == ["new"]
     assert await used(memory, ALL[4].key) == [ALL[4].id]
+
+
+class Growing(Clusters):
+    """An embedding that gives longer vectors from one day on, under the same name."""
+
+    longer = 0
+
+    async def embed(self, texts, on_progress=None):
+        rows = await super().embed(texts, on_progress)
+        return np.pad(rows, ((0, 0), (0, self.longer)))
+
+
+async def test_vectors_of_another_length_have_the_index_made_anew_and_stop_no_run(tmp_path):
+    growing = Growing(3, 64)
+    memory = Memory(
+        (), index_folder=tmp_path / "index", embedding=lambda: growing, library=tmp_path / LIBRARY_NAME
+    )
+    memory.library().save_all((clustered(n % 3, n), first_of(n)) for n in range(30))
+    assert (await memory.recall(text_of(1, 10**6), RecallSettings())).family == "family-1"
+    growing.longer = 32
+    assert (await memory.recall(text_of(2, 10**6), RecallSettings())).family == "family-2"
+    assert (await memory.refreshed()).rows(np.array([0])).shape == (1, 96)
+    memory.close()
+
+
+async def test_an_embedding_whose_vectors_change_their_length_all_the_time_is_told(tmp_path):
+    class Moody(Growing):
+        async def embed(self, texts, on_progress=None):
+            self.longer += 1
+            return await super().embed(texts, on_progress)
+
+    memory = Memory((), embedding=lambda: Moody(3, 64), library=tmp_path / LIBRARY_NAME)
+    memory.library().save(clustered(1, 1), first_of(1))
+    with pytest.raises(DataError, match="check the embedding"):
+        await memory.recall(text_of(1, 10**6), RecallSettings())
+    memory.close()
+
+
+async def test_a_malformed_line_stops_no_recall_and_no_list_and_is_told(memory, tmp_path):
+    path = tmp_path / "files" / "a.jsonl"
+    write_exemplars(path, ALL)
+    path.write_text("nonsense\n" + path.read_text())
+    found = await memory.recall(ALL[3].key, NEAREST)
+    assert [one.id for one in found.used] == [ALL[3].id]
+    (problem,) = found.problems
+    assert problem.startswith(f"{path}, line 1: ")
+    assert memory.listing().page().total == len(ALL)

@@ -1,5 +1,6 @@
 """The index against comparing all vectors."""
 
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -98,3 +99,18 @@ def test_vectors_that_are_none_are_noticed(tmp_path):
     path.write_bytes(bytes(path.stat().st_size))
     with pytest.raises(Damaged):
         Nearest(vectors).prepare()
+
+
+def test_faiss_searches_from_the_first_vector_on(monkeypatch):
+    asked = []
+    search = faiss.IndexFlatL2.search
+
+    def counted(index, *given, **more):
+        asked.append(index.ntotal)
+        return search(index, *given, **more)
+
+    monkeypatch.setattr(faiss.IndexFlatL2, "search", counted)
+    nearest = Nearest(kept(made(1)))
+    nearest.prepare()
+    assert nearest.search(made(1)[0], 3)[0].tolist() == [0]
+    assert asked == [1]

@@ -2,6 +2,7 @@ import pytest
 
 from core.llm.embedding import HashedWords
 from core.memory.index import ExemplarIndex
+from core.memory.library.tables import tokens_of
 from core.memory.retrieval import recall
 from core.schema.exemplar import RecallSettings, metadata_of
 from tests.core.memory.making import ALL, exemplar
@@ -86,3 +87,35 @@ async def test_each_exemplar_is_found_by_its_own_text_at_no_distance(left_out):
     found = await looked_up(ALL[left_out].key, by="exemplars", votes=1)
     assert found.used == (ALL[left_out],)
     assert found.retrieved[0].distance < 0.01
+
+
+async def test_of_a_family_the_nearest_that_fit_into_the_tokens_are_used_and_the_others_are_told():
+    long = ALL[1].replace(steps=(ALL[1].steps[0].replace(observation="word " * 300),), metadata=ALL[1].key)
+    size = tokens_of(ALL[0]) + tokens_of(ALL[2])
+    found = await looked_up(BUTTON, ALL[0], long, ALL[2], tokens=max(size, 100))
+    assert {one.id for one in found.used} == {ALL[0].id, ALL[2].id}
+    assert "1 more does not fit into 100 tokens, and is left out." in found.why
+    (left_out,) = [one for one in found.retrieved if one.problem]
+    assert (left_out.id, left_out.used) == (long.id, False)
+    assert "more than 100 tokens" in left_out.problem
+
+
+async def test_more_than_eight_of_a_family_are_used_where_they_fit():
+    many = [ALL[0].replace(id=f"b-{n}", task=f"Click on the button {n}.") for n in range(70)]
+    found = await looked_up(BUTTON, *many, most=50)
+    assert len(found.used) == 50
+    few = await looked_up(BUTTON, *many, tokens=20 * tokens_of(many[0]))
+    assert 19 <= len(few.used) <= 21
+    assert "not fit into" in few.why
+
+
+async def test_an_exemplar_that_cannot_be_read_is_left_out_and_told():
+    broken = ALL[0].replace(steps=(ALL[0].steps[0].replace(actions=("clck [1]",)),))
+    found = await looked_up(BUTTON, broken, ALL[1], ALL[3])
+    assert ALL[1].id in {one.id for one in found.used}
+    assert broken.id not in {one.id for one in found.used}
+    assert f'{broken.id} is left out, look 1, action 1: There is no action "clck"' in found.why
+    assert "clck" in next(one.problem for one in found.retrieved if one.id == broken.id)
+    alone = await looked_up(BUTTON, broken)
+    assert alone.used == ()
+    assert alone.why.startswith("None of the nearest can be read.")

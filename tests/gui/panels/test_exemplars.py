@@ -132,3 +132,16 @@ def test_a_trajectory_is_searched(panel: ExemplarsPanel, qtbot: QtBot):
     assert panel.reader.finder.field.hasFocus()
     qtbot.keyClicks(panel.reader.finder.field, "ACTION")
     qtbot.waitUntil(lambda: panel.reader.finder.counted.text() == "5 found")
+
+
+def test_lines_of_files_that_are_left_out_are_told(panel: ExemplarsPanel):
+    panel.show_exemplars(EXEMPLARS.replace(problems=("own.jsonl, line 3: this is not JSON.",)))
+    assert "Left out: own.jsonl, line 3: this is not JSON." in panel.facts.text()
+
+
+def test_one_that_is_left_out_says_why(panel: ExemplarsPanel):
+    row = EXEMPLARS.rows[2].replace(problem="look 1, action 1: There is no action clck.", distance=0.5)
+    panel.show_exemplars(EXEMPLARS.replace(rows=(row,)))
+    (shown,) = panel.nearest.rows
+    assert shown.word == "left out"
+    assert "There is no action clck." in shown.detail

@@ -49,8 +49,7 @@ class LibraryReader:
     async def ask(self, question: Callable[["Library"], T]) -> T:
         """Return the answer; the exemplars of files stand beside the library's.
 
-        Raises LibraryError, DataError where a file of exemplars is wrong, and
-        what the question raises.
+        Raises LibraryError, and what the question raises.
         """
         async with self._turn:
             return await asyncio.to_thread(self._ask, question)

@@ -81,6 +81,8 @@ class LibraryService(JobService[LibraryJob]):
         self._read: Query | None = None
         """What the window has the rows of."""
         self._stamp: object = None
+        self._left_out: tuple[str, ...] = ()
+        """What was told of lines of files that are left out."""
         self._detail = DetailView()
         self._wanted = ""
         """The id of the exemplar that the window asked for last."""
@@ -202,6 +204,11 @@ class LibraryService(JobService[LibraryJob]):
         if found is None or not self._is_asked(query):
             return
         self.listed.send(found)
+        if (left_out := memory.files.problems()) != self._left_out:
+            self._left_out = left_out
+            for text in left_out[:1]:
+                more = f" {len(left_out) - 1} more lines are left out as well." if len(left_out) > 1 else ""
+                self.failed(f"Left out: {text}{more}")
         self._read = query if found.ready else None
         if found.ready:
             counts = await self._counts_reader.ask(

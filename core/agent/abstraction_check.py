@@ -1,0 +1,107 @@
+"""What a clean observation that an LLM or its program made must have, before a prompt shows it.
+
+It is compared with the page that it was made of: its refs exist, something that
+can be used is left where the page has it, and what the task names by name (quoted
+values, numbers, words with a capital) has not gone where the page shows it. What
+an earlier action was on or has typed may go: that part of the task is done.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from core.agent.general_space import describe
+from core.schema.observation import CleanObservation, Element, Observation
+
+_REF = re.compile(r"\[(\d{1,9})\]")
+_QUOTED = re.compile(
+    r'"([^"\n]{1,200})"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|(?<!\w)\'([^\'\n]{1,200})\'(?!\w)'
+)
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:/-]\d+)*(?!\w)")
+_NAME = re.compile(r"(?<!\w)[^\W\d_][^\W_]*(?:[-'’][^\W_]+)*")
+_BEGINNING = re.compile(r"(?:^|[.!?;\n])[\s\"“«'(]*$")
+"""What stands before the first word of a sentence, whose capital says nothing."""
+_WORD = re.compile(r"\w+")
+_REPEATED = 4
+"""Words of a text, from which on it is the task itself that the page shows, and not what the task is about."""
+_SHOWN = 3
+
+
+def refs_in(text: str) -> set[int]:
+    """Return the refs that a clean observation names, as ``[12]``."""
+    return {int(ref) for ref in _REF.findall(text)}
+
+
+def problem_of(
+    clean: CleanObservation, observation: Observation, task: str, *, done: Iterable[str] = ()
+) -> str:
+    """Return, in a sentence, why a prompt must not show this in place of the page; empty where it may.
+
+    `done` are earlier actions with what they were on.
+    """
+    if not clean.text.strip():
+        return "It holds nothing of the page."
+    if unknown := sorted(refs_in(clean.text) - {element.ref for element in observation.elements}):
+        return f"It names {_some(f'[{ref}]' for ref in unknown)}, which the page does not have."
+    usable = [one for one in observation.elements if one.usable and "disabled" not in one.states]
+    if usable and not any(one.usable for one in clean.elements):
+        kinds = _some(describe(one) for one in usable)
+        return f"It holds none of the {len(usable)} elements that can be used, such as {kinds}."
+    need_not = [f" {_plain(text)} " for text in (_REF.sub(" ", clean.text), *done)]
+    page = [f" {_plain(text)} " for text in _texts(observation.elements, task)]
+    gone = [
+        name
+        for name in named_in(task)
+        if (plain := f" {_plain(name)} ").strip()
+        and not any(plain in text for text in need_not)
+        and any(plain in text for text in page)
+    ]
+    if gone:
+        return f"It lacks {_some(f'“{name}”' for name in gone)}, which the task names and the page shows."
+    return ""
+
+
+def named_in(task: str) -> tuple[str, ...]:
+    """Return what a task names by name: quoted values, numbers, and words with a capital inside a sentence."""
+    quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(task)]
+    rest = _QUOTED.sub(lambda match: '"' * len(match[0]), task)
+    numbers = _NUMBER.findall(rest)
+    names = [
+        match[0]
+        for match in _NAME.finditer(rest)
+        if match[0][0].isupper() and match[0] != "I" and not _BEGINNING.search(rest[: match.start()])
+    ]
+    return tuple(dict.fromkeys((*quoted, *numbers, *names)))
+
+
+def _texts(elements: Sequence[Element], task: str) -> list[str]:
+    """Return what the page says, without the task where the page shows it."""
+    said = [_said(element) for element in elements]
+    whole = f" {_plain(task)} "
+    part = [
+        not element.usable and bool(_plain(text)) and f" {_plain(text)} " in whole
+        for element, text in zip(elements, said, strict=True)
+    ]
+    repeats = [
+        is_part and len(_WORD.findall(text)) >= _REPEATED for is_part, text in zip(part, said, strict=True)
+    ]
+    for places in (range(1, len(said)), range(len(said) - 2, -1, -1)):
+        step = 1 if places.step > 0 else -1
+        for place in places:
+            # A value that stands out in the sentence is an element of its own.
+            repeats[place] = repeats[place] or (part[place] and repeats[place - step])
+    return [text for text, is_repeated in zip(said, repeats, strict=True) if not is_repeated]
+
+
+def _said(element: Element) -> str:
+    labels = (option.label for option in element.options)
+    return " ".join((element.name, element.value, element.detail, *labels))
+
+
+def _plain(text: str) -> str:
+    """Return the words of a text in lower case, one blank between two."""
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _some(found: Iterable[str]) -> str:
+    every = list(found)
+    return ", ".join(every[:_SHOWN]) + (f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else "")

@@ -14,6 +14,7 @@ from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, WindowFrame
+from gui.widgets.editable import EditablePanel
 from gui.widgets.relay import Relay
 
 if TYPE_CHECKING:
@@ -106,7 +107,12 @@ class MainWindow(WindowParts):
         self.plan.plan_edited.connect(session.corrections.edit_plan)
         self.plan.remedy_fired.connect(session.corrections.fire_remedy)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
+        self.plan.overrule_wanted.connect(session.corrections.overrule)
         self.plan.state_changed.connect(self._refresh_actions)
+        for panel in self.docks.panels:
+            if isinstance(panel, EditablePanel):
+                panel.edit_wanted.connect(session.edits.ask_for)
+                panel.text_wanted.connect(session.edits.begin_text)
         self.page.handover_requested.connect(session.live_page.set_handover)
         self.page.back_requested.connect(session.trace.show_now)
         self.page.messages.end_requested.connect(session.run_commands.end)
@@ -169,9 +175,9 @@ class MainWindow(WindowParts):
         self.menus.show_pace(view.pace)
         self.menus.mechanisms.show_mechanisms(view.mechanisms)
         self.page.show_session(view)
-        self.action.show_session(view)
-        self.plan.show_session(view)
-        self.runs.show_session(view)
+        for panel in self.docks.panels:
+            if hasattr(panel, "show_session"):
+                panel.show_session(view)
         self._refresh_actions()
 
     @Slot(object)

@@ -132,3 +132,9 @@ def test_a_trajectory_is_searched(panel: ExemplarsPanel, qtbot: QtBot):
     assert panel.reader.finder.field.hasFocus()
     qtbot.keyClicks(panel.reader.finder.field, "ACTION")
     qtbot.waitUntil(lambda: panel.reader.finder.counted.text() == "5 found")
+
+
+def test_one_that_was_added_by_hand_is_told_so_without_a_distance(panel: ExemplarsPanel):
+    added = EXEMPLARS.rows[0].replace(id="mine", task="buy a lamp", distance=0.0, added=True)
+    panel.show_exemplars(EXEMPLARS.replace(rows=(added, *EXEMPLARS.rows)))
+    assert (panel.used.rows[0].text, panel.used.rows[0].word) == ("buy a lamp", "added by hand")

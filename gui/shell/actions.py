@@ -190,6 +190,13 @@ COMMANDS: tuple[Command, ...] = (
         "Go on until an LLM call is about to be sent, so that its prompt can be edited",
     ),
     Command(
+        "edit_file",
+        "Edit a file of t&he agent…",
+        "Ctrl+Shift+O",
+        "go-to-file",
+        "Edit a policy, preset, state space or prompt, with the prompt that would result",
+    ),
+    Command(
         "edit_prompt",
         "Edit the &prompt of the held call…",
         "Ctrl+P, P",

@@ -3,8 +3,8 @@
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
+from PySide6.QtCore import QSettings, Qt, QTimer, Slot
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
@@ -101,8 +101,6 @@ class MainWindow(WindowParts):
         self.page.pointing_changed.connect(self._refresh_actions)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.dock("Observation").visibilityChanged.connect(self._mark_kept)
-        self.state.file_wanted.connect(_open_file)
-        self.stack.file_wanted.connect(_open_file)
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.plan_edited.connect(session.corrections.edit_plan)
         self.plan.remedy_fired.connect(session.corrections.fire_remedy)
@@ -275,8 +273,3 @@ class MainWindow(WindowParts):
         self.remembered.keep_layout(self.saveGeometry(), self.saveState(_LAYOUT_VERSION), _LAYOUT_VERSION)
         super().closeEvent(event)
         self.closed.emit()
-
-
-def _open_file(path: str) -> None:
-    """Ask the desktop to open this file; what it does with it is the desktop's affair."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(path))

@@ -48,6 +48,7 @@ _RUN = (
 )
 _EDIT = (
     ("undo_edit",),
+    ("edit_file",),
     (
         "edit_prompt",
         "edit_observation",

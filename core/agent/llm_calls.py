@@ -9,7 +9,7 @@ from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError
-from core.schema.messages import LLMReply, LLMRequest, Purpose, Retry
+from core.schema.messages import LLMReply, LLMRequest, Message, Purpose, Retry
 from core.schema.record import Record
 from core.schema.step import CallRecord
 from core.trace.encoding import encode_prompt, encode_reply
@@ -44,11 +44,34 @@ class Asked(Record):
     ended: bool = False
 
 
-Hold = Callable[[CallRecord, bool], Awaitable[None]]
-"""Is awaited with each call before it is made, and with True once it is over; a debugger stops the run there."""
+class HeldCall:
+    """A call that has not been made yet: its messages may still be rewritten."""
+
+    def __init__(self, store: TraceStore, run: int, record: CallRecord, request: LLMRequest) -> None:
+        """`record` lacks the messages until `rewrite` has stored them."""
+        self._store = store
+        self._run = run
+        self.record = record
+        self.request = request
+        self._keep()
+
+    def rewrite(self, messages: tuple[Message, ...]) -> None:
+        """Send these messages instead, and store them as those of the call; raises TraceError."""
+        # Where exemplars and policy stand in other messages is not known.
+        self.request = self.request.replace(messages=messages, parts=())
+        self._keep()
+
+    def _keep(self) -> None:
+        prompt = encode_prompt(self.request)
+        self.record = self.record.replace(messages=prompt.hash)
+        self._store.save_call(self._run, self.record, blobs=prompt.blobs)
 
 
-async def _no_hold(call: CallRecord, over: bool) -> None:
+Hold = Callable[[CallRecord, HeldCall | None], Awaitable[None]]
+"""Is awaited with each call before it is made, and without a `HeldCall` once it is over; a debugger stops there."""
+
+
+async def _no_hold(call: CallRecord, held: HeldCall | None) -> None:
     return
 
 
@@ -107,19 +130,18 @@ class Asker:
 
     async def _ask(self, state: RunState, request: LLMRequest, step: int) -> tuple[LLMReply, int]:
         state.totals.llm_calls += 1
-        prompt = encode_prompt(request)
         record = CallRecord(
             number=state.totals.llm_calls,
             step=step,
             purpose=request.purpose,
             llm=self._answerer(request.purpose).name,
-            messages=prompt.hash,
+            messages="",
             started=time.time(),
         )
-        self._store.save_call(state.run, record, blobs=prompt.blobs)
-        self._listener(Asked(record=record))
-        await self._held(state, record, over=False)
-        record = record.replace(started=time.time())
+        held = HeldCall(self._store, state.run, record, request)
+        self._listener(Asked(record=held.record))
+        await self._held(state, held.record, held)
+        request, record = held.request, held.record.replace(started=time.time())
         began = time.perf_counter()
         said: list[str] = []
         retries: list[Retry] = []
@@ -164,19 +186,19 @@ class Asker:
         )
         self._store.save_call(state.run, done, blobs=(blob,))
         self._listener(Asked(record=done, text=reply.text, ended=True))
-        await self._held(state, done, over=True)
+        await self._held(state, done, None)
         return reply, record.number
 
-    async def _held(self, state: RunState, call: CallRecord, *, over: bool) -> None:
+    async def _held(self, state: RunState, call: CallRecord, held: HeldCall | None) -> None:
         """Let a debugger stop here; its time is no time of the step's own."""
         self.asking = call
         try:
             with state.in_calls.span():
-                await self.hold(call, over)
+                await self.hold(call, held)
         except asyncio.CancelledError as error:
-            if not over:
+            if held is not None:
                 self._store.save_call(
-                    state.run, call.replace(error=str(error) or "cancelled before it was made")
+                    state.run, held.record.replace(error=str(error) or "cancelled before it was made")
                 )
             raise
         finally:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 FEATURES = (
     "tasks",
     "llms",
+    "editing",
     "breakpoints",
     "provenance",
     "timeline",

@@ -4,6 +4,7 @@ import logging
 import time
 from typing import Any, Literal
 
+from core.agent.edits.run_edits import refusals
 from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.presets import Presets
@@ -67,7 +68,8 @@ class Publisher:
         self.session_changed.send(self.session)
 
     def set_mode(self, mode: Mode, message: str = "", *, stopped_at: str = "") -> None:
-        self.change(mode=mode, message=message, stopped_at=stopped_at, **self.figures())
+        self.session = self.session.replace(mode=mode)
+        self.change(message=message, stopped_at=stopped_at, **self.figures())
 
     def figures(self) -> dict[str, Any]:
         """Return what the run has come to, as fields of the session's snapshot."""
@@ -84,6 +86,7 @@ class Publisher:
             "mechanisms": mechanisms_of(run.state),
             "trial": run.state.trial,
             "undoable": bool(run.undoable) and not run.ended,
+            "refusals": refusals(run) if self.session.mode in ("waiting", "failed") else {},
         }
 
     def opened(self, run: AgentRun) -> None:

@@ -44,6 +44,11 @@ class RunCommands(SessionCommands):
         self._runner.go("phase")
 
     @command
+    def to_call(self) -> None:
+        """Go on until an LLM call is about to be sent, at the latest to the next review."""
+        self._runner.go("call")
+
+    @command
     def run(self) -> None:
         """Go on by itself until the end, a pause, or something that stops."""
         self._runner.go("end")

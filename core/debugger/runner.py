@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
+from core.agent.llm_calls import HeldCall
 from core.agent.loop import AgentRun
 from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
@@ -20,6 +21,7 @@ GoalKind = Literal[
     "phase",  # after one phase
     "decide",  # before an LLM is first asked in the step
     "review",  # before the next review
+    "call",  # before an LLM call is sent, at the latest before the next review
     "step",  # before the next step
     "over",  # at the next review in which the policy at work, or one that called it, acts again
     "out",  # at the next review after the policy at work has returned
@@ -51,7 +53,7 @@ class RunGoal:
             case "decide":
                 # An LLM is not asked before the person steps.
                 return phase == "decide" or (phase == "abstract" and run.next_asks_llm)
-            case "review":
+            case "review" | "call":
                 return review
             case "step":
                 return phase == "observe"
@@ -92,6 +94,8 @@ class Runner:
         self._pause = asyncio.Event()
         self._withdrawn = False
         """Whether a pause has cancelled the LLM call."""
+        self.held_calls: list[HeldCall] = []
+        """The LLM calls that wait for the person before they are made, the latest last."""
         self.notice = ""
         """What is to be said where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
@@ -231,16 +235,28 @@ class Runner:
     def adopt(self, run: AgentRun) -> None:
         """Make a run the current one."""
         self._current.run = run
-        run.hold_calls(lambda call, over: self._hold_call(run, call, over=over))
+        run.hold_calls(lambda call, held: self._hold_call(run, call, held))
 
-    async def _hold_call(self, run: AgentRun, call: CallRecord, *, over: bool) -> None:
-        """Stop before or after an LLM call where a breakpoint says so, until the person goes on."""
-        stopped = self.breaking.call(run, call, over=over)
+    async def _hold_call(self, run: AgentRun, call: CallRecord, held: HeldCall | None) -> None:
+        """Stop before or after an LLM call where a breakpoint or the command says so, until the person goes on."""
+        stopped = self.breaking.call(run, call, over=held is None)
+        if held is not None and self._until.kind == "call" and not stopped:
+            stopped = f"Call {call.number} ({call.purpose}) has not been sent yet."
         if not stopped:
             return
-        message = f"{stopped} Go on with Run (F5) or Step (F10)."
+        rewrites = " Edit the prompt (Ctrl+P, P) changes what is sent." if held is not None else ""
+        message = f"{stopped}{rewrites} Go on with Run (F5) or Step (F10)."
+        if held is not None:
+            self.held_calls.append(held)
+            self._publisher.change(held_call=call.number)
         self.rest(run, "waiting", message, stopped_at=message)
-        await self.breaking.wait()
+        try:
+            await self.breaking.wait()
+        finally:
+            if held is not None:
+                self.held_calls.remove(held)
+                left = self.held_calls[-1].record.number if self.held_calls else 0
+                self._publisher.change(held_call=left)
         self._publisher.set_mode("asking")
 
     async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:

@@ -39,6 +39,8 @@ class Services:
     store: TraceStore
     host: BrowserHost
     tabs: Tabs
+    config: Path
+    """The folder of the user's own files, which go before the bundled ones."""
 
     def world(self, task: Task) -> World:
         """Return the browser and the environment for a run of this task."""
@@ -179,6 +181,7 @@ async def open_services(
             store=store,
             host=host,
             tabs=tabs,
+            config=config,
         )
         await tabs.start()
     except BaseException:

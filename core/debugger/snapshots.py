@@ -130,10 +130,14 @@ class SessionView(Record):
     trial: int = 1
     undoable: bool = False
     """Whether the last edit of the run can be undone."""
+    refusals: dict[str, str] = {}
+    """Why texts and edits of the run cannot be had now, by name as `core.agent.edits.registry` has them."""
+    held_call: int = 0
+    """The number of the LLM call that is held before it is made; 0 for none."""
 
 
 class EditText(Record):
-    """A text of the run that a person edits."""
+    """A text of the run, a held prompt or a file that a person edits."""
 
     name: str
     title: str
@@ -142,6 +146,16 @@ class EditText(Record):
     text: str = ""
     problem: str = ""
     """Why it cannot be applied as it stands."""
+    note: str = ""
+    """What is to be known before it is applied, such as where a file is saved."""
+    preview: str = ""
+    """The prompt that would result for the step in view, or why there is none; empty where nothing is shown."""
+    tries: bool = False
+    """Whether it can be saved and tried at once in the step under way."""
+    applied: bool = False
+    """Whether this is what was applied last."""
+    asked: bool = False
+    """Whether the person has just asked for it, so that the editor is opened."""
 
 
 class OutlineView(Record):
@@ -243,6 +257,8 @@ class PermissibleView(Record):
 
     rows: tuple[PermissibleRow, ...] = ()
     left_out: int = 0
+    beside: tuple[str, ...] = ()
+    """What the page of the step under way offers beside, by name; a person may permit it for the step."""
     chosen: str = ""
     """The chosen action as text, to be marked."""
     chosen_ref: Ref | None = None
@@ -364,6 +380,8 @@ class ExemplarRow(Retrieved):
 
     trajectory: str = ""
     """The whole trajectory as text to read; empty for those that were not used."""
+    added: bool = False
+    """Whether a person added it: its distance was not measured."""
 
 
 class ExemplarsView(Record):

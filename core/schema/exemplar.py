@@ -170,8 +170,7 @@ class Retrieved(Record):
     id: str
     family: str
     task: str
-    distance: float | None = None
-    """None for one that a person added: it was not measured."""
+    distance: float
     voted: bool = False
     used: bool = False
     problem: str = ""
@@ -194,9 +193,3 @@ class Recall(Record):
     """Why memory was used as it was, or not."""
     problems: tuple[str, ...] = ()
     """Lines of exemplar files that are left out, with file, line and what is wrong."""
-
-    @property
-    def nearest(self) -> Retrieved | None:
-        """The nearest of those that were measured."""
-        measured = ((one.distance, one) for one in self.retrieved if one.distance is not None)
-        return min(measured, key=lambda pair: pair[0], default=(0.0, None))[1]

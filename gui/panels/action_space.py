@@ -10,6 +10,8 @@ from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.snapshots import PermissibleView, StepView
 from core.schema.action_space import PermissibleRow
 from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.editable import EditablePanel, ask_line, show_right
 from gui.widgets.formats import thousands
 from gui.widgets.item_views import (
     RIGHT,
@@ -20,7 +22,7 @@ from gui.widgets.item_views import (
     RowMenu,
     RowsModel,
 )
-from gui.widgets.layouts import in_column
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.origin import paint_chosen
 from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords, labelled, set_tone
@@ -152,8 +154,11 @@ class PermissibleRows(RowDelegate):
                 self.write(painter, room, entry.label.replace("\n", " "), small, "dim")
 
 
-class PermissiblePanel(QWidget):
-    """Shows `PermissibleView`; hovering marks an outline, Enter or a double click chooses."""
+class PermissiblePanel(EditablePanel):
+    """Shows `PermissibleView`; hovering marks an outline, Enter or a double click chooses.
+
+    What the page offers beside may be permitted for the step.
+    """
 
     highlight_requested = Signal(object)
     """The ref whose outline is to stand out, or None."""
@@ -186,13 +191,36 @@ class PermissiblePanel(QWidget):
         set_tone(self.left_out, "dim")
         self.left_out.hide()
         self.or_words = OrWords(self.list, self, _NOTHING)
-        head = in_column(None, self.search, margins=(8, 5, 8, 4))
+        self.permit_button = key_button("Permit…", "", "", self.permit, self)
+        head = in_row(None, (self.search, 1), self.permit_button, margins=(8, 5, 8, 4), spacing=6)
         in_column(self, head, (self.or_words, 1), self.left_out, spacing=0)
         theme.changed.connect(self.list.viewport().update)
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
         self.show_permissible(step.permissible)
+        self.show_liveness(step)
+
+    def show_rights(self) -> None:
+        words = "Permit one more action of the page in this step (Ctrl+P, I)"
+        show_right(self.permit_button, words, self.why_no_permit)
+
+    @property
+    def why_no_permit(self) -> str:
+        """Why no further action can be permitted, or nothing."""
+        none = "" if self._view.beside else "All that the page offers is permissible already"
+        return self.why_not("ForceState") or none
+
+    @Slot()
+    def permit(self) -> None:
+        """Ask which action that the page offers beside is to be permissible in this step."""
+        if not self.why_no_permit:
+            label = "What the page offers beside, to be permissible in this step:"
+            beside = self._view.beside
+            ask_line(self, "Permit one more action", label, self._permit, choices=beside, only=True)
+
+    def _permit(self, name: str) -> None:
+        self.ask_edit("PermitAction", action=name)
 
     def show_permissible(self, view: PermissibleView) -> None:
         """Replace what is on screen with `view`; the search stays."""

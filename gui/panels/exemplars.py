@@ -1,12 +1,16 @@
 """Exemplars: what the memory was asked, which trajectories it gave, and which were nearest without being used."""
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from functools import partial
+
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.debugger.snapshots import ExemplarRow, ExemplarsView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.editable import EditablePanel, ask_line, show_right
+from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder
@@ -23,8 +27,11 @@ _NOT_KEPT = (
 )
 
 
-class ExemplarsPanel(QWidget):
-    """Shows `ExemplarsView`; a click or Enter opens an exemplar's trajectory, Escape leads back."""
+class ExemplarsPanel(EditablePanel):
+    """Shows `ExemplarsView`; a click or Enter opens an exemplar's trajectory, Escape leads back.
+
+    Exemplars are left out of the live run and added to it from their menus.
+    """
 
     fact_changed = Signal(str)
     library_requested = Signal(str)
@@ -45,6 +52,7 @@ class ExemplarsPanel(QWidget):
         self.nearest = Rows(theme, "The nearest that were not used")
         for rows in (self.used, self.nearest):
             rows.pressed_on.connect(self._open)
+            RowMenu(rows, self.entries)
         self.query = FittedText("What the memory was asked", lines=6)
         self.used_section = Section(theme, "In the prompt", self.used)
         self.nearest_section = Section(theme, "Nearest, not used", self.nearest)
@@ -57,7 +65,10 @@ class ExemplarsPanel(QWidget):
         self.pages.addWidget(area)
         self.pages.addWidget(self.reader)
         self.or_words = OrWords(self.pages, self, _NONE)
-        foot = in_row(None, self.library_button, 1, margins=(10, 4, 10, 6))
+        self.pin_button = key_button("Add…", "", "", self.pin, self)
+        self.recall_button = key_button("Recall again", "", "", self.recall, self)
+        buttons = (self.library_button, self.pin_button, self.recall_button)
+        foot = in_row(None, *buttons, 1, margins=(10, 4, 10, 6), spacing=6)
         in_column(self, (self.or_words, 1), foot, spacing=0)
 
     @property
@@ -67,6 +78,40 @@ class ExemplarsPanel(QWidget):
     @Slot(object)
     def show_step(self, step: StepView) -> None:
         self.show_exemplars(step.exemplars)
+        self.show_liveness(step)
+
+    def show_rights(self) -> None:
+        why = self.why_not("AskAgain recall")
+        show_right(self.pin_button, "Add an exemplar to the prompts of this run (Ctrl+P, E)", why)
+        show_right(self.recall_button, "Ask the memory again (Ctrl+P, 2)", why)
+
+    def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
+        """Return what can be asked for of an exemplar in the live run."""
+        row: Row = index.data(ROW)
+        used = any(one.id == row.key and one.used for one in self._view.rows)
+        name, text = ("DropExemplar", "Leave it out") if used else ("PinExemplar", "Use this one too")
+        do = partial(self.ask_edit, name, id=row.key)
+        library = partial(self.library_requested.emit, row.key)
+        return (
+            self.edit_entry(f"{text} of this run's prompts" if used else text, do, "AskAgain recall"),
+            self.edit_entry("Add another…", self.pin, "AskAgain recall", "Ctrl+P, E"),
+            self.edit_entry("Recall again", self.recall, "AskAgain recall", "Ctrl+P, 2"),
+            MenuEntry("Show it in the library", library, key="Ctrl+L"),
+        )
+
+    @Slot()
+    def pin(self) -> None:
+        """Ask which exemplar the prompts are to have as well: one of the nearest, or any by its id."""
+        if not self.why_not("AskAgain recall"):
+            near = {f"{one.id}  {one.task}": one.id for one in self._view.rows if not one.used}
+            label = "One of the nearest, or the id of any exemplar; the library (Ctrl+L) shows ids:"
+            add = partial(self.ask_edit, "PinExemplar")
+            ask_line(self, "Add an exemplar", label, lambda id: add(id=id), choices=near)
+
+    @Slot()
+    def recall(self) -> None:
+        """Have the exemplars recalled anew."""
+        self.ask_edit("AskAgain", what="recall")
 
     def show_exemplars(self, view: ExemplarsView) -> None:
         """Replace what is on screen with `view`; an open trajectory stays while its exemplar is there."""
@@ -146,7 +191,8 @@ class ExemplarReader(QWidget):
     def show_exemplar(self, row: ExemplarRow) -> None:
         self.exemplar = row.id
         self.title.setText(row.task)
-        self.facts.setText(f"{row.family} · distance {_distance(row.distance)} · {row.id}")
+        far = "added by hand" if row.added else f"distance {_distance(row.distance)}"
+        self.facts.setText(f"{row.family} · {far} · {row.id}")
         self.text.show_text(row.trajectory)
         self.finder.refresh()
         self.finder.setVisible(bool(row.trajectory))
@@ -164,8 +210,10 @@ class ExemplarReader(QWidget):
 
 
 def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
-    beyond = view.threshold is not None and (row.distance or 0.0) > view.threshold
-    if row.used:
+    beyond = view.threshold is not None and row.distance > view.threshold
+    if row.added:
+        mark = ("person", "person", "added by hand")
+    elif row.used:
         mark = ("check", "good", "used")
     elif beyond:
         mark = ("circle-slash", "dim", "beyond the threshold")
@@ -174,7 +222,7 @@ def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
     else:
         mark = ("circle-outline", "dim", "not used")
     return Row(
-        f"{_distance(row.distance)}  {row.task}",
+        row.task if row.added else f"{_distance(row.distance)}  {row.task}",
         *mark,
         detail=" · ".join(filter(None, (row.family, "voted" if row.voted else "", row.problem))),
         quiet=not row.used,
@@ -206,7 +254,5 @@ def _fact(view: ExemplarsView) -> str:
     return f"family {view.family}" + (f" · vote {won} of {total}" if total else "")
 
 
-def _distance(value: float | None) -> str:
-    if value is None:
-        return "by hand"
+def _distance(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}"

@@ -5,6 +5,8 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QSplitter, QWid
 
 from core.debugger.snapshots import ObservationView, StepView
 from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button
+from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import Finder
@@ -13,8 +15,12 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone, small_l
 
 _NONE = "The page has not been read yet. F10 takes the first step, which begins by observing the page."
 
+_EDIT = "Edit the clean observation; the action is asked for with it (Ctrl+P, O)"
+_AGAIN = "Make the clean observation anew (Ctrl+P, 3)"
+_PROGRAM = "Edit the program that makes the clean observation (Ctrl+P, G)"
 
-class ObservationPanel(QWidget):
+
+class ObservationPanel(EditablePanel):
     """Shows `ObservationView`: raw and clean side by side, the HTML, or the parser that the LLM wrote."""
 
     fact_changed = Signal(str)
@@ -29,9 +35,14 @@ class ObservationPanel(QWidget):
         self.html_fact, self.code_fact = _fact(theme), _fact(theme)
         self._split = QSplitter(Qt.Orientation.Horizontal, handleWidth=1, childrenCollapsible=False)
         self._split.addWidget(_under(self.raw_fact, self.raw))
-        self._split.addWidget(_under(self.clean_fact, self.clean))
+        want = self.text_wanted.emit
+        self.edit_button = icon_button(theme, "edit", _EDIT, lambda: want("observation"))
+        self.again_button = icon_button(theme, "refresh", _AGAIN, self.ask_again)
+        self.program_button = icon_button(theme, "edit", _PROGRAM, lambda: want("parser"))
+        buttons = (self.again_button, self.edit_button)
+        self._split.addWidget(_under(self.clean_fact, self.clean, *buttons))
         self._page = _under(self.html_fact, self.html)
-        self._parser = _under(self.code_fact, self.code)
+        self._parser = _under(self.code_fact, self.code, self.program_button)
         self.raw_fact.setToolTip("Reused: read at the end of the last action, and not read anew")
         beside, written = (
             "what was read beside what the prompt shows",
@@ -77,6 +88,17 @@ class ObservationPanel(QWidget):
     @Slot(object)
     def show_step(self, step: StepView) -> None:
         self.show_observation(step.observation)
+        self.show_liveness(step)
+
+    def show_rights(self) -> None:
+        show_right(self.edit_button, _EDIT, self.why_not("observation"))
+        show_right(self.again_button, _AGAIN, self.why_not("AskAgain abstraction"))
+        show_right(self.program_button, _PROGRAM, self.why_not("parser"))
+
+    @Slot()
+    def ask_again(self) -> None:
+        """Have the clean observation made anew."""
+        self.ask_edit("AskAgain", what="abstraction")
 
     def show_observation(self, view: ObservationView) -> None:
         """Replace what is on screen with `view`."""
@@ -158,7 +180,8 @@ def _fact(theme: Theme) -> ElidedLabel:
     return label
 
 
-def _under(fact: QLabel, view: TextView) -> QWidget:
+def _under(fact: QLabel, view: TextView, *buttons: QWidget) -> QWidget:
     both = QWidget()
-    in_column(both, fact, (view, 1), spacing=0)
+    head = in_row(None, (fact, 1), *buttons, margins=(0, 0, 8, 0), spacing=6)
+    in_column(both, head, (view, 1), spacing=0)
     return both

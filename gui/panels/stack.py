@@ -6,6 +6,8 @@ from PySide6.QtWidgets import QWidget
 from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
 from core.debugger.snapshots import FrameView, StackView, StepView
 from gui.theme.theme import Theme
+from gui.widgets.buttons import icon_button
+from gui.widgets.editable import EditablePanel, ask_line, show_right
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, scrolled
@@ -24,14 +26,17 @@ _STATES = {
     "left": ("discard", "dim", "left"),
 }
 _RESULTS = {"lacked": "Lacked", "left": "Left"}
+_PUSH = "Call a policy by hand (Ctrl+P, C)"
+_POP = "End the policy at work by hand (Ctrl+P, Q)"
 
 Key = tuple[str, int]
 
 
-class StackPanel(QWidget):
+class StackPanel(EditablePanel):
     """Shows `StackView`, the current frame on top; a click or Enter opens and closes a frame.
 
-    What was opened stays open while the frame is there.
+    What was opened stays open while the frame is there. The frame at work is
+    popped, restarted and rewritten from its menu.
     """
 
     fact_changed = Signal(str)
@@ -54,6 +59,10 @@ class StackPanel(QWidget):
             RowMenu(rows, self.entries)
         self.stack_section = Section(theme, "On the stack", self.frames)
         self.ended_section = Section(theme, "Ended", self.ended)
+        self.push_button = icon_button(theme, "debug-step-into", _PUSH, self.push)
+        self.pop_button = icon_button(theme, "debug-step-out", _POP, self.pop)
+        for button in (self.push_button, self.pop_button):
+            self.stack_section.head.addWidget(button)
         self.or_words = OrWords(scrolled("Policy stack", self.stack_section, self.ended_section), self)
         self.or_words.say(_NONE)
         in_column(self, self.or_words)
@@ -61,6 +70,11 @@ class StackPanel(QWidget):
     @Slot(object)
     def show_step(self, step: StepView) -> None:
         self.show_stack(step.stack)
+        self.show_liveness(step)
+
+    def show_rights(self) -> None:
+        show_right(self.push_button, _PUSH, self.why_not("RestartFrame"))
+        show_right(self.pop_button, _POP, self.why_not("PopFrame"))
 
     def show_stack(self, view: StackView) -> None:
         """Replace what is on screen with `view`."""
@@ -83,9 +97,52 @@ class StackPanel(QWidget):
             return ()
         want = self.breakpoint_wanted.emit
         return (
+            *self._edits(row.key),
             MenuEntry(f"Stop when {policy} is called", lambda: want(PolicyPushed(policy=policy))),
             MenuEntry(f"Stop when {policy} returns", lambda: want(PolicyPopped(policy=policy))),
         )
+
+    def _edits(self, key: Key) -> tuple[MenuEntry, ...]:
+        """Return how a frame can be put right: the one at work, and the one that came back last."""
+        at_work = next((_key(one, 0) for one in self._view.frames if one.current), None)
+        if key == at_work:
+            return (
+                self.edit_entry("Pop it…", self.pop, "PopFrame", "Ctrl+P, Q"),
+                self.edit_entry("Restart it", self.restart, "RestartFrame", "Ctrl+P, A"),
+                self.text_entry("Edit argument, notes and history…", "frame", "Ctrl+P, F"),
+                self.edit_entry("Push a policy onto it…", self.push, "RestartFrame", "Ctrl+P, C"),
+            )
+        came_back = [one for one in self._view.finished if one.state != "left"]
+        if came_back and key == _key(came_back[0], 0):
+            return (self.text_entry("Edit what it came back with…", "return", "Ctrl+P, B"),)
+        return ()
+
+    @Slot()
+    def pop(self) -> None:
+        """Ask what the caller of the policy at work is told, and end it."""
+        if not self.why_not("PopFrame"):
+            label = "What it found. To end it for what was lacking, begin with “lacked: ”:"
+            ask_line(self, "Pop the policy at work", label, self._pop)
+
+    def _pop(self, said: str) -> None:
+        head, colon, lacked = said.partition(":")
+        if colon and head.strip().lower() == "lacked":
+            self.ask_edit("PopFrame", lacked=lacked.strip())
+        else:
+            self.ask_edit("PopFrame", answer=said)
+
+    @Slot()
+    def restart(self) -> None:
+        """Begin the policy at work anew."""
+        if not self.why_not("RestartFrame"):
+            self.ask_edit("RestartFrame")
+
+    @Slot()
+    def push(self) -> None:
+        """Ask which policy is called, with its arguments."""
+        if not self.why_not("RestartFrame"):
+            label = "The call, as an action is written, such as search_shop [steel bottle]:"
+            ask_line(self, "Push a policy", label, lambda call: self.ask_edit("PushPolicy", call=call))
 
     def _render(self) -> None:
         depth = len(self._view.frames)
@@ -156,7 +213,7 @@ def _inside(frame: FrameView) -> list[Row]:
     if not frame.calls:
         rows.append(Row("No LLM was asked in it in this step.", indent=1, quiet=True))
     if frame.file:
-        key, words = ("file", frame.file), "Open the policy's file for editing"
+        key, words = ("file", frame.file), "Open the policy's file in the editor"
         rows.append(_lead(words, "go-to-file", key, f"{frame.file} (Enter)"))
     return rows
 

@@ -179,6 +179,168 @@ COMMANDS: tuple[Command, ...] = (
         "Go back to the step that the chosen remedy starts from, else the topmost, and try it",
     ),
     Command("edit_plan", "&Edit the plan", "Ctrl+Shift+E", "edit", "Edit the plan in its place"),
+    Command(
+        "undo_edit", "&Undo the last edit", "Ctrl+Z", "discard", "Take back what you changed last in the run"
+    ),
+    Command(
+        "to_call",
+        "Stop before the next LL&M call",
+        "Ctrl+Shift+F10",
+        "debug-pause",
+        "Go on until an LLM call is about to be sent, so that its prompt can be edited",
+    ),
+    Command(
+        "edit_file",
+        "Edit a file of t&he agent…",
+        "Ctrl+Shift+O",
+        "go-to-file",
+        "Edit a policy, preset, state space or prompt, with the prompt that would result",
+    ),
+    Command(
+        "edit_prompt",
+        "Edit the &prompt of the held call…",
+        "Ctrl+P, P",
+        "comment-discussion",
+        "Edit what a held LLM call is about to send",
+    ),
+    Command(
+        "edit_observation",
+        "Edit the clean &observation…",
+        "Ctrl+P, O",
+        "edit",
+        "Edit what the prompt shows of the page; the action is asked for with it",
+    ),
+    Command(
+        "edit_parser",
+        "Edit the pro&gram that shortens pages…",
+        "Ctrl+P, G",
+        "code",
+        "Edit the program that makes the clean observation",
+    ),
+    Command(
+        "edit_memory",
+        "Edit buffer and &memory…",
+        "Ctrl+P, M",
+        "edit",
+        "Edit buffer, remembered values, what was looked at and the transitions",
+    ),
+    Command(
+        "edit_frame",
+        "Edit the policy &frame…",
+        "Ctrl+P, F",
+        "edit",
+        "Edit argument, notes and history of the policy at work",
+    ),
+    Command(
+        "edit_return",
+        "Edit what the policy came &back with…",
+        "Ctrl+P, B",
+        "edit",
+        "Edit the answer of the policy that returned last",
+    ),
+    Command(
+        "edit_lessons",
+        "Edit what earlier trials have taught (&lessons)…",
+        "Ctrl+P, L",
+        "edit",
+        "Edit what was learned of the trials before",
+    ),
+    Command(
+        "judge_right",
+        "The step was &right",
+        "Ctrl+P, Y",
+        "pass",
+        "Overrule the judgement: the last step served its purpose",
+    ),
+    Command(
+        "judge_wrong",
+        "The step was &wrong",
+        "Ctrl+P, N",
+        "error",
+        "Overrule the judgement: the last step did not serve its purpose",
+    ),
+    Command(
+        "judge_subtask",
+        "The &subtask is done",
+        "Ctrl+P, S",
+        "check",
+        "Overrule the judgement: the subtask is done",
+    ),
+    Command(
+        "judge_task",
+        "The task is &done",
+        "Ctrl+P, D",
+        "check-all",
+        "Overrule the judgement: the task is done",
+    ),
+    Command(
+        "add_remedy",
+        "Add a r&emedy…",
+        "Ctrl+P, R",
+        "add",
+        "Add an action that is tried where this step's turns out wrong",
+    ),
+    Command(
+        "new_trial",
+        "Start a new &trial",
+        "Ctrl+P, T",
+        "debug-restart",
+        "Have this trial reviewed, and the task begun anew",
+    ),
+    Command(
+        "pop_policy",
+        "Pop the policy at wor&k…",
+        "Ctrl+P, Q",
+        "debug-step-out",
+        "End the policy at work with an answer, or with what was lacking",
+    ),
+    Command(
+        "restart_policy",
+        "Restart the policy &at work",
+        "Ctrl+P, A",
+        "debug-restart-frame",
+        "Begin the policy at work anew, without its history and notes",
+    ),
+    Command(
+        "push_policy",
+        "Push a poli&cy…",
+        "Ctrl+P, C",
+        "debug-step-into",
+        "Call a policy by hand, written as an action",
+    ),
+    Command(
+        "force_state",
+        "Force a state…",
+        "Ctrl+P, X",
+        "symbol-class",
+        "Take the page for another state in this step",
+    ),
+    Command(
+        "permit",
+        "Perm&it one more action…",
+        "Ctrl+P, I",
+        "add",
+        "Permit an action in this step that the page offers beside",
+    ),
+    Command(
+        "pin_exemplar", "Add an &exemplar…", "Ctrl+P, E", "book", "Add an exemplar to the prompts of this run"
+    ),
+    Command(
+        "again_plan", "The plan", "Ctrl+P, 1", "refresh", "Ask for the plan again, and for the action with it"
+    ),
+    Command("again_recall", "The exemplars", "Ctrl+P, 2", "refresh", "Ask the memory again"),
+    Command(
+        "again_abstraction",
+        "The clean observation",
+        "Ctrl+P, 3",
+        "refresh",
+        "Make the clean observation anew",
+    ),
+    Command(
+        "again_remedies", "The remedies", "Ctrl+P, 4", "refresh", "Ask for the remedies of this step again"
+    ),
+    Command("again_judgement", "The judgement", "Ctrl+P, 5", "refresh", "Ask again how the step was"),
+    Command("recognise", "The state", "Ctrl+P, 6", "refresh", "Recognise the state of the page anew"),
     Command("point", "P&oint at an element", "F7", "inspect", "Choose an element in the page for the action"),
     Command(
         "handover",
@@ -259,6 +421,11 @@ def explain(action: QAction, words: str) -> None:
     """Set what an action's tooltip says, with its key."""
     key = native_key(action)
     action.setToolTip(f"{words} ({key})" if key else words)
+
+
+def words_of(name: str) -> str:
+    """Return what the tooltip of a command says."""
+    return next(command.words for command in COMMANDS if command.name == name)
 
 
 def native_key(action: QAction) -> str:

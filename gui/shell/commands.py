@@ -1,13 +1,16 @@
 """What the window's commands do: each action of a menu or key, given what the window shows."""
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QWidget
 
 from core.debugger.snapshots import SessionView, StepView
+from core.schema.step import JudgementPart
 from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
+from gui.shell.actions import explain, words_of
 from gui.shell.help import HelpWindow, KeysDialog
 from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import (
@@ -17,12 +20,30 @@ from gui.widgets.enabled_commands import (
     can_pause,
     can_say_how_it_ended,
     can_step,
+    why_no_edit,
 )
 from gui.widgets.provenance_menu import selected_in
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
 _SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible actions", "Exemplars")
 """Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
+_TEXTS = {
+    "edit_prompt": "prompt",
+    "edit_observation": "observation",
+    "edit_parser": "parser",
+    "edit_memory": "memory",
+    "edit_frame": "frame",
+    "edit_return": "return",
+    "edit_lessons": "experience",
+}
+"""The texts of the run by the command that opens each in the editor."""
+_JUDGED: dict[str, tuple[JudgementPart, bool]] = {
+    "judge_right": ("aligned", True),
+    "judge_wrong": ("aligned", False),
+    "judge_subtask": ("subtask", True),
+    "judge_task": ("task", True),
+}
+_AGAIN = ("plan", "recall", "abstraction", "remedies", "judgement")
 
 
 class WindowCommands(QObject):
@@ -72,6 +93,22 @@ class WindowCommands(QObject):
             "skip": session.corrections.skip,
             "fire_remedy": window.plan.fire,
             "edit_plan": self._on_edit_plan,
+            "undo_edit": session.edits.undo,
+            "to_call": lambda: self._from_now(run.to_call),
+            **{name: partial(session.edits.begin_text, text) for name, text in _TEXTS.items()},
+            **{name: partial(window.plan.overrule, part, so) for name, (part, so) in _JUDGED.items()},
+            **{
+                f"again_{what}": partial(session.edits.ask_for, "AskAgain", {"what": what}) for what in _AGAIN
+            },
+            "add_remedy": window.plan.add_remedy,
+            "new_trial": partial(session.edits.ask_for, "StartNewTrial", {}),
+            "pop_policy": window.stack.pop,
+            "restart_policy": window.stack.restart,
+            "push_policy": window.stack.push,
+            "force_state": window.state.force,
+            "recognise": window.state.recognise,
+            "permit": window.permissible.permit,
+            "pin_exemplar": window.exemplars.pin,
             "handover": lambda: session.live_page.set_handover(not self._view.handed_over),
             "success": lambda: run.end(True),
             "failure": lambda: run.end(False),
@@ -105,7 +142,9 @@ class WindowCommands(QObject):
         has_run = self._run_in_view() is not None
         goes_back = self._back_to() is not None and view.mode != "opening"
         states = {
-            **dict.fromkeys(("step", "over", "into", "out", "phase", "run_to_step"), can_step(view)),
+            **dict.fromkeys(
+                ("step", "over", "into", "out", "phase", "run_to_step", "to_call"), can_step(view)
+            ),
             "run_to_subtask": can_step(view) and window.plan.subtask is not None,
             "run": can_step(view) or can_pause(view),
             "stop": view.run is not None and view.mode in ("answering", *RESTING, *BUSY),
@@ -128,6 +167,36 @@ class WindowCommands(QObject):
         }
         for name, on in states.items():
             window.actions_by_name[name].setEnabled(on)
+        for name, why in self._why_no_edits().items():
+            window.actions_by_name[name].setEnabled(not why)
+            explain(window.actions_by_name[name], why or words_of(name))
+
+    def _why_no_edits(self) -> dict[str, str]:
+        """Return of each command that edits the run why it cannot be given now, or nothing."""
+        window, view = self._window, self._view
+        live = self._step is None or self._step.live
+
+        def why(edit: str = "") -> str:
+            return why_no_edit(view, live=live, name=edit)
+
+        held = (
+            "" if view.held_call else "No LLM call is held: stop before the next one first (Ctrl+Shift+F10)"
+        )
+        return {
+            "undo_edit": why() or ("" if view.undoable else "There is no edit to undo"),
+            **{name: why(text) for name, text in _TEXTS.items()},
+            "edit_prompt": held,
+            **dict.fromkeys(_JUDGED, why()),
+            **{f"again_{what}": why(f"AskAgain {what}") for what in _AGAIN},
+            "add_remedy": why("ForceState"),
+            "new_trial": why("StartNewTrial"),
+            "pop_policy": why("PopFrame"),
+            **dict.fromkeys(("restart_policy", "push_policy"), why("RestartFrame")),
+            "force_state": window.state.why_no_force,
+            "recognise": why("ForceState"),
+            "permit": window.permissible.why_no_permit,
+            "pin_exemplar": why("AskAgain recall"),
+        }
 
     def _run_in_view(self) -> int | None:
         return self._step.run if self._step is not None else self._view.run

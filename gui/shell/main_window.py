@@ -3,8 +3,8 @@
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
+from PySide6.QtCore import QSettings, Qt, QTimer, Slot
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
@@ -14,6 +14,7 @@ from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, WindowFrame
+from gui.widgets.editable import EditablePanel
 from gui.widgets.relay import Relay
 
 if TYPE_CHECKING:
@@ -100,13 +101,16 @@ class MainWindow(WindowParts):
         self.page.pointing_changed.connect(self._refresh_actions)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.dock("Observation").visibilityChanged.connect(self._mark_kept)
-        self.state.file_wanted.connect(_open_file)
-        self.stack.file_wanted.connect(_open_file)
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.plan_edited.connect(session.corrections.edit_plan)
         self.plan.remedy_fired.connect(session.corrections.fire_remedy)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
+        self.plan.overrule_wanted.connect(session.corrections.overrule)
         self.plan.state_changed.connect(self._refresh_actions)
+        for panel in self.docks.panels:
+            if isinstance(panel, EditablePanel):
+                panel.edit_wanted.connect(session.edits.ask_for)
+                panel.text_wanted.connect(session.edits.begin_text)
         self.page.handover_requested.connect(session.live_page.set_handover)
         self.page.back_requested.connect(session.trace.show_now)
         self.page.messages.end_requested.connect(session.run_commands.end)
@@ -169,9 +173,9 @@ class MainWindow(WindowParts):
         self.menus.show_pace(view.pace)
         self.menus.mechanisms.show_mechanisms(view.mechanisms)
         self.page.show_session(view)
-        self.action.show_session(view)
-        self.plan.show_session(view)
-        self.runs.show_session(view)
+        for panel in self.docks.panels:
+            if hasattr(panel, "show_session"):
+                panel.show_session(view)
         self._refresh_actions()
 
     @Slot(object)
@@ -269,8 +273,3 @@ class MainWindow(WindowParts):
         self.remembered.keep_layout(self.saveGeometry(), self.saveState(_LAYOUT_VERSION), _LAYOUT_VERSION)
         super().closeEvent(event)
         self.closed.emit()
-
-
-def _open_file(path: str) -> None:
-    """Ask the desktop to open this file; what it does with it is the desktop's affair."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(path))

@@ -38,13 +38,40 @@ _FILE = (
 )
 """Commands in groups, which lines part."""
 _RUN = (
-    ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "stop"),
+    ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "to_call", "stop"),
     ("back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
     ("add_breakpoint", "add_watch"),
-    ("accept", "ask_again", "skip", "fire_remedy", "edit_plan", "point", "handover", "record"),
+    ("accept", "skip", "fire_remedy", "point", "handover", "record"),
     ("previous", "next_recorded", "now", "why"),
     ("success", "failure"),
     ("max_steps",),
+)
+_EDIT = (
+    ("undo_edit",),
+    ("edit_file",),
+    (
+        "edit_prompt",
+        "edit_observation",
+        "edit_parser",
+        "edit_memory",
+        "edit_frame",
+        "edit_return",
+        "edit_lessons",
+    ),
+    ("judge_right", "judge_wrong", "judge_subtask", "judge_task"),
+    ("edit_plan", "add_remedy", "new_trial"),
+    ("pop_policy", "restart_policy", "push_policy", "force_state", "permit", "pin_exemplar"),
+)
+_AGAIN = (
+    (
+        "ask_again",
+        "again_plan",
+        "again_recall",
+        "again_abstraction",
+        "again_remedies",
+        "again_judgement",
+        "recognise",
+    ),
 )
 
 
@@ -227,7 +254,7 @@ def check_choice(menu: QMenu, value: object) -> None:
 
 
 class Menus(QObject):
-    """File, Run, View and Help; the tool bar shows the menus of pace and mechanisms too."""
+    """File, Edit, Run, View and Help; the tool bar shows the menus of pace and mechanisms too."""
 
     pace_chosen = Signal(float)
 
@@ -240,6 +267,9 @@ class Menus(QObject):
         self.bar = QMenuBar(window)
         self.pace = self._pace_menu(window)
         self._fill("&File", _FILE)
+        edit = self._fill("&Edit", _EDIT)
+        edit.addSeparator()
+        self._fill("Ask a&gain for", _AGAIN, into=edit)
         run = self._fill("&Run", _RUN)
         run.addMenu(self.pace)
         self.mechanisms = MechanismsMenu(window)
@@ -264,8 +294,8 @@ class Menus(QObject):
         if longer:
             self.pace_chosen.emit(longer[0])
 
-    def _fill(self, title: str, groups: tuple[tuple[str, ...], ...]) -> QMenu:
-        menu = self.bar.addMenu(title)
+    def _fill(self, title: str, groups: tuple[tuple[str, ...], ...], *, into: QMenu | None = None) -> QMenu:
+        menu = (self.bar if into is None else into).addMenu(title)
         menu.setToolTipsVisible(True)
         for at, names in enumerate(groups):
             if at:

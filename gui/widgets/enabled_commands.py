@@ -12,6 +12,21 @@ def can_step(view: SessionView) -> bool:
     return view.mode in RESTING and view.run is not None and not view.handed_over
 
 
+def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
+    """Return why the run cannot be edited now, or nothing; `name` is that of an edit in `SessionView.refusals`."""
+    if view.run is None or view.mode == "ended":
+        return "Only a run under way can be changed: open a task (Ctrl+N), or go back to a step of this one (Ctrl+B)"
+    if not live:
+        return "Only the step under way can be changed: go back to now (Esc), or to this step on a branch (Ctrl+B)"
+    if view.handed_over:
+        return "You have the page: give it back first (F6)"
+    if view.held_call:
+        return f"Call {view.held_call} is held: only its prompt can be changed until you go on (F5, F10)"
+    if view.mode not in RESTING:
+        return "Only while the run rests: pause it (F5)"
+    return view.refusals.get(name, "")
+
+
 def can_take_up(row: RunRow) -> bool:
     """Whether a run that is not the current one can be gone on with."""
     return row.outcome in ("left", "interrupted")

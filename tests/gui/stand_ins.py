@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.branching.branches import Branches
 from core.debugger.interventions.corrections import Corrections
+from core.debugger.interventions.edits import Edits
 from core.debugger.interventions.live_page import LivePage
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.snapshots import (
     Catalogue,
+    EditText,
     LivePageView,
     PersonQuestion,
     Picked,
@@ -75,6 +77,7 @@ class AskedSession:
         self.run_commands = AskedCommands(RunCommands, self.asked)
         self.agent = AskedCommands(AgentSettings, self.asked)
         self.corrections = AskedCommands(Corrections, self.asked)
+        self.edits = AskedCommands(Edits, self.asked)
         self.live_page = AskedCommands(LivePage, self.asked)
         self.branches = AskedCommands(Branches, self.asked)
         self.trace = AskedCommands(TraceCommands, self.asked)
@@ -83,6 +86,7 @@ class AskedSession:
         self.live_page_changed: CoreSignal[LivePageView] = CoreSignal()
         self.runs_changed: CoreSignal[RunsView] = CoreSignal()
         self.step_changed: CoreSignal[StepView] = CoreSignal()
+        self.text_offered: CoreSignal[EditText] = CoreSignal()
         self.question_asked: CoreSignal[PersonQuestion | None] = CoreSignal()
         self.picked: CoreSignal[Picked] = CoreSignal()
         self.logged: CoreSignal[LogLine] = CoreSignal()

@@ -5,7 +5,7 @@ from core.agent.abstraction_by_llm import read_clean
 from core.agent.edits.edit import Changed, EditContext, RunEdit, TextEdit, need_before_action
 from core.agent.state import RunState
 from core.schema.errors import UsageError
-from core.schema.exemplar import Recall, Retrieved
+from core.schema.exemplar import Recall
 from core.schema.step import Abstracted, Recalled
 
 
@@ -118,16 +118,6 @@ def _recall(state: RunState) -> Recall:
 def _use(state: RunState, recall: Recall) -> None:
     """Have these exemplars stand before the prompts of the frame at work, from this step on."""
     known = state.recalled or Recalled()
-    ids = {one.id for one in recall.used}
-    looked_at = [one.replace(used=one.id in ids) for one in recall.retrieved]
-    seen = {one.id for one in looked_at}
-    # One that was not looked at has no distance that anyone has measured.
-    added = [
-        Retrieved(id=one.id, family=one.family, task=one.task, used=True)
-        for one in recall.used
-        if one.id not in seen
-    ]
-    recall = recall.replace(retrieved=(*added, *sorted(looked_at, key=lambda one: not one.used)))
     state.recalled_by_frame[state.frame] = known.replace(
         exemplars=tuple(one.id for one in recall.used), recall=recall, recalled_at=state.number, problem=""
     )

@@ -1,8 +1,10 @@
 """Carrying out edits on a run: each is whole or not at all, and undone while no LLM was asked and nothing done."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from core.agent.edits.edit import Changed, RunEdit, Undoable
+from core.agent.edits.edit import Changed, EditContext, RunEdit, Undoable
+from core.agent.edits.registry import TEXTS, WITHOUT_VALUES
 from core.agent.loop import AgentRun
 from core.agent.state import RunState
 from core.schema.errors import BackstepError, UsageError
@@ -43,8 +45,22 @@ def undo_edit(run: AgentRun) -> Changed:
 
 def problem_of(run: AgentRun, edit: RunEdit) -> str:
     """Return why an edit could not be carried out now, or nothing; nothing is changed."""
+    return _why_not(edit.apply, replace(run.edit_context, state=run.state.copy()))
+
+
+def refusals(run: AgentRun) -> dict[str, str]:
+    """Return by name why texts and edits without values cannot be had now; what can be is left out."""
+    if not run.resting:
+        return {}
+    context = replace(run.edit_context, state=run.state.copy())
+    found = {name: _why_not(text.offered, context) for name, text in TEXTS.items()}
+    found |= {name: problem_of(run, edit) for name, edit in WITHOUT_VALUES.items()}
+    return {name: why for name, why in found.items() if why}
+
+
+def _why_not(ask: Callable[[EditContext], object], context: EditContext) -> str:
     try:
-        edit.apply(replace(run.edit_context, state=run.state.copy()))
+        ask(context)
     except BackstepError as error:
         return str(error)
     return ""

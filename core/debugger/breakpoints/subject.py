@@ -409,7 +409,7 @@ def _retrieval(event: DebugEvent) -> RetrievalPart | None:
     if recall is None:
         return None
     return RetrievalPart(
-        distance=recall.nearest.distance if recall.nearest is not None else None,
+        distance=min((one.distance for one in recall.retrieved), default=None),
         family=recall.family,
         exemplars=tuple(one.id for one in recall.used),
     )

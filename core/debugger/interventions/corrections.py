@@ -10,7 +10,7 @@ from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.publisher import needs_action
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import Action, parse_action
-from core.schema.errors import ActionSyntaxError
+from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.messages import LLMRequest
 from core.schema.step import PHASES, Aligned, Judgement, JudgementPart
 
@@ -97,6 +97,19 @@ class Corrections(SessionCommands):
             return
         self._current.store_intervention("ask again", _words(run.state.pending.action), "")
         run.decide_again()
+        self._runner.go("review")
+
+    @command
+    def ask_anew_by_files(self) -> None:
+        """Decide the step under way anew, with preset, state space, policies and prompts as their files are now."""
+        run = self._current.need_run("A file is tried in the run under way.")
+        if self._publisher.session.handed_over:
+            raise UsageError("You have the page: give it back first (F6).")
+        if not run.resting or not run.state.unacted:
+            raise UsageError("There is no action to ask for again now: step to the next one (F10).")
+        self._current.store_intervention("ask again", _words(run.state.pending.action), "")
+        run.decide_again()
+        run.use(preset=self._current.need_services().resources.presets.get(self._publisher.session.preset))
         self._runner.go("review")
 
     def _reviewing(self) -> AgentRun | None:

@@ -3,19 +3,26 @@
 What is written as a text is offered first, checked as it is typed, and applied.
 """
 
+from typing import Any
+
 from core.agent.edits.ask_again import AskAgain
 from core.agent.edits.edit import RunEdit, TextEdit
+from core.agent.edits.registry import TEXTS, edit_of
 from core.agent.edits.run_edits import apply_edit, problem_of, undo_edit
-from core.agent.edits.texts import TEXTS
+from core.agent.llm_calls import HeldCall
 from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
+from core.debugger.interventions import held_prompt
 from core.debugger.runner import GoalKind
 from core.debugger.snapshots import EditText
-from core.schema.errors import UsageError
+from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 from core.schema.step import Phase
 from core.settings.user_file import near
 
+PROMPT = "prompt"
+"""The name of the text that a held call is about to send."""
+_DEAF = "The built-in LLM goes by the recorded page and task, not by words: what is edited here changes nothing for it."
 _ON_FROM: dict[Phase, GoalKind] = {"recognise": "decide", "recall": "decide", "abstract": "decide"}
 """How far the step goes on by itself, so that what follows from an edit is seen; the LLM is not asked."""
 _ON_TO_ASK: dict[Phase, GoalKind] = {**_ON_FROM, "decide": "review", "anticipate": "review", "align": "phase"}
@@ -35,6 +42,11 @@ class Edits(SessionCommands):
         self._carry_out(edit)
 
     @command
+    def ask_for(self, name: str, values: dict[str, Any]) -> None:
+        """Carry out the edit of this name in `EDITS`, with these values."""
+        self._carry_out(edit_of(name, values))
+
+    @command
     def undo(self) -> None:
         """Take back the last edit."""
         run = self._current.need_run("An edit is of the run under way.")
@@ -44,34 +56,67 @@ class Edits(SessionCommands):
 
     @command
     def begin_text(self, name: str) -> None:
-        """Offer a text of the run to be edited, by its name in `TEXTS`."""
+        """Offer a text of the run to be edited, by its name in `TEXTS`, or `PROMPT` for that of the held call."""
         run = self._current.need_run("A text is of the run under way.")
-        kind = _text(name)
-        text = kind.offered(run.edit_context)
-        self.offered.send(
-            EditText(name=name, title=kind.title, hint=kind.hint, language=kind.language, text=text)
-        )
+        if name == PROMPT:
+            text = held_prompt.as_text(self._held_call().request.messages)
+        else:
+            text = _text(name).offered(run.edit_context)
+        self.offered.send(self._described(name, text).replace(asked=True))
 
     @command
     def check_text(self, name: str, text: str) -> None:
         """Send the text with why it could not be applied, or nothing."""
-        run, kind = self._current.need_run("A text is of the run under way."), _text(name)
-        problem = problem_of(run, kind(text=text))
-        self.offered.send(
-            EditText(
-                name=name,
-                title=kind.title,
-                hint=kind.hint,
-                language=kind.language,
-                text=text,
-                problem=problem,
-            )
-        )
+        try:
+            run = self._current.need_run("A text is of the run under way.")
+            if name == PROMPT:
+                held_prompt.with_text(self._held_call().request.messages, text)
+                problem = ""
+            else:
+                problem = problem_of(run, _text(name)(text=text))
+        except BackstepError as error:
+            problem = str(error)
+        self.offered.send(self._described(name, text).replace(problem=problem))
 
     @command
     def apply_text(self, name: str, text: str) -> None:
-        """Put a text in place of the one there is."""
-        self._carry_out(_text(name)(text=text))
+        """Put a text in place of the one there is, and send it as applied, or with why it cannot be."""
+        try:
+            if name == PROMPT:
+                self._rewrite_prompt(text)
+            else:
+                self._carry_out(_text(name)(text=text))
+        except BackstepError as error:
+            self.offered.send(self._described(name, text).replace(problem=str(error)))
+            raise
+        self.offered.send(self._described(name, text).replace(applied=True))
+
+    def _described(self, name: str, text: str) -> EditText:
+        if name != PROMPT:
+            kind = _text(name)
+            return EditText(name=name, title=kind.title, hint=kind.hint, language=kind.language, text=text)
+        held = self._runner.held_calls[-1] if self._runner.held_calls else None
+        title = "The prompt of a call"
+        if held is not None:
+            title = held_prompt.TITLE.format(number=held.record.number, purpose=held.record.purpose)
+        deaf = held is not None and held.record.llm == "rules"
+        return EditText(name=name, title=title, hint=held_prompt.HINT, text=text, note=_DEAF if deaf else "")
+
+    def _held_call(self) -> HeldCall:
+        if not self._runner.held_calls:
+            raise UsageError(
+                "No LLM call is held: stop before the next one first (Ctrl+Shift+F10), or with a breakpoint."
+            )
+        return self._runner.held_calls[-1]
+
+    def _rewrite_prompt(self, text: str) -> None:
+        held = self._held_call()
+        before = held.request.messages
+        held.rewrite(held_prompt.with_text(before, text))
+        self._current.store_intervention("prompt", held_prompt.as_text(before), text)
+        run = self._current.need_run("A prompt is of the run under way.")
+        message = f"Call {held.record.number} is sent with this prompt. Go on with Run (F5) or Step (F10)."
+        self._show(run, message)
 
     def _carry_out(self, edit: RunEdit) -> None:
         run = self._current.need_run("An edit is of the run under way.")

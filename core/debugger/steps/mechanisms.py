@@ -21,7 +21,7 @@ from core.debugger.snapshots import (
     StateView,
 )
 from core.schema.errors import TraceError
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Exemplar, Recall
 from core.schema.observation import Observation
 from core.schema.progress import SpaceMemory
 from core.schema.restore import Restored, sent_summary
@@ -357,21 +357,44 @@ def exemplars_view(store: TraceStore, run: int, recalled: Recalled | None) -> Ex
     if whole is None or whole.recall is None:
         return ExemplarsView(message=f"What was recalled at step {recalled.recalled_at} cannot be read.")
     recall = whole.recall
-    used = {one.id: one for one in recall.used}
     return ExemplarsView(
         query=recall.query,
         embedding=recall.embedding,
         family=recall.family,
         votes=tuple(recall.votes.items()),
         threshold=whole.threshold,
-        rows=tuple(
-            ExemplarRow(**dict(one), trajectory=trajectory_text(used[one.id]) if one.id in used else "")
-            for one in recall.retrieved
-        ),
+        rows=_exemplar_rows(recall),
         why=recall.why,
         problems=recall.problems,
         recalled_at=recalled.recalled_at,
     )
+
+
+def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
+    """Return what the prompt has, then what was near; a person may have changed which are used."""
+    used = {one.id: one for one in recall.used}
+    near = [
+        ExemplarRow(
+            **(dict(one) | {"used": one.id in used}),
+            trajectory=trajectory_text(used[one.id]) if one.id in used else "",
+        )
+        for one in recall.retrieved
+    ]
+    retrieved = {one.id for one in near}
+    added = [
+        ExemplarRow(
+            id=one.id,
+            family=one.family,
+            task=one.task,
+            distance=0.0,
+            used=True,
+            added=True,
+            trajectory=trajectory_text(one),
+        )
+        for one in recall.used
+        if one.id not in retrieved
+    ]
+    return tuple(sorted([*near, *added], key=lambda row: not row.used))
 
 
 def _earlier(store: TraceStore, run: int, step: int) -> Recalled | None:

@@ -145,9 +145,13 @@ class StepPublisher:
 
 
 def _with_pending(run: AgentRun, *, editable: bool) -> _Change:
-    """Return what shows the action under review, as it is now, in a step."""
+    """Return what shows the action under review, and what could be permitted, as they are now, in a step."""
+    state = run.state
+    beside: tuple[str, ...] = ()
+    if not run.ended and state.unacted and state.has_done("recognise"):
+        beside = tuple(name for name in state.offered if state.permissible.action(name) is None)
     if run.next_phase != "review" or run.ended:
-        return lambda view: view
+        return lambda view: view.replace(permissible=view.permissible.replace(beside=beside))
     pending = run.state.pending
     text = str(pending.action) if pending.action is not None else ""
     proposed = str(pending.proposed) if pending.edited and pending.proposed is not None else ""
@@ -160,7 +164,7 @@ def _with_pending(run: AgentRun, *, editable: bool) -> _Change:
         "outcome": "pending",
         "queue": tuple(str(one) for one in run.state.queue),
     }
-    chosen: dict[str, Any] = {"chosen": text, "chosen_ref": ref_of(pending.action)}
+    chosen: dict[str, Any] = {"chosen": text, "chosen_ref": ref_of(pending.action), "beside": beside}
 
     def change(view: StepView) -> StepView:
         return view.replace(

@@ -1,14 +1,19 @@
 """Plan & remedies: what the agent is about, what else it would try, and what was said of its steps."""
 
-from PySide6.QtCore import QModelIndex, Signal, Slot
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import GradeView, JudgementView, PlanView, SessionView, StepView
+from core.debugger.snapshots import GradeView, JudgementView, PermissibleView, PlanView, StepView
 from core.schema.progress import Subtask
-from core.schema.step import RemedyRecord
+from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.editable import EditablePanel, ask_line, show_right
 from gui.widgets.enabled_commands import can_step
 from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
@@ -94,6 +99,7 @@ def judgement_row(judgement: JudgementView) -> Row:
         *_verdict(judgement),
         detail="\n".join(lines),
         quiet=not judgement.sentence,
+        key=judgement.step,
     )
 
 
@@ -135,12 +141,17 @@ def plan_fact(view: PlanView) -> str:
     return " · ".join(parts)
 
 
-class PlanPanel(QWidget):
-    """Shows `PlanView`; the plan is edited in its place, a waiting remedy fired without being asked again."""
+class PlanPanel(EditablePanel):
+    """Shows `PlanView`; the plan is edited in its place, a waiting remedy fired without being asked again.
+
+    Remedies and judgements are put right from their menus.
+    """
 
     plan_edited = Signal(object, int)
     """The texts of the subtasks as a tuple, and the position of the current one."""
     remedy_fired = Signal(int)
+    overrule_wanted = Signal(str, bool)
+    """Which part of the last judgement is to be otherwise, ``aligned``, ``subtask`` or ``task``, and how it is."""
     subtask_wanted = Signal(int)
     """The position of a subtask, from 0, until which the run is to go on."""
     state_changed = Signal()
@@ -150,8 +161,7 @@ class PlanPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = PlanView()
-        self._session = SessionView()
-        self._live = True
+        self._permissible = PermissibleView()
         self.subtasks = Rows(theme, "Subtasks of the plan")
         self.subtasks.chosen.connect(self.edit)
         self.subtasks.selected.connect(self._refresh)
@@ -168,17 +178,24 @@ class PlanPanel(QWidget):
         self.plan.head.addWidget(self.edit_button)
         self.experience_text = FittedText("Learned of the trials before", lines=8)
         self.experience = Section(theme, "Learned of the trials before", indented(self.experience_text))
+        self.lessons_button = key_button("Edit", "", "", lambda: self.text_wanted.emit("experience"))
+        self.experience.head.addWidget(self.lessons_button)
         self.waiting = Rows(theme, "Remedies")
         self.waiting.chosen.connect(self._on_chosen)
         self.waiting.selected.connect(self._refresh)
+        self.waiting.installEventFilter(self)
+        RowMenu(self.waiting, self.remedy_entries)
         self.no_remedies = NoteLabel("dim", _NO_REMEDIES)
         for note in (self.no_plan, self.remark, self.no_remedies):
             note.setContentsMargins(10, 1, 10, 3)
         tried = "Go back to the step this remedy starts from, and try it (Ctrl+Shift+J, Enter in the list)"
         self.fire_button = key_button("Try it", tried, "", self.fire)
         self.remedies = Section(theme, "Remedies", self.waiting, self.no_remedies)
+        self.add_button = key_button("Add…", "", "", self.add_remedy)
+        self.remedies.head.addWidget(self.add_button)
         self.remedies.head.addWidget(self.fire_button)
         self.judged = Rows(theme, "Judgements, the latest first")
+        RowMenu(self.judged, self.judgement_entries)
         self.judgements = Section(theme, "Judgements", self.judged)
         self.went_back = Rows(theme, "Goings back, the latest first")
         self.grades = Section(theme, "Going back", self.went_back)
@@ -193,12 +210,12 @@ class PlanPanel(QWidget):
 
     @property
     def can_edit(self) -> bool:
-        return self._live and self._view.editable
+        return self.live and self._view.editable
 
     @property
     def remedy(self) -> int | None:
         """The remedy that can be fired now: the selected one, else the topmost that waits."""
-        if not self._live or not can_step(self._session):
+        if not self.live or not can_step(self.session):
             return None
         waiting = [one.number for one in self._view.remedies if one.state == "waiting"]
         return _chosen_or_first(self.waiting.key, waiting)
@@ -206,7 +223,7 @@ class PlanPanel(QWidget):
     @property
     def subtask(self) -> int | None:
         """The subtask that can be run to: the selected one, else the one after the current one."""
-        if not self._live or not can_step(self._session):
+        if not self.live or not can_step(self.session):
             return None
         states = [one.status for one in self._view.subtasks]
         current = states.index("current") if "current" in states else -1
@@ -221,7 +238,120 @@ class PlanPanel(QWidget):
         return (
             MenuEntry("Run to this subtask", self.run_to_subtask, key="Ctrl+F8", enabled=can, why=why),
             MenuEntry("Edit the plan", self.edit, key="Ctrl+Shift+E", enabled=self.can_edit),
+            self._again("plan", "Ask for the plan again", "Ctrl+P, 1"),
+            self.edit_entry(
+                "Start a new trial", lambda: self.ask_edit("StartNewTrial"), "StartNewTrial", "Ctrl+P, T"
+            ),
         )
+
+    def remedy_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
+        """Return what can be asked for of a remedy."""
+        row: Row = index.data(ROW)
+        self.waiting.setCurrentIndex(index)
+        fires = row.key == self.remedy
+        add = self.edit_entry("Add a remedy…", self.add_remedy, "ForceState", "Ctrl+P, R")
+        again = self._again("remedies", "Ask for the remedies again", "Ctrl+P, 4")
+        if row.key not in self._waiting_numbers:
+            return (add, again)
+        why = "" if fires else "Only while the run rests"
+        return (
+            MenuEntry("Try it", self.fire, key="Ctrl+Shift+J", enabled=fires, why=why),
+            self.edit_entry("Edit it…", self.edit_remedy, key="F2"),
+            self.edit_entry("Try it sooner", lambda: self._move_remedy(1), key="Alt+Up"),
+            self.edit_entry("Try it later", lambda: self._move_remedy(-1), key="Alt+Down"),
+            self.edit_entry("Drop it", self.drop_remedy, key="Delete"),
+            add,
+            again,
+        )
+
+    def judgement_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
+        """Return what can be said otherwise of a judgement: of the last one only."""
+        row: Row = index.data(ROW)
+        why = self.why_not()
+        if not why and index.row():
+            why = f"What follows from step {row.key} is done already: go back to it on a branch (Ctrl+B)"
+        said: tuple[tuple[str, JudgementPart, bool, str], ...] = (
+            ("It was right", "aligned", True, "Ctrl+P, Y"),
+            ("It was wrong", "aligned", False, "Ctrl+P, N"),
+            ("The subtask is done", "subtask", True, "Ctrl+P, S"),
+            ("The subtask is not done", "subtask", False, ""),
+            ("The task is done", "task", True, "Ctrl+P, D"),
+            ("The task is not done", "task", False, ""),
+        )
+        overruled = (
+            MenuEntry(text, partial(self.overrule, part, so), key=key, enabled=not why, why=why)
+            for text, part, so, key in said
+        )
+        return (*overruled, self._again("judgement", "Ask for the judgement again", "Ctrl+P, 5"))
+
+    def _again(self, what: str, text: str, key: str) -> MenuEntry:
+        return self.edit_entry(text, lambda: self.ask_edit("AskAgain", what=what), f"AskAgain {what}", key)
+
+    def overrule(self, part: JudgementPart, is_so: bool) -> None:
+        """Say otherwise of the step that was just carried out."""
+        if not self.why_not():
+            self.overrule_wanted.emit(part, is_so)
+
+    @property
+    def _waiting_numbers(self) -> list[int]:
+        return [one.number for one in self._view.remedies if one.state == "waiting"]
+
+    @property
+    def _chosen_remedy(self) -> int | None:
+        """The remedy that is edited, moved or dropped: the selected one, else the topmost that waits."""
+        return _chosen_or_first(self.waiting.key, self._waiting_numbers)
+
+    @Slot()
+    def add_remedy(self) -> None:
+        """Ask for another remedy, which is put on top of those that wait."""
+        if not self.why_not("ForceState"):
+            label = "An action that is tried first where this step's action turns out wrong:"
+            self._ask_action("Add a remedy", label, lambda text: self.ask_edit("AddRemedy", action=text))
+
+    def edit_remedy(self) -> None:
+        """Ask for another action in place of a remedy's."""
+        number = self._chosen_remedy
+        if number is not None and not self.why_not():
+            now = next(one.action for one in self._view.remedies if one.number == number)
+            ask_line(
+                self,
+                f"Edit remedy {number}",
+                "The action that is tried:",
+                lambda text: self.ask_edit("EditRemedy", number=number, action=text),
+                text=now,
+            )
+
+    def drop_remedy(self) -> None:
+        """Do without a remedy."""
+        if (number := self._chosen_remedy) is not None:
+            self.ask_edit("DropRemedy", number=number)
+
+    def _move_remedy(self, sooner: int) -> None:
+        if (number := self._chosen_remedy) is not None:
+            self.ask_edit("MoveRemedy", number=number, sooner=sooner)
+
+    def _ask_action(self, title: str, label: str, then: Callable[[str], object]) -> None:
+        rows = self._permissible.rows
+        ask_line(
+            self, title, label, then, choices={f"{row.text}  {row.label}".strip(): row.text for row in rows}
+        )
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.waiting and isinstance(event, QKeyEvent):
+            keys: dict[str, Callable[[], None]] = {
+                "F2": self.edit_remedy,
+                "Del": self.drop_remedy,
+                "Ins": self.add_remedy,
+                "Alt+Up": partial(self._move_remedy, 1),
+                "Alt+Down": partial(self._move_remedy, -1),
+            }
+            do = keys.get(QKeySequence(event.keyCombination()).toString())
+            if do is not None and event.type() in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+                event.accept()
+                if event.type() == QEvent.Type.KeyPress:
+                    do()
+                return True
+        return super().eventFilter(watched, event)
 
     @Slot()
     def run_to_subtask(self) -> None:
@@ -231,11 +361,12 @@ class PlanPanel(QWidget):
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
+        self._permissible = step.permissible
         self.show_plan(step.plan, live=step.live)
 
     def show_plan(self, view: PlanView, *, live: bool = True) -> None:
         """Replace what is on screen with `view`; a draft of the plan stays while there is a plan to replace."""
-        self._view, self._live = view, live
+        self._view, self.live = view, live
         there = view.subtasks or view.remedies or view.judgements or view.grades or view.experience
         said = view.message or ("" if there or self.can_edit else NONE)
         if self.editing and said:
@@ -257,10 +388,7 @@ class PlanPanel(QWidget):
         self.fact_changed.emit("" if said else plan_fact(view))
         self._refresh()
 
-    @Slot(object)
-    def show_session(self, view: SessionView) -> None:
-        """Follow what the session is doing: a remedy is fired only while it rests."""
-        self._session = view
+    def show_rights(self) -> None:
         self._refresh()
 
     @Slot()
@@ -305,6 +433,11 @@ class PlanPanel(QWidget):
         self.editor.allow(self.can_edit)
         self.fire_button.setVisible(any(one.state == "waiting" for one in self._view.remedies))
         self.fire_button.setEnabled(self.remedy is not None)
+        show_right(
+            self.add_button, "Add a remedy (Ctrl+P, R; Insert in the list)", self.why_not("ForceState")
+        )
+        lessons = "Edit what earlier trials have taught (Ctrl+P, L)"
+        show_right(self.lessons_button, lessons, self.why_not("experience"))
         self.state_changed.emit()
 
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
 from core.debugger.breakpoints.kinds.actions import StateEntered, StateLeft
@@ -10,9 +10,10 @@ from core.debugger.snapshots import SetAsideView, StateView, StepView
 from core.schema.step import Fit
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
-from gui.widgets.buttons import icon_button
+from gui.widgets.buttons import icon_button, key_button
+from gui.widgets.editable import EditablePanel, ask_line, show_right
 from gui.widgets.formats import count
-from gui.widgets.item_views import MenuEntry, open_menu
+from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import FittedText, NoteLabel, OrWords, set_tone
@@ -20,8 +21,8 @@ from gui.widgets.words import FittedText, NoteLabel, OrWords, set_tone
 _NONE = "No state recognised yet. Step with F10 to observe the page and recognise its state."
 
 
-class StatePanel(QWidget):
-    """Shows `StateView`."""
+class StatePanel(EditablePanel):
+    """Shows `StateView`; a state is forced from the menus of the diagram and of the states tried."""
 
     fact_changed = Signal(str)
     file_wanted = Signal(str)
@@ -39,9 +40,17 @@ class StatePanel(QWidget):
         self.buffer_section = Section(theme, "Looked at, set aside", self.buffer)
         self.remembered = Rows(theme, "Remembered for later states")
         self.remembered_section = Section(theme, "Remembered", self.remembered)
+        self.memory_buttons = tuple(
+            key_button("Edit", "", "", lambda: self.text_wanted.emit("memory")) for _ in range(2)
+        )
+        for section, button in zip(
+            (self.buffer_section, self.remembered_section), self.memory_buttons, strict=True
+        ):
+            section.head.addWidget(button)
         self.instruction = FittedText("What the state's file tells the agent", lines=10)
         self.instruction_section = Section(theme, "Instruction", indented(self.instruction))
         self.fits = Rows(theme, "States that were tried")
+        RowMenu(self.fits, self._fit_entries)
         self.fits_section = Section(theme, "States tried", self.fits)
         kept = (self.buffer_section, self.remembered_section)
         tried = (self.fits_section, self.instruction_section)
@@ -53,6 +62,11 @@ class StatePanel(QWidget):
     @Slot(object)
     def show_step(self, step: StepView) -> None:
         self.show_state(step.state)
+        self.show_liveness(step)
+
+    def show_rights(self) -> None:
+        for button in self.memory_buttons:
+            show_right(button, "Edit buffer and memory (Ctrl+P, M)", self.why_not("memory"))
 
     def show_state(self, view: StateView) -> None:
         """Replace what is on screen with `view`."""
@@ -63,7 +77,7 @@ class StatePanel(QWidget):
         self.state.setText(view.state)
         self.state.setAccessibleName(f"State {view.state}")
         self.open_button.setVisible(bool(view.file))
-        self.open_button.setToolTip(f"Open {view.file} for editing (Alt+S)")
+        self.open_button.setToolTip(f"Open {view.file} in the editor (Alt+S)")
         self.why.show_text(f"Matched by {view.why}" if view.why and view.why[:1].islower() else view.why)
         also = f"⚠ Also matched: {', '.join(view.also)}. The first of them was taken."
         self.also.show_text(also if view.also else "")
@@ -101,7 +115,7 @@ class StatePanel(QWidget):
         fit = icon_button(theme, "screen-normal", all_of_it, self.diagram.fit)
         self.zooming = QWidget(head)
         in_row(self.zooming, larger, smaller, fit, spacing=2)
-        file = "Open the state space's file for editing (Alt+S)"
+        file = "Open the state space's file in the editor (Alt+S)"
         self.open_button = icon_button(theme, "go-to-file", file, self._on_open)
         self.open_button.setShortcut("Alt+S")
         for button in (larger, smaller, fit, self.open_button):
@@ -119,10 +133,44 @@ class StatePanel(QWidget):
     def entries(self, state: str) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a state of the diagram."""
         want = self.breakpoint_wanted.emit
+        name = "ForceState"
         return (
+            self.edit_entry(f"Take the page for {state}", lambda: self._force(state), name, "Ctrl+P, X"),
+            self.edit_entry("Recognise the page anew", self.recognise, name, "Ctrl+P, 6"),
+            self.text_entry("Edit buffer and memory…", "memory", "Ctrl+P, M"),
             MenuEntry(f"Stop when {state} is entered", lambda: want(StateEntered(state=state))),
             MenuEntry(f"Stop when {state} is left", lambda: want(StateLeft(state=state))),
         )
+
+    def _fit_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
+        row: Row = index.data(ROW)
+        return self.entries(row.key)
+
+    @Slot()
+    def force(self) -> None:
+        """Ask which state the page is taken for in this step."""
+        names = [one.name for one in self._view.states]
+        if names and not self.why_not("ForceState"):
+            label = "The state that the page counts as in this step:"
+            ask_line(self, "Force a state", label, self._force, choices=names, only=True)
+
+    @property
+    def why_no_force(self) -> str:
+        """Why no state can be forced, or nothing."""
+        none = (
+            ""
+            if self._view.states
+            else "No state space holds here: choose a preset that has one (Ctrl+Shift+P)"
+        )
+        return self.why_not("ForceState") or none
+
+    def _force(self, state: str) -> None:
+        self.ask_edit("ForceState", state=state)
+
+    @Slot()
+    def recognise(self) -> None:
+        """Have the state of the page recognised anew."""
+        self.ask_edit("ForceState")
 
     def _on_menu(self, state: str, place: QPoint) -> None:
         open_menu(self.diagram, self.entries(state), place)

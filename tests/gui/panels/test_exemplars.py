@@ -145,3 +145,9 @@ def test_one_that_is_left_out_says_why(panel: ExemplarsPanel):
     (shown,) = panel.nearest.rows
     assert shown.word == "left out"
     assert "There is no action clck." in shown.detail
+
+
+def test_one_that_was_added_by_hand_is_told_so_without_a_distance(panel: ExemplarsPanel):
+    added = EXEMPLARS.rows[0].replace(id="mine", task="buy a lamp", distance=0.0, added=True)
+    panel.show_exemplars(EXEMPLARS.replace(rows=(added, *EXEMPLARS.rows)))
+    assert (panel.used.rows[0].text, panel.used.rows[0].word) == ("buy a lamp", "added by hand")

@@ -181,8 +181,8 @@ class RetrievalFar(Breakpoint):
         recalled = event.completed(Recalled)
         if recalled is None or recalled.recall is None:
             return None
-        nearest = recalled.recall.nearest
-        if nearest is None or nearest.distance is None or nearest.distance <= self.above:
+        nearest = min(recalled.recall.retrieved, key=lambda one: one.distance, default=None)
+        if nearest is None or nearest.distance <= self.above:
             return None
         return f"The nearest exemplar, {nearest.id}, is {nearest.distance:.3g} away, above {self.above:g}."
 

@@ -245,6 +245,27 @@ def test_one_more_action_is_permitted_for_one_step(shop):
     refused(live, PermitAction(action="got"), "did you mean goto?")
 
 
+def test_what_cannot_be_edited_now_is_known_with_its_reason(shop):
+    live = shop
+    assert live.view.refusals["AskAgain plan"].startswith("Plan is switched off")
+    assert live.view.refusals["return"] == "No policy has come back to the one at work yet."
+    assert not {"frame", "memory", "observation", "PopFrame", "ForceState"} & live.view.refusals.keys()
+    live.session.edits.ask_for("PopFrame", {"answer": "there is a list"})
+    live.wait(lambda: "has ended" in live.view.message and live.view.mode == "waiting")
+    live.wait_phase("decide")
+    assert "Nobody called this policy" in live.view.refusals["PopFrame"]
+    assert "return" not in live.view.refusals
+
+
+def test_what_the_page_offers_beside_is_known_until_it_is_permitted(shop):
+    live = shop
+    assert "scroll" in live.step.permissible.beside
+    live.session.edits.ask_for("PermitAction", {"action": "scroll"})
+    live.wait(lambda: "scroll is permissible" in live.view.message and live.view.mode == "waiting")
+    assert "scroll" not in live.step.permissible.beside
+    assert live.step.permissible.beside
+
+
 def test_buffer_and_remembered_values_are_rewritten_as_text(shop, server):
     live = shop
     live.session.edits.begin_text("memory")
@@ -299,6 +320,8 @@ def test_an_exemplar_is_left_out_of_the_live_run_and_another_one_added(live, ser
     assert used[0] not in [row.id for row in live.step.exemplars.rows if row.used]
     refused(live, DropExemplar(id=used[0]), "is not among the exemplars")
     edit(live, PinExemplar(id=used[0]), "is in the prompts from now on")
+    live.wait_phase("decide")
+    assert used[0] in [row.id for row in live.step.exemplars.rows if row.used]
     refused(live, PinExemplar(id="no-such"), "There is no exemplar")
     assert kinds(live)[-2:] == ["exemplars", "exemplars"]
     live.to_review()

@@ -158,7 +158,7 @@ def test_the_run_goes_on_to_the_chosen_subtask_else_to_the_next_one(panel: PlanP
     assert panel.subtask == 3
     panel.subtasks.select_key(3)
     menu = panel.entries(panel.subtasks.currentIndex())
-    assert [(one.text, one.enabled) for one in menu] == [
+    assert [(one.text, one.enabled) for one in menu[:2]] == [
         ("Run to this subtask", True),
         ("Edit the plan", True),
     ]
@@ -173,7 +173,7 @@ def test_a_subtask_that_is_done_or_current_cannot_be_run_to(panel: PlanPanel):
     for key in (0, 2):
         panel.subtasks.select_key(key)
         assert panel.subtask is None
-        (run, _edit) = panel.entries(panel.subtasks.currentIndex())
+        run, *_ = panel.entries(panel.subtasks.currentIndex())
         assert not run.enabled
         assert "waits" in run.why
 

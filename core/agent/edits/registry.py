@@ -1,0 +1,52 @@
+"""The edits by name: those that are written as a text, and those that a window asks for with plain values."""
+
+from typing import Any, get_args
+
+from core.agent.edits.ask_again import AskAgain, Asked
+from core.agent.edits.edit import RunEdit, TextEdit
+from core.agent.edits.page import DropExemplar, EditObservation, EditParser, PinExemplar
+from core.agent.edits.reflection import (
+    AddRemedy,
+    DropRemedy,
+    EditExperience,
+    EditRemedy,
+    MoveRemedy,
+    StartNewTrial,
+)
+from core.agent.edits.stack import EditFrame, EditReturn, PopFrame, PushPolicy, RestartFrame
+from core.agent.edits.state_space import EditMemory, ForceState, PermitAction
+
+TEXTS: dict[str, type[TextEdit]] = {
+    one.name: one for one in (EditMemory, EditFrame, EditReturn, EditObservation, EditParser, EditExperience)
+}
+"""Edits of a text, by the name of the text."""
+_WITH_VALUES: tuple[type[RunEdit], ...] = (
+    AddRemedy,
+    EditRemedy,
+    MoveRemedy,
+    DropRemedy,
+    StartNewTrial,
+    PopFrame,
+    RestartFrame,
+    PushPolicy,
+    ForceState,
+    PermitAction,
+    DropExemplar,
+    PinExemplar,
+    AskAgain,
+)
+EDITS: dict[str, type[RunEdit]] = {one.__name__: one for one in _WITH_VALUES}
+"""Edits that are asked for with values, by the name of their class."""
+WITHOUT_VALUES: dict[str, RunEdit] = {
+    "StartNewTrial": StartNewTrial(),
+    "PopFrame": PopFrame(),
+    "RestartFrame": RestartFrame(),
+    "ForceState": ForceState(),
+    **{f"AskAgain {what}": AskAgain(what=what) for what in get_args(Asked)},
+}
+"""What needs no values and may be asked for at any time, by the name by which `SessionView.refusals` has it."""
+
+
+def edit_of(name: str, values: dict[str, Any]) -> RunEdit:
+    """Return the edit that a window asks for; a wrong name or value is a mistake of the window."""
+    return EDITS[name].model_validate(values)

@@ -1,0 +1,225 @@
+"""The files that agents go by, edited in the window: read, checked as they are typed, tried and saved.
+
+A bundled file is never changed: what is saved is the user's copy of it, which wins.
+"""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.agent.decision import Decider
+from core.agent.edits.run_edits import refusals
+from core.agent.llm_calls import Asker
+from core.agent.loop import AgentRun
+from core.agent.phases.recognise import recognise
+from core.agent.policies.catalogue import NOT_POLICIES
+from core.agent.presets import Preset, Presets
+from core.agent.prompt_builder import Prompter
+from core.agent.prompts import Prompts
+from core.agent.resources import AgentResources
+from core.agent.spaces.file import Spaces
+from core.debugger.commands import command
+from core.debugger.interventions.held_prompt import as_text
+from core.debugger.service import Service
+from core.debugger.snapshots import EditText
+from core.schema.errors import BackstepError, DataError, UsageError
+from core.schema.messages import Message
+from core.schema.signal import Signal
+from core.settings.saving import write_whole
+from core.settings.user_file import near, read_text
+from core.storage.resources import RESOURCES
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
+KINDS = {
+    "policies": ("policy", ".md", "markdown"),
+    "presets": ("preset", ".toml", "toml"),
+    "state_spaces": ("state space", ".toml", "toml"),
+    "prompts": ("prompt", ".j2", "text"),
+}
+"""The folders of files that can be edited: what one is called, how its name ends, and its language."""
+_NO_STEP = "No prompt to show: open a task (Ctrl+N) and step to an action (F10)."
+_SAME = "With this text the prompt of the action in view stays as it is:\n\n"
+
+
+class EditingService(Service[EditText]):
+    """Sends the text of a file as `changed`, whole, when it was asked for, checked or saved.
+
+    A file has the name of its path below the folder of all kinds, such as
+    ``policies/webarena/find_commits.md``.
+    """
+
+    view = EditText(name="", title="")
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.files_listed: Signal[tuple[str, ...]] = Signal()
+        """The names of all files that can be edited, in order."""
+
+    def failed(self, problem: str) -> None:
+        self.session.complain(problem)
+
+    @command
+    async def list_files(self) -> None:
+        """Send the names of all files that can be edited."""
+        self.files_listed.send(tuple(sorted(self._files())))
+
+    @command
+    async def open_path(self, path: str) -> None:
+        """Offer the file at a path, which a step has recorded, to be edited."""
+        for root in (self.services.config, RESOURCES):
+            if Path(path).is_relative_to(root):
+                await self._offer(Path(path).relative_to(root).as_posix())
+                return
+        raise UsageError(
+            f"{path} is neither a bundled file nor in {self.services.config}: edit it where it is."
+        )
+
+    @command
+    async def open(self, name: str) -> None:
+        """Offer a file to be edited."""
+        await self._offer(name)
+
+    @command
+    async def check(self, name: str, text: str) -> None:
+        """Send the text with what is wrong in it, or with the prompt that would result."""
+        self.send(await self._checked(name, text))
+
+    @command
+    async def save(self, name: str, text: str) -> None:
+        """Save the file as the user's own; what is wrong in it is sent instead."""
+        await self._save(name, text)
+
+    @command
+    async def try_here(self, name: str, text: str) -> None:
+        """Save the file, and have the step under way decided anew with it."""
+        if await self._save(name, text):
+            kind, _, rest = name.partition("/")
+            preset = Path(rest).stem if kind == "presets" else self.session.session.preset
+            if preset != self.session.session.preset:
+                self.session.agent.set_preset(preset)
+            self.session.corrections.ask_anew_by_files()
+
+    async def _offer(self, name: str) -> None:
+        text = read_text(self._source(name))
+        self.send((await self._checked(name, text)).replace(asked=True))
+
+    async def _save(self, name: str, text: str) -> bool:
+        view = await self._checked(name, text)
+        if not view.problem:
+            try:
+                write_whole(self._target(name), text)
+            except DataError as error:
+                view = view.replace(problem=str(error))
+        self.send(view.replace(applied=not view.problem))
+        if not view.problem:
+            self.session.change(message=f"Saved {self._target(name)}.")
+            self.session.offer()
+        return not view.problem
+
+    async def _checked(self, name: str, text: str) -> EditText:
+        kind, _, rest = name.partition("/")
+        what, _, language = KINDS[kind]
+        target = self._target(name)
+        bundled = not target.exists()
+        own = f"Saved as your copy, {target}, which wins; the bundled file stays as it is."
+        view = EditText(
+            name=name,
+            title=f"The {what} {rest}",
+            language=language,
+            text=text,
+            note=own if bundled else f"Saved as {target}, your copy, which wins over a bundled one.",
+            tries=self._tries,
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder) / name
+            draft.parent.mkdir(parents=True)
+            draft.write_text(text, encoding="utf-8")
+            try:
+                resources, preset = self._with_draft(Path(folder), kind, rest)
+                preview = await self._preview(resources, preset)
+            except BackstepError as error:
+                return view.replace(problem=str(error).replace(str(draft), target.name))
+        return view.replace(preview=preview)
+
+    def _with_draft(self, folder: Path, kind: str, rest: str) -> tuple[AgentResources, Preset]:
+        """Return what agents go by with the draft in that folder in place, and the preset; raises as the readers do."""
+        base, config = self._resources, self.services.config
+        here = self.session.session.preset
+        prompts = Prompts((folder / "prompts", config / "prompts", RESOURCES / "prompts"))
+        spaces = Spaces(_folders(config, folder, "state_spaces"))
+        presets = Presets(_folders(config, folder, "presets"), prompts, spaces)
+        match kind:
+            case "policies":
+                policies = base.policies.beside(folder / kind, {})
+                return replace(base, policies=policies), base.presets.get(here)
+            case "prompts":
+                prompts.check(rest)
+            case "state_spaces":
+                spaces.get(Path(rest).stem)
+            case "presets":
+                here = Path(rest).stem
+        return replace(base, presets=presets, prompts=prompts, spaces=spaces), presets.get(here)
+
+    async def _preview(self, resources: AgentResources, preset: Preset) -> str:
+        """Return the messages that would ask for the action of the step under way."""
+        run = self._run_at_rest
+        if run is None or not run.state.unacted or not run.state.has_done("abstract"):
+            return _NO_STEP
+        before = await self._messages(run, self._resources, run.state.preset)
+        after = await self._messages(run, resources, preset)
+        return (_SAME if before == after else "") + as_text(after)
+
+    async def _messages(
+        self, run: AgentRun, resources: AgentResources, preset: Preset
+    ) -> tuple[Message, ...]:
+        asker = Asker(run.store, self.services.llms.routed(self.session.session.llm), lambda _: None)
+        state = run.state.copy()
+        state.preset = preset.answered_in(asker.reply_format("function" if preset.calls == 2 else "decide"))
+        state.begin_again("recognise", "")
+        await recognise(state, run.world, resources)
+        return Decider(Prompter(resources, asker)).messages(state)
+
+    @property
+    def _run_at_rest(self) -> AgentRun | None:
+        run = self.session.agent_run
+        return run if run is not None and run.resting and not self.session.busy else None
+
+    @property
+    def _tries(self) -> bool:
+        run = self._run_at_rest
+        return run is not None and "ForceState" not in refusals(run)
+
+    @property
+    def _resources(self) -> AgentResources:
+        """What the run under way goes by; without one, what there is."""
+        run = self.session.agent_run
+        return self.services.resources if run is None else run.edit_context.resources
+
+    def _target(self, name: str) -> Path:
+        return self.services.config / name
+
+    def _source(self, name: str) -> Path:
+        """Return the file that holds, the user's before the bundled one; raises UsageError."""
+        files = self._files()
+        if name not in files:
+            raise UsageError(f'There is no file "{name}" to edit; {near(name, tuple(files))}')
+        return files[name]
+
+    def _files(self) -> dict[str, Path]:
+        return {
+            path.relative_to(root).as_posix(): path
+            for root in (RESOURCES, self.services.config)
+            for kind, (_, suffix, _) in KINDS.items()
+            for path in sorted((root / kind).rglob(f"*{suffix}"))
+            if path.stem not in NOT_POLICIES
+        }
+
+
+def _folders(config: Path, draft: Path, kind: str) -> tuple[Path, ...]:
+    return (RESOURCES / kind, config / kind, draft / kind)
+
+
+make_service = EditingService

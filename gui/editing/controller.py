@@ -1,0 +1,103 @@
+"""Editing: the editors of the run's texts, of the prompt of a held call, and of the files that agents go by."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+
+from core.debugger.snapshots import EditText, SessionView
+from gui.editing.window import TextEditor
+from gui.shell.feature import FeatureController, present
+from gui.shell.main_window import MainWindow
+from gui.widgets.editable import ask_line
+from gui.widgets.enabled_commands import why_no_edit
+
+if TYPE_CHECKING:
+    from core.debugger.editing.service import EditingService
+
+PROMPT = "prompt"
+
+
+class EditingController(FeatureController):
+    """Opens an editor for each text that is offered, and passes on what is asked of it."""
+
+    def __init__(self, window: MainWindow, service: "EditingService") -> None:
+        super().__init__(window)
+        self._service = service
+        self._session = window.view
+        self._places: dict[str, tuple[int | None, int, int]] = {}
+        """Run, step and held call at which each text was read."""
+        self.editors: dict[str, TextEditor] = {}
+        """The editors that were opened, by the name of their text."""
+        self.follow(window.session.text_offered, self._show_text, keep="every")
+        self.follow(service.changed, self._show_text, keep="every")
+        self.follow(service.files_listed, self._choose_file)
+        self.follow(window.session.session_changed, self._show_session)
+        window.state.file_wanted.connect(service.open_path)
+        window.stack.file_wanted.connect(service.open_path)
+        window.actions_by_name["edit_file"].triggered.connect(lambda _on=False: service.list_files())
+
+    @Slot(object)
+    def _show_text(self, views: tuple[EditText, ...]) -> None:
+        for view in views:
+            editor = self.editors.get(view.name)
+            if view.asked:
+                editor = editor or self._make(view.name)
+                self._places[view.name] = self._place
+                editor.offer(view)
+                present(editor)
+            elif editor is not None:
+                editor.show_checked(view)
+        self._show_session(self._session)
+
+    def _make(self, name: str) -> TextEditor:
+        window = self.window
+        editor = self.editors[name] = TextEditor(window.theme, window.remembered, window)
+        if "/" in name:
+            editor.check_requested.connect(self._service.check)
+            editor.apply_requested.connect(self._service.save)
+            editor.try_requested.connect(self._service.try_here)
+            editor.reload_requested.connect(self._service.open)
+        else:
+            editor.check_requested.connect(window.session.edits.check_text)
+            editor.apply_requested.connect(window.session.edits.apply_text)
+            editor.reload_requested.connect(window.session.edits.begin_text)
+        return editor
+
+    @property
+    def _place(self) -> tuple[int | None, int, int]:
+        return self._session.run, self._session.step, self._session.held_call
+
+    @Slot(object)
+    def _show_session(self, view: SessionView) -> None:
+        before, self._session = self._session, view
+        for name, editor in self.editors.items():
+            if "/" not in name:
+                editor.show_run(self._why_not(name), self._gone_on(name))
+            moved = (before.step, before.phase, before.held_call) != (view.step, view.phase, view.held_call)
+            if moved and editor.isVisible():
+                editor.check()
+
+    def _why_not(self, name: str) -> str:
+        if name != PROMPT:
+            return why_no_edit(self._session, live=True)
+        return "" if self._session.held_call else "No LLM call is held"
+
+    def _gone_on(self, name: str) -> str:
+        run, step, call = self._places[name]
+        if (run, step) == self._place[:2] and (name != PROMPT or call == self._place[2]):
+            return ""
+        if name == PROMPT:
+            return f"Call {call} has gone on; your draft is kept. Reload (Alt+R) reads the prompt that is held now."
+        return (
+            f"The run has gone on since this was read at step {step}; your draft is kept. Apply puts it in place "
+            "of what there is now, Reload (Alt+R) reads that."
+        )
+
+    @Slot(object)
+    def _choose_file(self, names: tuple[str, ...]) -> None:
+        """Ask which of the files is to be edited."""
+        label = "A policy, preset, state space or prompt:"
+        ask_line(self.window, "Edit a file of the agent", label, self._service.open, choices=names, only=True)
+
+
+install = EditingController

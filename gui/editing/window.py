@@ -1,0 +1,198 @@
+"""The editor of one text: of the run under way, of a held call, or of a file that agents go by."""
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QFontMetricsF, QHideEvent, QTextCursor
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
+
+from core.debugger.snapshots import EditText
+from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.layouts import holding, in_column, in_row, splitter
+from gui.widgets.remembered import Remembered
+from gui.widgets.text_view import TextView
+from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_flag
+
+_IDLE_MS = 250
+"""After such a pause in typing the text is checked."""
+_PLACE = "editing/place"
+_KEPT = "This is your draft from before; Reload (Alt+R) reads the text as it is now."
+_SIDES = (12, 2, 12, 2)
+
+
+class TextEditor(QDialog):
+    """Edits one `EditText`; checks, applies and reads it again only by emitting.
+
+    A draft stays until it was applied or the text was read again, also where
+    the window is closed or the run goes on meanwhile.
+    """
+
+    check_requested = Signal(str, str)
+    """Name and text, some time after it was changed."""
+    apply_requested = Signal(str, str)
+    try_requested = Signal(str, str)
+    """Name and text that are to be saved and tried at once."""
+    reload_requested = Signal(str)
+
+    def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self._remembered = remembered
+        self._view = EditText(name="", title="")
+        self._read = ""
+        """The text as it was read, which the draft began with."""
+        self._why_not = ""
+        self._gone_on = ""
+        self.title = ElidedLabel("", self)
+        self.title.setFont(theme.text_font(bold=True))
+        self.hint = NoteLabel("dim", parent=self, margins=_SIDES)
+        self.field = QPlainTextEdit(self)
+        self.field.setFont(theme.machine_font())
+        self.field.document().setDocumentMargin(8)
+        self.field.setTabChangesFocus(True)
+        self.field.setTabStopDistance(4 * QFontMetricsF(self.field.font()).horizontalAdvance(" "))
+        self.field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.field.textChanged.connect(self._on_changed)
+        self.field.cursorPositionChanged.connect(self._tell_place)
+        self.preview = TextView(theme, "The prompt that would result", self)
+        result = dim_label("The prompt of the step in view, with this text")
+        result.setContentsMargins(12, 2, 12, 2)
+        self._beside = holding(in_column(None, result, (self.preview, 1), spacing=0))
+        self.note, self.problem = (
+            NoteLabel("dim", parent=self, margins=_SIDES),
+            NoteLabel("bad", parent=self, margins=_SIDES),
+        )
+        self.draft_note = NoteLabel("remedy", parent=self, margins=_SIDES)
+        self.place = dim_label("")
+        again = "Read the text as it is now; the draft is given up"
+        self.reload_button = key_button("Reload", again, "Alt+R", self._on_reload, self)
+        self.try_button = key_button("Try it here", "", "Ctrl+Shift+Return", self._on_try, self)
+        close = "Close the editor; a draft is kept until it is applied or reloaded"
+        self.cancel_button = key_button("Cancel", close, "Esc", self.close, self)
+        self.apply_button = key_button("Apply", "", "Ctrl+Return", self._on_apply, self)
+        set_flag(self.apply_button, "accent", True)
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
+        self._idle.timeout.connect(self.check)
+        split = splitter(Qt.Orientation.Horizontal, self.field, self._beside, sizes=(520, 480))
+        head = in_row(None, (self.title, 1), self.place, margins=(12, 10, 12, 2), spacing=8)
+        buttons = (self.try_button, self.cancel_button, self.apply_button)
+        foot = in_row(None, self.reload_button, 1, *buttons, margins=(12, 8, 12, 10), spacing=8)
+        notes = (self.note, self.draft_note, self.problem)
+        in_column(self, head, self.hint, (split, 1), *notes, foot, spacing=0)
+        self.resize(860, 620)
+        if (place := remembered.part(_PLACE)) is not None:
+            self.restoreGeometry(place)
+
+    @property
+    def text(self) -> str:
+        return self.field.toPlainText()
+
+    @property
+    def name(self) -> str:
+        return self._view.name
+
+    @property
+    def edited(self) -> bool:
+        """Whether there is a draft that was not applied."""
+        return self.text != self._read
+
+    def offer(self, view: EditText) -> None:
+        """Begin with this text; a draft of before stays, and that is said."""
+        if self.edited and self.text != view.text:
+            self._show(view)
+            self._gone_on = _KEPT
+            self.check()
+        else:
+            self._begin(view)
+
+    def show_checked(self, view: EditText) -> None:
+        """Show what is said of the text, unless it was changed since."""
+        if view.applied:
+            self._read = view.text
+            self._show(view)
+            if self.text == view.text:
+                self.close()
+        elif view.text == self.text:
+            self._show(view)
+
+    def show_run(self, why_not: str, gone_on: str) -> None:
+        """Say why it cannot be applied now, and that the run has gone on since it was read."""
+        if (why_not, gone_on) != (self._why_not, self._gone_on) and self.name:
+            self._why_not = why_not
+            self._gone_on = gone_on or (_KEPT if self._gone_on == _KEPT else "")
+            self._refresh()
+
+    @Slot()
+    def check(self) -> None:
+        """Ask whether the text could be applied as it stands."""
+        self._idle.stop()
+        self.check_requested.emit(self.name, self.text)
+
+    def _begin(self, view: EditText) -> None:
+        self._read = view.text
+        self._gone_on = ""
+        at = self.field.textCursor().position() if self.text == view.text else 0
+        self.field.blockSignals(True)
+        self.field.setPlainText(view.text)
+        self.field.blockSignals(False)
+        cursor = QTextCursor(self.field.document())
+        cursor.setPosition(at)
+        self.field.setTextCursor(cursor)
+        self._show(view)
+        self._tell_place()
+        self.field.setFocus()
+
+    def _show(self, view: EditText) -> None:
+        self._view = view
+        self.setWindowTitle(view.title)
+        self.title.setText(view.title)
+        self.field.setAccessibleName(view.title)
+        self.hint.show_text(view.hint)
+        self.note.show_text(view.note)
+        self.problem.show_text(view.problem)
+        self.preview.show_text(view.preview)
+        self._beside.setVisible(bool(view.preview))
+        self._refresh()
+
+    def _refresh(self) -> None:
+        is_file = "/" in self.name
+        self.draft_note.show_text(" ".join(filter(None, (self._gone_on, self._why_not))))
+        wrong = self._view.problem if self._view.text == self.text else ""
+        why = self._why_not or wrong
+        self.apply_button.setText("Save" if is_file else "Apply")
+        self.apply_button.setShortcut("Ctrl+Return")  # Another text takes the key away.
+        words = "Save the file" if is_file else "Put this in place of the text there is"
+        self.apply_button.setEnabled(not why)
+        self.apply_button.setToolTip(why or f"{words} (Ctrl+Enter)")
+        self.try_button.setVisible(is_file)
+        self.try_button.setEnabled(self._view.tries and not wrong)
+        tries = "Save the file, and ask for the action of the step under way again (Ctrl+Shift+Enter)"
+        not_now = "Only while a step of a run is under review: step to the next one (F10)"
+        self.try_button.setToolTip(tries if self._view.tries else not_now)
+
+    def _on_changed(self) -> None:
+        self._idle.start()
+        self._refresh()
+
+    def _tell_place(self) -> None:
+        cursor = self.field.textCursor()
+        self.place.setText(f"line {cursor.blockNumber() + 1}, column {cursor.positionInBlock() + 1}")
+
+    def _on_apply(self) -> None:
+        if self.apply_button.isEnabled():
+            self.apply_requested.emit(self.name, self.text)
+
+    def _on_try(self) -> None:
+        if self.try_button.isEnabled():
+            self.try_requested.emit(self.name, self.text)
+
+    def _on_reload(self) -> None:
+        self._read = self.text
+        self.reload_requested.emit(self.name)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._idle.stop()
+        super().closeEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._remembered.keep_part(_PLACE, self.saveGeometry())
+        super().hideEvent(event)

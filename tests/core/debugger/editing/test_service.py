@@ -1,0 +1,171 @@
+"""Files that agents go by, edited while a run rests: checked, shown in the prompt, saved and tried at once."""
+
+import threading
+
+import pytest
+
+from core.debugger.features import Features
+from core.storage.resources import RESOURCES
+from tests.core.debugger.live import SECONDS
+from tests.core.stage import on, page_file
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+PLAIN = "presets/plain.toml"
+POLICY = "policies/shop/search_shop.md"
+
+
+def says(action):
+    return Reply(text=f"REASON: So.\nACTION: {action}")
+
+
+class Editor:
+    """The service of a session, with what it said last."""
+
+    def __init__(self, live) -> None:
+        self.live = live
+        self.service = Features(live.session)["editing"]
+        self.views: list = []
+        self.names: tuple[str, ...] = ()
+        self._answered = threading.Event()
+        self.service.changed.connect(self._keep_view)
+        self.service.files_listed.connect(self._keep_names)
+
+    def _keep_view(self, view) -> None:
+        self.views.append(view)
+        self._answered.set()
+
+    def _keep_names(self, names) -> None:
+        self.names = names
+        self._answered.set()
+
+    def ask(self, command, *arguments):
+        """Give a command, and return the view that it sends."""
+        self.views.clear()
+        self._answered.clear()
+        command(*arguments)
+        assert self._answered.wait(SECONDS)
+        self.live.settle()
+        return self.views[-1] if self.views else None
+
+
+@pytest.fixture
+def editor(live):
+    before = {path for path in live.config.rglob("*") if path.is_file()}
+    editor = Editor(live)
+    yield editor
+    for path in {path for path in live.config.rglob("*") if path.is_file()} - before:
+        path.unlink()
+    editor.service.session.closers.remove(editor.service.close)
+
+
+def saved(live, name):
+    return live.config / name
+
+
+def test_all_kinds_of_files_are_listed(editor):
+    editor.ask(editor.service.list_files)
+    assert {PLAIN, POLICY, "prompts/turn.j2"} <= set(editor.names)
+    assert {name.partition("/")[0] for name in editor.names} == {
+        "policies",
+        "presets",
+        "prompts",
+        "state_spaces",
+    }
+    assert not [name for name in editor.names if "README" in name]
+
+
+def test_a_bundled_file_is_saved_as_a_copy_of_ones_own_which_then_holds(editor, live):
+    view = editor.ask(editor.service.open_path, str(RESOURCES / PLAIN))
+    assert (view.name, view.language, view.asked, view.problem) == (PLAIN, "toml", True, "")
+    assert f"Saved as your copy, {saved(live, PLAIN)}" in view.note
+    before = (RESOURCES / PLAIN).read_text()
+    text = "# mine\n" + view.text
+    view = editor.ask(editor.service.save, PLAIN, text)
+    assert view.applied
+    assert saved(live, PLAIN).read_text() == text
+    assert (RESOURCES / PLAIN).read_text() == before
+    view = editor.ask(editor.service.open, PLAIN)
+    assert view.text == text
+    assert "your copy, which wins" in view.note
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        (PLAIN, "title =", "titel =", "plain.toml, line 2:"),
+        (PLAIN, 'space = "', 'space = "x', "there is no state space"),
+        (POLICY, "actions =", "action =", "search_shop.md, line 3:"),
+        ("prompts/turn.j2", "{{", "{{ tsk }}{{", 'there is no value "tsk"'),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_and_line_and_nothing_is_saved(editor, live, name, old, new, problem):
+    text = editor.ask(editor.service.open, name).text
+    assert old in text
+    wrong = text.replace(old, new, 1)
+    view = editor.ask(editor.service.check, name, wrong)
+    assert problem in view.problem
+    assert "/tmp" not in view.problem
+    view = editor.ask(editor.service.save, name, wrong)
+    assert (view.applied, problem in view.problem) == (False, True)
+    assert not saved(live, name).exists()
+
+
+def test_the_prompt_that_would_result_is_shown_for_the_step_in_view(editor, live, server, tmp_path):
+    name = "prompts/" + live.session.services().resources.presets.get("plain").prompts.system
+    text = editor.ask(editor.service.open, name).text
+    assert "open a task" in editor.ask(editor.service.check, name, text).preview
+    server.script(on('button "Go"'))
+    live.open("web/open", url=page_file(tmp_path, "<button>Go</button>"), instruction="Go.")
+    live.to_review()
+    view = editor.ask(editor.service.check, name, text)
+    assert view.preview.startswith("With this text the prompt of the action in view stays as it is")
+    view = editor.ask(editor.service.check, name, text + "\nBe quick.")
+    assert view.preview.startswith("### system")
+    assert "Be quick." in view.preview
+    assert 'button "Go"' in view.preview
+    assert len(server.requests) == 1
+
+
+def test_try_it_here_saves_and_asks_again_at_once(editor, live, server, tmp_path):
+    name = "prompts/" + live.session.services().resources.presets.get("plain").prompts.system
+    text = editor.ask(editor.service.open, name).text
+    server.script(on('button "Go"'), on('button "Go"'))
+    live.open("web/open", url=page_file(tmp_path, "<button>Go</button>"), instruction="Go.")
+    live.to_review()
+    view = editor.ask(editor.service.try_here, name, text + "\nBe quick.")
+    assert view.applied
+    server.wait_for_requests(2)
+    live.wait_phase("review")
+    assert "Be quick." in "\n".join(server.requests[-1].texts)
+    assert [kind for kind, _, _, _ in live.interventions(live.view.run)] == ["ask again"]
+
+
+def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
+    live.session.agent.set_preset("step")
+    live.open("shop/goal-000")
+    server.script(says("search_shop [steel bottle]"), says("wait [1]"))
+    live.to_review()
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    live.to_review()
+    assert live.step.stack.frames[0].policy == "search_shop"
+    view = editor.ask(editor.service.open_path, live.step.stack.frames[0].file)
+    assert view.name == POLICY
+    assert view.tries
+    text = view.text.replace("# Instruction\n", "# Instruction\n\nMind the capacity.\n", 1)
+    view = editor.ask(editor.service.check, POLICY, text)
+    assert view.problem == ""
+    assert "Mind the capacity." in view.preview
+    server.script(says("wait [1]"))
+    before = len(server.requests)
+    editor.ask(editor.service.try_here, POLICY, text)
+    server.wait_for_requests(before + 1)
+    live.wait_phase("review")
+    assert "Mind the capacity." in "\n".join(server.requests[-1].texts)
+    assert live.step.stack.frames[0].policy == "search_shop"
+
+
+def test_a_file_of_elsewhere_is_left_to_an_editor_of_ones_own(editor, live):
+    editor.service.open_path("/elsewhere/x.md")
+    live.wait(lambda: "/elsewhere/x.md is neither a bundled file" in live.view.message)

@@ -1,0 +1,175 @@
+"""The editor of texts: opened where one is offered, checked as one types, applied, and kept where the run goes on."""
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.debugger.snapshots import EditText
+from gui.editing.controller import EditingController
+from gui.shell.main_window import MainWindow
+from tests.gui import samples
+from tests.gui.stand_ins import AskedService
+
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+MEMORY = EditText(
+    name="memory", title="Buffer and memory", hint="What is kept.", language="toml", text="a = 1"
+)
+POLICY = EditText(
+    name="policies/shop/search.md",
+    title="The policy shop/search.md",
+    text="Search.",
+    note="Saved as your copy, /home/me/search.md, which wins; the bundled file stays as it is.",
+    preview="### system\nSearch.",
+    tries=True,
+)
+
+
+@pytest.fixture
+def service() -> AskedService:
+    return AskedService("files_listed")
+
+
+@pytest.fixture
+def controller(window: MainWindow, service: AskedService, session, qtbot: QtBot) -> EditingController:
+    made = EditingController(window, service)
+    show(qtbot, window, session)
+    return made
+
+
+def show(qtbot: QtBot, window: MainWindow, session, **changes) -> None:
+    view = samples.SESSION.replace(**changes)
+    session.session_changed.send(view)
+    qtbot.waitUntil(lambda: window.view == view)
+
+
+def opened(qtbot: QtBot, controller, source, view: EditText):
+    source.send(view.replace(asked=True))
+    qtbot.waitUntil(lambda: view.name in controller.editors and controller.editors[view.name].isVisible())
+    editor = controller.editors[view.name]
+    qtbot.waitUntil(editor.isActiveWindow)
+    return editor
+
+
+@pytest.fixture
+def editor(qtbot: QtBot, controller, session):
+    return opened(qtbot, controller, session.text_offered, MEMORY)
+
+
+def typed(qtbot: QtBot, editor, text: str) -> str:
+    qtbot.keyClicks(editor.field, text)
+    return editor.text
+
+
+def test_an_offered_text_is_edited_in_a_window_of_its_own(editor):
+    assert (editor.windowTitle(), editor.text, editor.hint.text()) == (
+        "Buffer and memory",
+        "a = 1",
+        "What is kept.",
+    )
+    assert not editor.preview.isVisible()
+    assert editor.focusWidget() is editor.field
+
+
+def test_it_is_checked_as_one_types_and_the_problem_stands_below(editor, session, qtbot: QtBot):
+    text = typed(qtbot, editor, "x")
+    qtbot.waitUntil(lambda: ("check_text", "memory", text) in session.asked)
+    session.text_offered.send(MEMORY.replace(text=text, problem="Line 1: no such key."))
+    qtbot.waitUntil(lambda: editor.problem.text() == "Line 1: no such key.")
+    assert not editor.apply_button.isEnabled()
+    qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
+    assert not [one for one in session.asked if one[0] == "apply_text"]
+    session.text_offered.send(MEMORY.replace(text="something else"))
+    typed(qtbot, editor, "y")
+    assert editor.apply_button.isEnabled()
+
+
+def test_ctrl_enter_applies_and_the_window_closes_once_it_is_applied(editor, session, qtbot: QtBot):
+    text = typed(qtbot, editor, "0")
+    qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
+    qtbot.waitUntil(lambda: ("apply_text", "memory", text) in session.asked)
+    assert editor.isVisible()
+    session.text_offered.send(MEMORY.replace(text=text, applied=True))
+    qtbot.waitUntil(lambda: not editor.isVisible())
+    assert not editor.edited
+
+
+def test_escape_leaves_the_run_as_it_is_and_keeps_the_draft(editor, controller, session, qtbot: QtBot):
+    text = typed(qtbot, editor, "0")
+    qtbot.keyClick(editor.field, Qt.Key.Key_Escape)
+    assert not editor.isVisible()
+    assert not [one for one in session.asked if one[0] == "apply_text"]
+    again = opened(qtbot, controller, session.text_offered, MEMORY)
+    assert again is editor
+    assert editor.text == text
+    assert "your draft from before" in editor.draft_note.text()
+    editor.reload_button.click()
+    assert session.asked[-1] == ("begin_text", "memory")
+    opened(qtbot, controller, session.text_offered, MEMORY)
+    qtbot.waitUntil(lambda: editor.text == "a = 1")
+    assert editor.draft_note.text() == ""
+
+
+def test_a_draft_stays_while_the_run_goes_on_and_that_is_said(editor, window, session, qtbot: QtBot):
+    text = typed(qtbot, editor, "0")
+    show(qtbot, window, session, mode="running")
+    qtbot.waitUntil(lambda: "pause it (F5)" in editor.draft_note.text())
+    assert not editor.apply_button.isEnabled()
+    show(qtbot, window, session, step=6)
+    qtbot.waitUntil(lambda: "gone on since this was read at step 5" in editor.draft_note.text())
+    assert editor.text == text
+    assert editor.apply_button.isEnabled()
+    assert session.asked[-1] == ("check_text", "memory", text)
+
+
+def test_the_prompt_of_a_call_that_was_sent_is_not_applied(controller, window, session, qtbot: QtBot):
+    show(qtbot, window, session, held_call=3)
+    prompt = EditText(name="prompt", title="The prompt of call 3", text="### user\nGo")
+    editor = opened(qtbot, controller, session.text_offered, prompt)
+    assert editor.apply_button.isEnabled()
+    show(qtbot, window, session)
+    qtbot.waitUntil(lambda: "Call 3 has gone on" in editor.draft_note.text())
+    assert not editor.apply_button.isEnabled()
+
+
+def test_it_opens_at_the_size_it_was_left(editor, controller, session, qtbot: QtBot):
+    editor.resize(700, 500)
+    editor.close()
+    other = opened(qtbot, controller, session.text_offered, MEMORY.replace(name="frame"))
+    assert (other.width(), other.height()) == (700, 500)
+
+
+def test_a_file_of_a_panel_opens_in_the_editor_beside_the_prompt_that_would_result(
+    controller, window, service, qtbot: QtBot
+):
+    window.stack.file_wanted.emit("/x/policies/shop/search.md")
+    assert service.asked == [("open_path", "/x/policies/shop/search.md")]
+    editor = opened(qtbot, controller, service.changed, POLICY)
+    assert editor.preview.source == POLICY.preview
+    assert editor.note.text() == POLICY.note
+    assert editor.apply_button.text() == "Save"
+    text = typed(qtbot, editor, "!")
+    qtbot.waitUntil(lambda: ("check", POLICY.name, text) in service.asked)
+    qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
+    qtbot.waitUntil(lambda: ("save", POLICY.name, text) in service.asked)
+    qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL | SHIFT)
+    qtbot.waitUntil(lambda: ("try_here", POLICY.name, text) in service.asked)
+
+
+def test_a_file_is_tried_only_where_a_step_is_under_review(controller, service, qtbot: QtBot):
+    editor = opened(qtbot, controller, service.changed, POLICY.replace(tries=False))
+    assert not editor.try_button.isEnabled()
+    assert "F10" in editor.try_button.toolTip()
+
+
+def test_a_file_is_chosen_from_all_there_are(controller, window, service, qtbot: QtBot):
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window, Qt.Key.Key_O, CTRL | SHIFT)
+    assert service.asked == [("list_files",)]
+    service.files_listed.send(("policies/a.md", "presets/plain.toml"))
+    from PySide6.QtWidgets import QInputDialog
+
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in window.findChildren(QInputDialog)))
+    (dialog,) = [one for one in window.findChildren(QInputDialog) if one.isVisible()]
+    dialog.setTextValue("presets/plain.toml")
+    qtbot.keyClick(dialog, Qt.Key.Key_Return)
+    assert service.asked[-1] == ("open", "presets/plain.toml")

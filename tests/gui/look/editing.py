@@ -1,0 +1,104 @@
+"""Pictures of what puts a run right: `python -m tests.gui.look.editing OUTDIR [STAGE ...]`."""
+
+from PySide6.QtWidgets import QWidget
+
+from core.debugger.snapshots import EditText
+from gui.editing.controller import EditingController
+from tests.gui import samples
+from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.stand_ins import AskedService
+
+_MEMORY = EditText(
+    name="memory",
+    title="Buffer and memory",
+    hint="remembered, looked_at, buffer, transitions and chosen; the next prompt and its permissible actions follow.",
+    language="toml",
+    text='transitions = 4\nlooked_at = ["B1", "B2"]\n\n[remembered]\nkeyword = "green lamp"\n',
+)
+_POLICY = """+++
+description = "Enters keywords, and a price limit, into the shop's search and brings up the list of results."
+actions = ["type", "click", "press", "go_back", "wait"]
+policies = []
+
+[[parameters]]
+name = "words"
+description = "What to search for."
++++
+
+# Instruction
+
+Enter the words in the search field. Keep the price out of the keywords.
+"""
+
+
+def _edited(studio: Studio, view: EditText) -> QWidget:
+    studio.review()
+    service = AskedService("files_listed")
+    controller = EditingController(studio.window, service)
+    studio.settle()
+    studio.session.text_offered.send(view.replace(asked=True))
+    studio.settle()
+    return controller.editors[view.name]
+
+
+def editor(studio: Studio) -> QWidget:
+    return _edited(studio, _MEMORY)
+
+
+def editor_problem(studio: Studio) -> QWidget:
+    shown = _edited(studio, _MEMORY)
+    text = _MEMORY.text.replace("looked_at", "looked")
+    shown.field.setPlainText(text)
+    problem = 'buffer and memory.toml, line 2: unknown key "looked"; did you mean looked_at?'
+    studio.session.text_offered.send(_MEMORY.replace(text=text, problem=problem))
+    studio.session.session_changed.send(samples.SESSION.replace(step=6))
+    return shown
+
+
+def editor_file(studio: Studio) -> QWidget:
+    view = EditText(
+        name="policies/shop/search_shop.md",
+        title="The policy shop/search_shop.md",
+        language="markdown",
+        text=_POLICY,
+        note="Saved as your copy, /home/me/.config/backstep/policies/shop/search_shop.md, which wins; "
+        "the bundled file stays as it is.",
+        preview="### system\nYou operate a web page.\n\n### user\n" + samples.RAW,
+        tries=True,
+    )
+    return _edited(studio, view)
+
+
+def put_right(studio: Studio) -> None:
+    """The panels with the buttons that edit the run: plan, permissible actions."""
+    studio.review()
+    beside = samples.STEP.permissible.replace(beside=("goto",))
+    studio.session.step_changed.send(samples.STEP.replace(permissible=beside, state=samples.SPACE))
+    studio.window.dock("Permissible actions").raise_()
+    studio.window.dock("Plan & remedies").raise_()
+
+
+def put_right_stack(studio: Studio) -> None:
+    studio.review()
+    studio.session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
+    studio.window.dock("Policy stack").raise_()
+
+
+def put_right_exemplars(studio: Studio) -> None:
+    studio.review()
+    studio.window.dock("Exemplars").raise_()
+
+
+def menu(studio: Studio) -> QWidget:
+    studio.review()
+    studio.session.session_changed.send(
+        samples.SESSION.replace(undoable=True, refusals={"parser": "No program shortens pages here."})
+    )
+    studio.settle()
+    edit = studio.window.menus.bar.actions()[1].menu()
+    edit.popup(studio.window.mapToGlobal(studio.window.rect().topLeft()))
+    return edit
+
+
+if __name__ == "__main__":
+    take_pictures(globals())

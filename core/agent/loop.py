@@ -8,10 +8,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal
 
+from core.agent.action_queue import drop_queue
 from core.agent.edits.edit import EditContext, Undoable
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.choice import HeldGate, gate_of
-from core.agent.phases.outcome import overrule
 from core.agent.phases.registry import ENTRIES, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
@@ -39,7 +39,6 @@ from core.schema.step import (
     CallRecord,
     Committed,
     Decided,
-    Judgement,
     Phase,
     PhaseRecord,
     Scheduled,
@@ -144,7 +143,7 @@ class AgentRun:
         """Do the step anew from observe, with the page read anew; for a page that a person has changed."""
         self.world.touches.touch()
         self.state.stale = True
-        self.state.drop_queue("The person has changed the page.")
+        drop_queue(self.state, "The person has changed the page.")
         if self.state.unacted and self._done is None:
             self._begin_again("observe")
 
@@ -180,13 +179,6 @@ class AgentRun:
             raise UsageError("Plan is switched off; switch it on in Mechanisms first (Ctrl+Shift+H).")
         plan = state.reflection.plan or Plan(subtasks=(), revision=state.trial - 1)
         state.reflection.plan = plan.edited(texts, min(max(current, 0), len(texts)))
-
-    def overrule(self, judgement: Judgement) -> None:
-        """Put a person's judgement of the step in place of the one there is; raises UsageError and TraceError."""
-        if self._advancing:
-            raise UsageError("A phase is under way; pause first (F6), then overrule the judgement.")
-        record = overrule(self.state, judgement)
-        self.store.save_phase(self.state.run, self.state.number, record)
 
     def fire_remedy(self, number: int) -> RemedyEntry:
         """Have a remedy that waits tried next, and return it.

@@ -308,44 +308,6 @@ class RunState:
         """Return whether a mechanism works, by its switch or else by the preset."""
         return self.switched.get(mechanism, self.preset.has(mechanism))
 
-    def check_queue(self) -> None:
-        """Drop the queue where the page demands a new look: a new document, or the next action not permissible."""
-        if not self.queue:
-            return
-        if self.observation.document != self.queue_url:
-            self.drop_queue("The page that they were meant for has given way to another one.")
-        elif problem := self.permissible.problem(self.queue[0]):
-            self.drop_queue(problem)
-
-    def drop_queue(self, why: str) -> None:
-        """Empty the queue; the next decision tells the LLM and the person what was dropped, and `why`."""
-        if not self.queue:
-            return
-        actions = "; ".join(str(action) for action in self.queue)
-        few = "An action" if len(self.queue) == 1 else f"{len(self.queue)} actions"
-        self.queue_cut = (
-            f"{few} of the same reply {'was' if len(self.queue) == 1 else 'were'} not done: {actions}. {why}"
-        )
-        self.queue.clear()
-
-    def tell_cut(self) -> None:
-        """Have prompts tell, with what became of the last step, what of the queue was dropped since."""
-        cut, last = self.queue_cut, self.history[-1].number if self.history else 0
-        if not cut:
-            return
-
-        def told(turn: Turn) -> Turn:
-            if turn.number != last or cut in turn.result:
-                return turn
-            unjudged = f"{turn.unjudged.removesuffix('.')}. {cut}" if turn.unjudged else ""
-            return turn.replace(result=f"{turn.result.removesuffix('.')}. {cut}", unjudged=unjudged)
-
-        self.history[-1:] = [told(turn) for turn in self.history[-1:]]
-        if (top := self.stack.top) is not None:
-            self.stack = self.stack.edited(top.replace(history=tuple(told(turn) for turn in top.history)))
-        if self.trail and self.trail[-1].frame == self.frame and cut not in self.trail[-1].results:
-            self.trail[-1].results.append(cut)
-
     @property
     def objectives(self) -> tuple[str, ...]:
         """What is to be done: the task, and what the policy at work was called with."""

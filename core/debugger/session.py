@@ -12,7 +12,7 @@ from core.agent.loop import AgentRun
 from core.debugger.branching.branches import Branches
 from core.debugger.commands import CommandQueue, Openings, SessionParts, Worker
 from core.debugger.interventions.corrections import Corrections
-from core.debugger.interventions.edits import Edits
+from core.debugger.interventions.edits import RunEditing
 from core.debugger.interventions.live_page import LivePage
 from core.debugger.publisher import Publisher
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
@@ -47,7 +47,7 @@ class Session:
         self.tasks = TaskCommands(parts, self.agent, self._connect)
         self.run_commands = RunCommands(parts)
         self.corrections = Corrections(parts)
-        self.edits = Edits(parts)
+        self.edits = RunEditing(parts)
         self.live_page = LivePage(parts)
         self.branches = Branches(parts)
         self.trace = TraceCommands(parts)

@@ -81,7 +81,7 @@ class ExemplarsPanel(EditablePanel):
         self.show_liveness(step)
 
     def show_rights(self) -> None:
-        why = self.why_not("AskAgain recall")
+        why = self.why_not("AskQuestionAgain recall")
         show_right(self.pin_button, "Add an exemplar to the prompts of this run (Ctrl+P, E)", why)
         show_right(self.recall_button, "Ask the memory again (Ctrl+P, 2)", why)
 
@@ -93,16 +93,16 @@ class ExemplarsPanel(EditablePanel):
         do = partial(self.ask_edit, name, id=row.key)
         library = partial(self.library_requested.emit, row.key)
         return (
-            self.edit_entry(f"{text} of this run's prompts" if used else text, do, "AskAgain recall"),
-            self.edit_entry("Add another…", self.pin, "AskAgain recall", "Ctrl+P, E"),
-            self.edit_entry("Recall again", self.recall, "AskAgain recall", "Ctrl+P, 2"),
+            self.edit_entry(f"{text} of this run's prompts" if used else text, do, "AskQuestionAgain recall"),
+            self.edit_entry("Add another…", self.pin, "AskQuestionAgain recall", "Ctrl+P, E"),
+            self.edit_entry("Recall again", self.recall, "AskQuestionAgain recall", "Ctrl+P, 2"),
             MenuEntry("Show it in the library", library, key="Ctrl+L"),
         )
 
     @Slot()
     def pin(self) -> None:
         """Ask which exemplar the prompts are to have as well: one of the nearest, or any by its id."""
-        if not self.why_not("AskAgain recall"):
+        if not self.why_not("AskQuestionAgain recall"):
             near = {f"{one.id}  {one.task}": one.id for one in self._view.rows if not one.used}
             label = "One of the nearest, or the id of any exemplar; the library (Ctrl+L) shows ids:"
             add = partial(self.ask_edit, "PinExemplar")
@@ -111,7 +111,7 @@ class ExemplarsPanel(EditablePanel):
     @Slot()
     def recall(self) -> None:
         """Have the exemplars recalled anew."""
-        self.ask_edit("AskAgain", what="recall")
+        self.ask_edit("AskQuestionAgain", what="recall")
 
     def show_exemplars(self, view: ExemplarsView) -> None:
         """Replace what is on screen with `view`; an open trajectory stays while its exemplar is there."""

@@ -92,13 +92,13 @@ class ObservationPanel(EditablePanel):
 
     def show_rights(self) -> None:
         show_right(self.edit_button, _EDIT, self.why_not("observation"))
-        show_right(self.again_button, _AGAIN, self.why_not("AskAgain abstraction"))
+        show_right(self.again_button, _AGAIN, self.why_not("AskQuestionAgain abstraction"))
         show_right(self.program_button, _PROGRAM, self.why_not("parser"))
 
     @Slot()
     def ask_again(self) -> None:
         """Have the clean observation made anew."""
-        self.ask_edit("AskAgain", what="abstraction")
+        self.ask_edit("AskQuestionAgain", what="abstraction")
 
     def show_observation(self, view: ObservationView) -> None:
         """Replace what is on screen with `view`."""

@@ -98,7 +98,8 @@ class WindowCommands(QObject):
             **{name: partial(session.edits.begin_text, text) for name, text in _TEXTS.items()},
             **{name: partial(window.plan.overrule, part, so) for name, (part, so) in _JUDGED.items()},
             **{
-                f"again_{what}": partial(session.edits.ask_for, "AskAgain", {"what": what}) for what in _AGAIN
+                f"again_{what}": partial(session.edits.ask_for, "AskQuestionAgain", {"what": what})
+                for what in _AGAIN
             },
             "add_remedy": window.plan.add_remedy,
             "new_trial": partial(session.edits.ask_for, "StartNewTrial", {}),
@@ -187,7 +188,7 @@ class WindowCommands(QObject):
             **{name: why(text) for name, text in _TEXTS.items()},
             "edit_prompt": held,
             **dict.fromkeys(_JUDGED, why()),
-            **{f"again_{what}": why(f"AskAgain {what}") for what in _AGAIN},
+            **{f"again_{what}": why(f"AskQuestionAgain {what}") for what in _AGAIN},
             "add_remedy": why("ForceState"),
             "new_trial": why("StartNewTrial"),
             "pop_policy": why("PopFrame"),
@@ -195,7 +196,7 @@ class WindowCommands(QObject):
             "force_state": window.state.why_no_force,
             "recognise": why("ForceState"),
             "permit": window.permissible.why_no_permit,
-            "pin_exemplar": why("AskAgain recall"),
+            "pin_exemplar": why("AskQuestionAgain recall"),
         }
 
     def _run_in_view(self) -> int | None:

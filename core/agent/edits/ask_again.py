@@ -16,7 +16,7 @@ _WORDS: dict[Asked, str] = {
 }
 
 
-class AskAgain(RunEdit):
+class AskQuestionAgain(RunEdit):
     """Have a question asked again; what it was asked for before is thrown away."""
 
     what: Asked

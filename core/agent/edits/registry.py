@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from core.agent.edits.ask_again import AskAgain, Asked
+from core.agent.edits.ask_again import Asked, AskQuestionAgain
 from core.agent.edits.edit import RunEdit, TextEdit
 from core.agent.edits.page import DropExemplar, EditObservation, EditParser, PinExemplar
 from core.agent.edits.reflection import (
@@ -33,7 +33,7 @@ _WITH_VALUES: tuple[type[RunEdit], ...] = (
     PermitAction,
     DropExemplar,
     PinExemplar,
-    AskAgain,
+    AskQuestionAgain,
 )
 EDITS: dict[str, type[RunEdit]] = {one.__name__: one for one in _WITH_VALUES}
 """Edits that are asked for with values, by the name of their class."""
@@ -42,7 +42,7 @@ WITHOUT_VALUES: dict[str, RunEdit] = {
     "PopFrame": PopFrame(),
     "RestartFrame": RestartFrame(),
     "ForceState": ForceState(),
-    **{f"AskAgain {what}": AskAgain(what=what) for what in get_args(Asked)},
+    **{f"AskQuestionAgain {what}": AskQuestionAgain(what=what) for what in get_args(Asked)},
 }
 """What needs no values and may be asked for at any time, by the name by which `SessionView.refusals` has it."""
 

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from core.agent.action_queue import check_queue, tell_cut
 from core.agent.decision import Decider
 from core.agent.general_space import label_of
 from core.agent.going_back import ScheduledSteps, stays_done
@@ -28,8 +29,8 @@ async def decide(
     first action is, which then is chosen without it.
     """
     origin: Origin = "agent"
-    state.check_queue()
-    state.tell_cut()
+    check_queue(state)
+    tell_cut(state)
     if (scheduled := state.reflection.scheduled) is not None:
         decided = await carrying_out.decide(state, scheduled)
         origin = "agent" if scheduled.kind == "answer" else "remedy"

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
+from core.agent.action_queue import drop_queue
 from core.agent.policies.stack import place_of_page
 from core.agent.reflection.alignment import AlignmentJudge
 from core.agent.reflection.consequences import backtrack, follow, reflection_record, why_back
@@ -151,8 +152,8 @@ def commit(state: RunState) -> Committed:
             place = place_of_page(state.observation) if acted.effect == "page action" else None
             state.stack = state.stack.record(turn, place)
         if acted.outcome != "done":
-            state.drop_queue(
-                f"The action before them {'failed' if acted.outcome == 'failed' else 'was not done'}."
+            drop_queue(
+                state, f"The action before them {'failed' if acted.outcome == 'failed' else 'was not done'}."
             )
         _tell_trail(state, turn)
     return Committed(

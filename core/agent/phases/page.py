@@ -2,6 +2,7 @@
 
 from core.agent.abstraction import clean_of, ranked_page, tokens_of
 from core.agent.abstraction_by_llm import Abstractor
+from core.agent.action_queue import check_queue
 from core.agent.resources import AgentResources
 from core.agent.state import RunState
 from core.agent.world import World
@@ -89,7 +90,7 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
     An LLM is not asked where the step needs no prompt: with actions waiting in
     the queue, or something scheduled. Raises LLMError and DataError.
     """
-    state.check_queue()
+    check_queue(state)
     abstracted = abstract_without_llm(state)
     if abstracted is None:
         explicit = state.abstraction_settings.how == "explicit"

@@ -1,5 +1,6 @@
 """What follows from a judgement: the next subtask, a remedy, a new trial, or the answer."""
 
+from core.agent.action_queue import drop_queue
 from core.agent.state import RunState
 from core.schema.progress import Plan
 from core.schema.step import Aligned, ReflectionRecord, RemedyRecord, Scheduled
@@ -58,7 +59,7 @@ def backtrack(state: RunState, why: str) -> None:
     """Schedule the topmost remedy; without one, and with a plan, the end of this trial."""
     if not state.is_on("remedies"):
         return
-    state.drop_queue(why)
+    drop_queue(state, why)
     entry, state.reflection.remedies = state.reflection.remedies.pop()
     if entry is not None:
         state.reflection.scheduled = Scheduled(kind="go back", entry=entry.number, why=why)
@@ -68,14 +69,14 @@ def backtrack(state: RunState, why: str) -> None:
 
 def schedule_new_trial(state: RunState, why: str) -> None:
     """Have this trial reviewed and the task begun anew, however many trials are allowed."""
-    state.drop_queue(why)
+    drop_queue(state, why)
     state.reflection.scheduled = Scheduled(kind="new trial", why=why)
 
 
 def end_trial(state: RunState, why: str) -> None:
     """Schedule a new trial, or the answer where none is left or may act."""
     reflection = state.reflection
-    state.drop_queue(why)
+    drop_queue(state, why)
     if state.out_of_actions:
         why = f"{why} The task has used its {state.budget.page_actions} actions: the answer is due."
         reflection.scheduled = Scheduled(kind="answer", why=why.strip(), at_limit=True)

@@ -6,6 +6,7 @@ What was changed is stored with both versions before it holds.
 from typing import Literal
 
 from core.agent.loop import AgentRun
+from core.agent.phases.outcome import overrule
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.publisher import needs_action
 from core.llm.replies import as_json, as_lines, as_tool_call
@@ -169,7 +170,9 @@ class Corrections(SessionCommands):
         field = {"aligned": "aligned", "subtask": "subtask_done", "task": "task_done"}[part]
         said = {name: getattr(before, name) for name in Judgement.model_fields}
         after = Judgement(**(said | {field: is_so}))
-        run.overrule(after)
+        if not run.resting:
+            raise UsageError("A phase is under way; pause first (F6), then overrule the judgement.")
+        run.store.save_phase(run.state.run, run.state.number, overrule(run.state, after))
         was = getattr(before, field)
         self._current.store_intervention(
             "judgement", f"{part}: {'unclear' if was is None else was}", f"{part}: {is_so}"

@@ -5,7 +5,7 @@ What is written as a text is offered first, checked as it is typed, and applied.
 
 from typing import Any
 
-from core.agent.edits.ask_again import AskAgain
+from core.agent.edits.ask_again import AskQuestionAgain
 from core.agent.edits.edit import RunEdit, TextEdit
 from core.agent.edits.registry import TEXTS, edit_of
 from core.agent.edits.run_edits import apply_edit, problem_of, undo_edit
@@ -28,7 +28,7 @@ _ON_FROM: dict[Phase, GoalKind] = {"recognise": "decide", "recall": "decide", "a
 _ON_TO_ASK: dict[Phase, GoalKind] = {**_ON_FROM, "decide": "review", "anticipate": "review", "align": "phase"}
 
 
-class Edits(SessionCommands):
+class RunEditing(SessionCommands):
     """Carries out what a person changes in a run while it rests."""
 
     def __init__(self, parts: SessionParts) -> None:
@@ -125,7 +125,7 @@ class Edits(SessionCommands):
         changed = apply_edit(run, edit)
         self._current.store_intervention(edit.kind, changed.before, changed.after)
         message = f"{changed.message} Ctrl+Z undoes it."
-        goes_on = _ON_TO_ASK if isinstance(edit, AskAgain) else _ON_FROM
+        goes_on = _ON_TO_ASK if isinstance(edit, AskQuestionAgain) else _ON_FROM
         if run.next_phase not in goes_on:
             self._show(run, message)
             return

@@ -285,7 +285,9 @@ class PlanPanel(EditablePanel):
         return (*overruled, self._again("judgement", "Ask for the judgement again", "Ctrl+P, 5"))
 
     def _again(self, what: str, text: str, key: str) -> MenuEntry:
-        return self.edit_entry(text, lambda: self.ask_edit("AskAgain", what=what), f"AskAgain {what}", key)
+        return self.edit_entry(
+            text, lambda: self.ask_edit("AskQuestionAgain", what=what), f"AskQuestionAgain {what}", key
+        )
 
     def overrule(self, part: JudgementPart, is_so: bool) -> None:
         """Say otherwise of the step that was just carried out."""

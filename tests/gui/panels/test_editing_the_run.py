@@ -163,7 +163,7 @@ def test_exemplars_are_left_out_and_added(shown, session, qtbot: QtBot):
         ("ask_for", "DropExemplar", {"id": used.id}),
         ("ask_for", "PinExemplar", {"id": near.id}),
         ("ask_for", "PinExemplar", {"id": "shop/lamp/7"}),
-        ("ask_for", "AskAgain", {"what": "recall"}),
+        ("ask_for", "AskQuestionAgain", {"what": "recall"}),
     ]
 
 
@@ -180,7 +180,7 @@ def test_the_clean_observation_and_its_program_are_edited_and_made_anew(shown, s
     shown.observation.program_button.click()
     assert session.asked == [
         ("begin_text", "observation"),
-        ("ask_for", "AskAgain", {"what": "abstraction"}),
+        ("ask_for", "AskQuestionAgain", {"what": "abstraction"}),
         ("begin_text", "parser"),
     ]
 
@@ -199,8 +199,8 @@ def test_the_clean_observation_and_its_program_are_edited_and_made_anew(shown, s
         (Qt.Key.Key_D, ("overrule", "task", True)),
         (Qt.Key.Key_T, ("ask_for", "StartNewTrial", {})),
         (Qt.Key.Key_A, ("ask_for", "RestartFrame", {})),
-        (Qt.Key.Key_1, ("ask_for", "AskAgain", {"what": "plan"})),
-        (Qt.Key.Key_5, ("ask_for", "AskAgain", {"what": "judgement"})),
+        (Qt.Key.Key_1, ("ask_for", "AskQuestionAgain", {"what": "plan"})),
+        (Qt.Key.Key_5, ("ask_for", "AskQuestionAgain", {"what": "judgement"})),
         (Qt.Key.Key_6, ("ask_for", "ForceState", {})),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.agent.edits.ask_again import AskAgain
+from core.agent.edits.ask_again import AskQuestionAgain
 from core.agent.edits.page import DropExemplar, PinExemplar
 from core.agent.edits.reflection import AddRemedy, DropRemedy, EditRemedy, MoveRemedy, StartNewTrial
 from core.agent.edits.stack import PopFrame, PushPolicy, RestartFrame
@@ -112,7 +112,7 @@ def test_an_edit_is_undone_until_the_run_goes_on(links, server):
 def test_remedies_and_judgement_are_asked_for_again(links, server):
     live = links
     server.script(clicks('link "News"'))
-    edit(live, AskAgain(what="remedies"), "")
+    edit(live, AskQuestionAgain(what="remedies"), "")
     live.wait(lambda: waiting(live) == ['link "News"'])
     assert live.step.action.action.startswith("click [")
     server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
@@ -121,7 +121,7 @@ def test_remedies_and_judgement_are_asked_for_again(links, server):
         live.wait_phase(phase)
     assert live.step.plan.judgements[0].aligned is True
     server.script(Reply(text="The archive came up, which is wrong.\nNO"))
-    live.session.edits.edit(AskAgain(what="judgement"))
+    live.session.edits.edit(AskQuestionAgain(what="judgement"))
     live.wait(lambda: live.step.plan.judgements and live.step.plan.judgements[0].aligned is False)
     assert "going back for a remedy" in live.step.plan.remark
     assert kinds(live) == ["ask again", "ask again"]
@@ -130,7 +130,7 @@ def test_remedies_and_judgement_are_asked_for_again(links, server):
 def test_a_plan_is_asked_for_again_and_the_action_with_it(links, server):
     live = links
     server.script(Reply(text="1. Look at the news"), clicks('link "News"'), NONE)
-    live.session.edits.edit(AskAgain(what="plan"))
+    live.session.edits.edit(AskQuestionAgain(what="plan"))
     live.wait(lambda: [one.text for one in live.step.plan.subtasks] == ["Look at the news"])
     live.wait_phase("review")
     assert "You are at this subtask: Look at the news" in "\n".join(server.requests[4].texts)
@@ -247,7 +247,7 @@ def test_one_more_action_is_permitted_for_one_step(shop):
 
 def test_what_cannot_be_edited_now_is_known_with_its_reason(shop):
     live = shop
-    assert live.view.refusals["AskAgain plan"].startswith("Plan is switched off")
+    assert live.view.refusals["AskQuestionAgain plan"].startswith("Plan is switched off")
     assert live.view.refusals["return"] == "No policy has come back to the one at work yet."
     assert not {"frame", "memory", "observation", "PopFrame", "ForceState"} & live.view.refusals.keys()
     live.session.edits.ask_for("PopFrame", {"answer": "there is a list"})

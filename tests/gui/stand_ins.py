@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.branching.branches import Branches
 from core.debugger.interventions.corrections import Corrections
-from core.debugger.interventions.edits import Edits
+from core.debugger.interventions.edits import RunEditing
 from core.debugger.interventions.live_page import LivePage
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.snapshots import (
@@ -77,7 +77,7 @@ class AskedSession:
         self.run_commands = AskedCommands(RunCommands, self.asked)
         self.agent = AskedCommands(AgentSettings, self.asked)
         self.corrections = AskedCommands(Corrections, self.asked)
-        self.edits = AskedCommands(Edits, self.asked)
+        self.edits = AskedCommands(RunEditing, self.asked)
         self.live_page = AskedCommands(LivePage, self.asked)
         self.branches = AskedCommands(Branches, self.asked)
         self.trace = AskedCommands(TraceCommands, self.asked)

@@ -10,7 +10,7 @@ page is ranked without an LLM.
 
 import re
 
-from core.agent.abstraction import ranked_page, tokens_of
+from core.agent.abstraction import clean_of, ranked_page, tokens_of
 from core.agent.abstraction_check import problem_of, refs_in
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
@@ -125,7 +125,7 @@ class Abstractor:
         return problem_of(clean, state.observation, self._prompter.objective(state), done=done)
 
     async def _ask(self, state: RunState, pairs: tuple[AbstractionPair, ...], calls: list[int]) -> str:
-        raw = state.observation.lines()
+        raw = clean_of(state.observation).text
         system = self._prompter.render(state, state.preset.prompts.abstract)
         examples = [
             message

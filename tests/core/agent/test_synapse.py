@@ -226,7 +226,7 @@ def test_a_program_of_the_llm_makes_the_clean_observation_and_is_kept(stage, llm
     assert [one.role for one in first.clean.elements] == ["textbox", "textbox", "button"]
     assert first.clean.text.splitlines()[-1].endswith("button Save")
     assert first.problem == second.problem == ""
-    assert second.how == "the program that was kept"
+    assert second.how == "the program that was kept from an earlier step"
     assert first.code in PROGRAM
     assert 'data-ref="' in llm_server.requests[0].texts[-1]
 

@@ -96,18 +96,22 @@ class PushPolicy(RunEdit):
 
 
 class FrameText(Record):
-    """What of a frame may be rewritten."""
+    """What of a frame at work may be rewritten."""
 
     arguments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    answer: str = ""
-    """What an ended policy came back with."""
-    lacked: str = ""
     history: tuple[Turn, ...] = ()
 
 
+class ReturnText(Record):
+    """What of a frame that has come back may be rewritten."""
+
+    answer: str = ""
+    lacked: str = ""
+
+
 class EditFrame(TextEdit):
-    """Rewrite the policy at work, or what the policy that returned last came back with."""
+    """Rewrite what the policy at work was called with, what it has noted, and its history."""
 
     name = "frame"
     title = "The policy at work"
@@ -124,11 +128,7 @@ class EditFrame(TextEdit):
         state = context.state
         frame = _at_work(state)
         written = from_toml(self.text, "the policy at work", FrameText)
-        if written.answer or written.lacked:
-            raise UsageError("A policy at work has no answer yet; pop it to give one.")
-        state.stack = state.stack.edited(
-            frame.replace(arguments=written.arguments, notes=written.notes, history=written.history)
-        )
+        state.stack = state.stack.edited(frame.replace(**dict(written)))
         return Changed(
             before=as_toml(frame, "arguments", "notes", "history"),
             after=self.text,
@@ -153,7 +153,7 @@ class EditReturn(TextEdit):
     def apply(self, context: EditContext) -> Changed:
         state = context.state
         ended = _returned(state)
-        written = from_toml(self.text, "what the policy came back with", FrameText)
+        written = from_toml(self.text, "what the policy came back with", ReturnText)
         changed = ended.replace(
             answer=written.answer,
             lacked=written.lacked,

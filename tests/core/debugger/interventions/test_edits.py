@@ -215,6 +215,9 @@ def test_argument_notes_and_return_value_are_rewritten_as_text(shop, server):
     live.wait(lambda: live.step.stack.frames[0].argument == "glass bottle")
     assert live.step.stack.frames[0].notes == ("Blue.",)
     edit(live, PopFrame(answer="nothing"), "has ended")
+    live.session.edits.check_text("return", 'notes = ["Blue."]')
+    live.wait(lambda: live.text.name == "return" and live.text.problem)
+    assert "notes" in live.text.problem
     live.session.edits.apply_text("return", 'answer = "three of them"\nlacked = ""')
     live.wait(lambda: live.step.stack.finished[0].result.endswith("three of them"))
     server.script(says("search [bottle] []"))

@@ -37,11 +37,6 @@ class RunEditing(SessionCommands):
         """A text to be edited, and again with its problem each time it was checked."""
 
     @command
-    def edit(self, edit: RunEdit) -> None:
-        """Carry out an edit."""
-        self._carry_out(edit)
-
-    @command
     def ask_for(self, name: str, values: dict[str, Any]) -> None:
         """Carry out the edit of this name in `EDITS`, with these values."""
         self._carry_out(edit_of(name, values))

@@ -27,15 +27,20 @@ def clicks(*words):
     return answer
 
 
+def ask_for(live, edit):
+    """Ask for an edit as the window does: by its name, with plain values."""
+    live.session.edits.ask_for(type(edit).__name__, edit.model_dump())
+
+
 def edit(live, edit, said):
     """Carry out an edit, and wait until the session says so."""
-    live.session.edits.edit(edit)
+    ask_for(live, edit)
     live.wait(lambda: said in live.view.message and live.view.mode == "waiting", said)
 
 
 def refused(live, edit, said):
     before = live.interventions(live.view.run)
-    live.session.edits.edit(edit)
+    ask_for(live, edit)
     live.wait(lambda: said in live.view.message, said)
     assert live.interventions(live.view.run) == before
 
@@ -121,7 +126,7 @@ def test_remedies_and_judgement_are_asked_for_again(links, server):
         live.wait_phase(phase)
     assert live.step.plan.judgements[0].aligned is True
     server.script(Reply(text="The archive came up, which is wrong.\nNO"))
-    live.session.edits.edit(AskQuestionAgain(what="judgement"))
+    ask_for(live, AskQuestionAgain(what="judgement"))
     live.wait(lambda: live.step.plan.judgements and live.step.plan.judgements[0].aligned is False)
     assert "going back for a remedy" in live.step.plan.remark
     assert kinds(live) == ["ask again", "ask again"]
@@ -130,7 +135,7 @@ def test_remedies_and_judgement_are_asked_for_again(links, server):
 def test_a_plan_is_asked_for_again_and_the_action_with_it(links, server):
     live = links
     server.script(Reply(text="1. Look at the news"), clicks('link "News"'), NONE)
-    live.session.edits.edit(AskQuestionAgain(what="plan"))
+    ask_for(live, AskQuestionAgain(what="plan"))
     live.wait(lambda: [one.text for one in live.step.plan.subtasks] == ["Look at the news"])
     live.wait_phase("review")
     assert "You are at this subtask: Look at the news" in "\n".join(server.requests[4].texts)

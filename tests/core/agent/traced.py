@@ -25,3 +25,7 @@ def view(run: AgentRun, number: int) -> StepView:
     """Return a step as the window draws it."""
     row, detail = run.store.run(run.state.run), run.store.step(run.state.run, number)
     return step_view(run.store, row, detail, live=False)
+
+
+COVERED = "<button>Under</button><div style='position:fixed;inset:0;background:#fff'>The cover</div>"
+"""A page whose button lies under something else: a click on it fails."""

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
@@ -75,6 +76,22 @@ async def _no_hold(call: CallRecord, held: HeldCall | None) -> None:
     return
 
 
+_why: WeakKeyDictionary[asyncio.Task[Any], str] = WeakKeyDictionary()
+"""Why tasks were cancelled: the message of `Task.cancel` is lost where a client's own task group takes it."""
+
+
+def cancel_call(task: asyncio.Task[Any], why: str) -> None:
+    """Cancel a task that asks an LLM; its call is stored with `why`."""
+    _why[task] = why
+    task.cancel()
+
+
+def _why_cancelled(otherwise: str) -> str:
+    """Return why the current task is being cancelled, where that was said."""
+    task = asyncio.current_task()
+    return otherwise if task is None else _why.get(task, otherwise)
+
+
 async def together(*questions: Coroutine[Any, Any, Any]) -> list[Any]:
     """Return what several questions came to that are put at once; where one fails, the others are withdrawn."""
     tasks = [asyncio.ensure_future(one) for one in questions]
@@ -105,7 +122,7 @@ class Asker:
         """Return the reply and the number of its call; an equal one that was made early answers for it.
 
         Raises LLMError. A cancelled call is stored with the time it took, as
-        cancelled or with the message of the cancelling. The budget of calls is
+        cancelled or with what `cancel_call` was given. The budget of calls is
         the caller's to look at.
         """
         early = next((task for asked, task in self._early if asked == request), None)
@@ -126,7 +143,7 @@ class Asker:
         for task in withdrawn:
             # How it ends is of no interest any more.
             task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            task.cancel(why)
+            cancel_call(task, why)
 
     async def _ask(self, state: RunState, request: LLMRequest, step: int) -> tuple[LLMReply, int]:
         state.totals.llm_calls += 1
@@ -160,11 +177,11 @@ class Asker:
                 reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
         except (BackstepError, asyncio.CancelledError) as error:
             seconds = time.perf_counter() - began
-            reason = str(error) or "cancelled"
-            failed = record.replace(seconds=seconds, retries=tuple(retries), error=reason)
+            failed = record.replace(seconds=seconds, retries=tuple(retries), error=str(error))
             if isinstance(error, asyncio.CancelledError):
                 # The server has worked on it all the same.
-                failed = failed.replace(usage=estimate_usage(request.messages, "".join(said)))
+                used = estimate_usage(request.messages, "".join(said))
+                failed = failed.replace(usage=used, error=_why_cancelled("cancelled"))
             self._store.save_call(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
@@ -195,11 +212,10 @@ class Asker:
         try:
             with state.in_calls.span():
                 await self.hold(call, held)
-        except asyncio.CancelledError as error:
+        except asyncio.CancelledError:
             if held is not None:
-                self._store.save_call(
-                    state.run, held.record.replace(error=str(error) or "cancelled before it was made")
-                )
+                why = _why_cancelled("cancelled before it was made")
+                self._store.save_call(state.run, held.record.replace(error=why))
             raise
         finally:
             self.asking = None

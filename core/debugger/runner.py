@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
-from core.agent.llm_calls import HeldCall
+from core.agent.llm_calls import HeldCall, cancel_call
 from core.agent.loop import AgentRun
 from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
@@ -165,7 +165,7 @@ class Runner:
         self._publisher.log(
             "info", "LLM", f"Call {run.asking.number} was withdrawn and is asked anew: {why}."
         )
-        going.cancel(f"cancelled: {why}")
+        cancel_call(going, f"cancelled: {why}")
         await asyncio.wait([going])
         # A pause, a stop or a task that was opened meanwhile goes before.
         undisturbed = self._going is going and self._current.run is run and not self._withdrawn

@@ -19,7 +19,7 @@ from core.schema.errors import BackstepError
 from core.schema.messages import LLMRequest
 from core.schema.step import Aligned
 
-NOT_NEEDED = "withdrawn: it was asked ahead, and the judgement came out otherwise"
+NOT_NEEDED = "cancelled: it was asked ahead, and the judgement came out otherwise"
 
 
 class DecisionsAhead:
@@ -58,7 +58,7 @@ class DecisionsAhead:
 
     def forget(self) -> None:
         """Withdraw all that is out."""
-        self._prompter.asker.withdraw_early("withdrawn: it was asked ahead, and is not needed")
+        self._prompter.asker.withdraw_early("cancelled: it was asked ahead, and is not needed")
         self._asked.clear()
 
     def _worth_it(self, state: RunState) -> bool:

@@ -264,7 +264,7 @@ def test_a_judgement_of_no_withdraws_what_was_asked_ahead(stage, llm_server, ahe
     run = open_ahead(stage, llm_server, tmp_path, ahead)
     stage.step(run)
     early = [one for one in run.store.calls(run.state.run) if (one.step, one.purpose) == (2, "decide")]
-    assert [one.error.partition(":")[0] for one in early] == ["withdrawn", "withdrawn"]
+    assert [one.error.partition(":")[0] for one in early] == ["cancelled", "cancelled"]
     assert all(one.usage.estimated and one.usage.prompt_tokens > 100 for one in early)
     assert run.state.reflection.scheduled.kind == "new trial"
     never.set()

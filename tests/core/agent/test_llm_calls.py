@@ -55,3 +55,30 @@ async def test_time_in_overlapping_calls_counts_once(store):
     whole = time.perf_counter() - began
     assert 0.05 <= state.totals.seconds_in_llm <= whole
     assert 0.05 <= state.in_calls.seconds <= whole
+
+
+class OwnWords:
+    """Ends a cancelled call as a client's task group may: with a message of its own."""
+
+    name = "slow"
+    takes_images = False
+
+    async def reply(self, request, *, on_text=None, on_retry=None):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise asyncio.CancelledError("Cancelled via cancel scope 7f") from None
+
+
+async def test_a_call_that_is_withdrawn_is_stored_with_the_reason_whatever_its_client_says(store):
+    state = state_of(store)
+    store.begin_step(state.run, 1, 1)
+    asker = Asker(store, OwnWords(), lambda asked: None)
+    asker.ask_early(state, REQUEST, step=1)
+    while asker.asking is None:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    asker.withdraw_early("cancelled: not needed")
+    while not store.calls(state.run)[0].error:
+        await asyncio.sleep(0)
+    assert store.calls(state.run)[0].error == "cancelled: not needed"

@@ -1,10 +1,19 @@
 """What a tab is loading: the requests that are open, and where its navigation stands."""
 
 import asyncio
-from typing import Any
+import time
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+_POLL = 10.0
+"""Seconds from which a request that is answered at last was a long poll, and no slow answer."""
 _SAME_DOCUMENT = frozenset({"sameDocument", "historySameDocument"})
+
+
+class _Open(NamedTuple):
+    number: int
+    address: str
+    began: float
 
 
 class Requests:
@@ -15,21 +24,26 @@ class Requests:
     def __init__(self) -> None:
         self.begun = 0
         self.changed = asyncio.Event()
-        self._open: dict[str, tuple[int, str]] = {}
+        self._open: dict[str, _Open] = {}
         self._documents: dict[str, str] = {}
         self._long: set[str] = set()
 
     def begin(self, event: dict[str, Any]) -> None:
         if event.get("type") in self.WAITED_FOR:
             self.begun += 1
-            self._open.setdefault(event["requestId"], (self.begun, _address(event["request"]["url"])))
+            begun = _Open(self.begun, _address(event["request"]["url"]), time.monotonic())
+            self._open.setdefault(event["requestId"], begun)
             if event["type"] == "Document":
                 self._documents[event.get("frameId", "")] = event["requestId"]
             self.changed.set()
 
     def end(self, event: dict[str, Any]) -> None:
-        if self._open.pop(event["requestId"], None) is not None:
-            self.changed.set()
+        ended = self._open.pop(event["requestId"], None)
+        if ended is None:
+            return
+        if time.monotonic() - ended.began < _POLL:
+            self._long.discard(ended.address)
+        self.changed.set()
 
     def end_document(self, event: dict[str, Any]) -> None:
         """Note that a frame has its document, or moved to another process, where its request ends unseen."""
@@ -43,13 +57,11 @@ class Requests:
 
     def open_since(self, mark: int) -> int:
         """Return how many requests begun after `mark` (an earlier `begun`) are awaited still."""
-        return sum(
-            1 for number, address in self._open.values() if number > mark and address not in self._long
-        )
+        return sum(1 for one in self._open.values() if one.number > mark and one.address not in self._long)
 
     def give_up(self, mark: int) -> None:
-        """Wait no more for addresses that kept a request open this long: they are polled."""
-        self._long.update(address for number, address in self._open.values() if number > mark)
+        """Wait no more for addresses that kept a request open this long, until they answer in ordinary time."""
+        self._long.update(one.address for one in self._open.values() if one.number > mark)
 
 
 def _address(url: str) -> str:

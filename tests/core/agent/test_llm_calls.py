@@ -63,7 +63,11 @@ class OwnWords:
     name = "slow"
     takes_images = False
 
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
     async def reply(self, request, *, on_text=None, on_retry=None):
+        self.asked.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -73,12 +77,10 @@ class OwnWords:
 async def test_a_call_that_is_withdrawn_is_stored_with_the_reason_whatever_its_client_says(store):
     state = state_of(store)
     store.begin_step(state.run, 1, 1)
-    asker = Asker(store, OwnWords(), lambda asked: None)
+    llm, ended = OwnWords(), asyncio.Event()
+    asker = Asker(store, llm, lambda asked: ended.set() if asked.ended else None)
     asker.ask_early(state, REQUEST, step=1)
-    while asker.asking is None:
-        await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await llm.asked.wait()
     asker.withdraw_early("cancelled: not needed")
-    while not store.calls(state.run)[0].error:
-        await asyncio.sleep(0)
+    await ended.wait()
     assert store.calls(state.run)[0].error == "cancelled: not needed"

@@ -93,6 +93,18 @@ async def test_a_long_poll_is_waited_for_once_only(browser: Browsing, site: Site
 
 
 @in_browser
+async def test_a_request_that_was_slow_once_is_waited_for_again(browser: Browsing, site: Site) -> None:
+    ask = "window.answer = fetch('/slow?seconds=1').then(() => document.body.append(' answered'))"
+    await browser.open(site.page(f'<button onclick="{ask}">b</button>'))
+    await browser.do('click [button "b"]', Bounds(requests=0.3))
+    assert browser.settled.reason == "requests still open"
+    await browser.js("window.answer")
+    await browser.do('click [button "b"]')
+    assert browser.settled.reason == "quiet"
+    assert (await browser.words()).count("answered") == 2
+
+
+@in_browser
 async def test_a_picture_that_never_comes_is_waited_for_once_only(browser: Browsing, site: Site) -> None:
     picture = site.page("<img src=/held><button>b</button>")
     await browser.open(site.page(f"<a href='{picture}'>go</a>"))

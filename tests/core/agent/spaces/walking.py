@@ -7,12 +7,16 @@ from core.agent.spaces.macros import fill, macro_steps, memory_after
 from core.agent.spaces.reading import noticed
 from core.agent.spaces.recognition import offered_actions, recognise_state
 from core.browser.driver import TabDriver
+from core.browser.settling import Bounds
 from core.schema.action import Goto, Named
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.observation import Observation
 from core.schema.progress import SpaceMemory
 from core.schema.task import Verdict
 from tests.core.stage import SECONDS, Stage
+
+PATIENT = Bounds(load=SECONDS, rest=SECONDS, requests=SECONDS, quiet=SECONDS, whole=3 * SECONDS)
+"""A loaded machine answers late, and what is walked over here comes to rest."""
 
 
 class Walk:
@@ -100,7 +104,7 @@ class Walk:
         tabs = self._world.tabs
         mark = tabs.mark()
         await self._world.actor.act(action)
-        await tabs.settle(mark)
+        await tabs.settle(mark, PATIENT)
         self._capture = await self._world.read()
 
     def _recognised(self) -> str:

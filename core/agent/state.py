@@ -209,6 +209,8 @@ class RunState:
     also_permitted: tuple[str, ...] = ()
     """What of `offered` a person permits in this step."""
     abstracted: Abstracted | None = None
+    own_observation: Abstracted | None = None
+    """The clean observation that a person wrote for this step; holds until the page is read anew."""
     programs: dict[int, str] = field(default_factory=dict)
     """The program that shortens the pages of each frame, 0 where there is none."""
     space_state: tuple[StateSpace, SpaceState] | None = None
@@ -260,6 +262,7 @@ class RunState:
         self.next_phase = "observe"
         self.pending = Pending()
         self.acted = self.aligned = self.reflection.doing = self.before_consequences = self.abstracted = None
+        self.own_observation = None
         self.forced_state, self.also_permitted = "", ()
         self.clock = StepClock()
 
@@ -267,6 +270,8 @@ class RunState:
         """Do the step under way anew from a phase on; its proposal and its remedies give way, and are told `why`."""
         reflection, doing = self.reflection, self.reflection.doing
         self.next_phase, self.pending = phase, Pending()
+        if phase == "observe":
+            self.own_observation = None
         reflection.remedies = reflection.remedies.without_step(self.number, why)
         reflection.doing = None
         if phase != "decide":

@@ -327,6 +327,8 @@ class StackView(Record):
     calls: int = 0
     """Policies called in the run."""
     calls_limit: int = 0
+    callable: tuple[str, ...] = ()
+    """The policies that the one at work may call."""
     message: str = ""
     """In place of the rest: why there is none."""
 

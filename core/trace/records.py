@@ -1,5 +1,6 @@
 """What the trace keeps of a run and its steps, as rows that travel."""
 
+from difflib import unified_diff
 from typing import Literal
 
 from core.schema.changes import Changes, Difference
@@ -7,6 +8,9 @@ from core.schema.record import Record
 from core.schema.restore import Grade
 from core.schema.step import CallRecord, Effect, Origin, Phase, PhaseRecord
 from core.schema.task import Verdict
+
+_CHANGED_LINES = 8
+"""Lines of a change that are shown in words."""
 
 RunOutcome = Literal[
     "running",  # not ended yet
@@ -169,6 +173,20 @@ class Intervention(Record):
     """Seconds since the epoch."""
     before: str = ""
     after: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """Return who changed what; of texts with several lines those that differ, each with its sign."""
+        said = f"{self.who}: {self.kind}"
+        if not self.before and not self.after:
+            return said
+        if "\n" not in self.before and "\n" not in self.after:
+            return f"{said} {self.before or 'nothing'} → {self.after or 'nothing'}"
+        lines = list(unified_diff(self.before.splitlines(), self.after.splitlines(), lineterm="", n=0))
+        changed = [line for line in lines[2:] if not line.startswith("@@")]
+        left_out = len(changed) - _CHANGED_LINES
+        more = [f"and {left_out} more lines"] if left_out > 1 else []
+        return "\n".join([f"{said}:", *(changed[:_CHANGED_LINES] if more else changed), *more])
 
 
 class StepDetail(Record):

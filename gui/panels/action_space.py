@@ -213,9 +213,9 @@ class PermissiblePanel(EditablePanel):
 
     @Slot()
     def permit(self) -> None:
-        """Ask which action that the page offers beside is to be permissible in this step."""
+        """Ask which further action of the page is to be permissible in this step."""
         if not self.why_no_permit:
-            label = "What the page offers beside, to be permissible in this step:"
+            label = "The action of the page to permit in this step:"
             beside = self._view.beside
             ask_line(self, "Permit one more action", label, self._permit, choices=beside, only=True)
 

@@ -142,7 +142,14 @@ class StackPanel(EditablePanel):
         """Ask which policy is called, with its arguments."""
         if not self.why_not("RestartFrame"):
             label = "The call, as an action is written, such as search_shop [steel bottle]:"
-            ask_line(self, "Push a policy", label, lambda call: self.ask_edit("PushPolicy", call=call))
+            names = self._view.callable
+            ask_line(
+                self,
+                "Push a policy",
+                label,
+                lambda call: self.ask_edit("PushPolicy", call=call),
+                choices=names,
+            )
 
     def _render(self) -> None:
         depth = len(self._view.frames)

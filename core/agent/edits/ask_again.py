@@ -48,6 +48,7 @@ def _recall(state: RunState) -> str:
 def _abstraction(state: RunState) -> str:
     need_before_action(state, "abstract")
     state.programs.pop(state.frame, None)
+    state.own_observation = None
     state.begin_again("abstract", "The page was shortened anew.")
     return state.clean.text if state.clean is not None else ""
 

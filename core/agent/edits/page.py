@@ -30,7 +30,8 @@ class EditObservation(TextEdit):
         if unknown:
             raise UsageError(f"The page has no {unknown}; take it out, or name another element.")
         state.clean = clean
-        state.abstracted = Abstracted(clean=clean, tokens=tokens_of(clean), how="rewritten by the person")
+        state.abstracted = Abstracted(clean=clean, tokens=tokens_of(clean), how="Rewritten by the person.")
+        state.own_observation = state.abstracted
         return Changed(
             before=before, after=self.text, message="The action is asked for with this observation."
         )
@@ -64,6 +65,7 @@ class EditParser(TextEdit):
             where = f"Line {line}: " if line else ""
             raise UsageError(f"{where}this is not Python ({getattr(error, 'msg', error)}).") from error
         context.state.programs[context.state.frame] = self.text
+        context.state.own_observation = None
         return Changed(before=before, after=self.text, message="The page is shortened by this program.")
 
 

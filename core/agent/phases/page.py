@@ -102,7 +102,7 @@ async def abstract(state: RunState, world: World, abstractor: Abstractor) -> Abs
 
 def abstracts_by_llm(state: RunState) -> bool:
     """Return whether the LLM makes the clean observation of this step."""
-    asked = not state.queue and state.reflection.scheduled is None
+    asked = not state.queue and state.reflection.scheduled is None and state.own_observation is None
     return state.is_on("abstraction") and state.abstraction_settings.how != "ranked" and asked
 
 
@@ -110,7 +110,9 @@ def abstract_without_llm(state: RunState) -> Abstracted | None:
     """Make the clean observation where no LLM is asked for it; None where one is."""
     if abstracts_by_llm(state):
         return None
-    if state.is_on("abstraction") and state.abstraction_settings.how == "ranked":
+    if state.own_observation is not None:
+        abstracted = state.own_observation
+    elif state.is_on("abstraction") and state.abstraction_settings.how == "ranked":
         abstracted = ranked_page(state.observation, state.ranked_by, keep=state.abstraction_settings.keep)
     else:
         shown = clean_of(state.observation)

@@ -220,7 +220,9 @@ def stack_view(recognised: Recognised | None, detail: StepDetail, steps: tuple[S
             file=frame.file,
         )
 
+    actions = recognised.permissible.actions
     return StackView(
+        callable=tuple(one.name for one in actions if one.origin == "policy"),
         frames=tuple(view(frame) for frame in reversed(record.frames)),
         finished=tuple(view(frame) for frame in reversed(record.finished)),
         depth_limit=record.depth_limit,

@@ -58,9 +58,7 @@ def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool)
         calls=tuple(_call(store, call) for call in detail.calls),
         screenshot=_screenshot(store, observed, acted, detail, chosen),
         interventions=tuple(
-            f"{datetime.fromtimestamp(i.when):%H:%M:%S} {i.who}: {i.kind}"
-            + (f" {i.before or 'nothing'} → {i.after or 'nothing'}" if i.before or i.after else "")
-            for i in detail.interventions
+            f"{datetime.fromtimestamp(i.when):%H:%M:%S} {i.in_words}" for i in detail.interventions
         ),
         events=tuple(event.text for event in acted.events) if acted else (),
     )

@@ -208,9 +208,7 @@ def _of_hits(hits: Iterable[Hit], steps: Sequence[StepSpan]) -> list[TimeMark]:
 def _of_interventions(interventions: Iterable[Intervention]) -> list[TimeMark]:
     found = []
     for one in interventions:
-        change = f": {one.before or 'nothing'} → {one.after or 'nothing'}" if one.before or one.after else ""
-        text = _short(f"{one.who}: {one.kind}{change}")
-        found.append(TimeMark(time=one.when, step=one.step, kind="person", text=text))
+        found.append(TimeMark(time=one.when, step=one.step, kind="person", text=_short(one.in_words)))
     return found
 
 

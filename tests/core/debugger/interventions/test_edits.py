@@ -312,6 +312,24 @@ def test_the_clean_observation_is_rewritten_and_the_action_asked_for_with_it(liv
     assert "only" in prompt
     assert "Noise" not in prompt
     assert kinds(live) == ["observation"]
+    changed = live.step.interventions[-1].splitlines()[1:]
+    assert len(changed) > 2
+    assert all(line[0] in "+-" for line in changed)
+
+
+def test_a_rewritten_observation_stays_for_the_step_whatever_else_is_edited(live, server, tmp_path):
+    server.script(on('button "Go"'), on('button "Go"'))
+    live.open("web/open", url=page_file(tmp_path, "<p>Noise</p><button>Go</button>"), instruction="Go.")
+    live.to_review()
+    go = ref_of(live, 'button "Go"')
+    live.session.edits.apply_text("observation", f'[{go}] button "Go" only')
+    live.wait(lambda: "only" in live.step.observation.clean)
+    edit(live, ForceState(), "recognised anew")
+    live.wait_phase("decide")
+    assert live.step.observation.clean == f'[{go}] button "Go" only'
+    edit(live, AskQuestionAgain(what="abstraction"), "clean observation of this step is asked for again")
+    live.wait_phase("decide")
+    assert "Noise" in live.step.observation.clean
 
 
 def test_an_exemplar_is_left_out_of_the_live_run_and_another_one_added(live, server):

@@ -141,7 +141,7 @@ def test_what_happened_on_the_way_is_marked(store, run, clock):
     marks = [(mark.kind, mark.step) for mark in time_view(store, run).marks]
     assert marks == [("breakpoint", 1), ("person", 1), ("error", 2), ("error", 2), ("went back", 3)]
     texts = [mark.text for mark in time_view(store, run).marks]
-    assert texts[1] == "Ada: edit: nothing → click [2]"
+    assert texts[1] == "Ada: edit nothing → click [2]"
     assert texts[3].endswith("Covered.")
     assert texts[4] == "Went back to step 1, the page equivalent, by replay"
 

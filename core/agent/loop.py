@@ -189,7 +189,7 @@ class AgentRun:
         """
         state = self.state
         if self._advancing:
-            raise UsageError("A phase is under way; pause first (F6), then fire the remedy.")
+            raise UsageError("A phase is under way; pause first (F5), then fire the remedy.")
         if state.reflection.doing is not None and state.reflection.doing.entry == number:
             raise UsageError("This remedy is being tried already.")
         entry, remedies = state.reflection.remedies.take(number)

@@ -75,7 +75,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "bisect",
-        "Bise&ct…",
+        "Bisect…",
         "Ctrl+Shift+I",
         "graph-line",
         "Find from which step on the run in view still comes to success",
@@ -121,7 +121,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "run_to_subtask",
-        "Run to the sub&task",
+        "Run to the subt&ask",
         "Ctrl+F8",
         "debug-continue-small",
         "Go on until the subtask that is chosen in the plan, else the next one, is current",
@@ -143,7 +143,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "back_to_change",
-        "Back to the last &change",
+        "Back to the last chan&ge",
         "Ctrl+Shift+F5",
         "debug-reverse-continue",
         "Show the last step before the one in view at which the chosen watch has changed",
@@ -152,7 +152,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("stop", "S&top", "Shift+F5", "debug-stop", "End the run", "Stop"),
     Command(
         "previous",
-        "P&revious step",
+        "&Previous step",
         "Shift+F10",
         "arrow-left",
         "Show the recorded step before the one in view",
@@ -160,7 +160,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "next_recorded",
-        "Ne&xt recorded step",
+        "&Next recorded step",
         "Ctrl+F10",
         "arrow-right",
         "Show the recorded step after the one in view",
@@ -184,7 +184,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "to_call",
-        "Stop before the next LL&M call",
+        "Stop before the next &LLM call",
         "Ctrl+Shift+F10",
         "debug-pause",
         "Go on until an LLM call is about to be sent, so that its prompt can be edited",
@@ -275,7 +275,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "add_remedy",
-        "Add a r&emedy…",
+        "Add a remed&y…",
         "Ctrl+P, R",
         "add",
         "Add an action that is tried where this step's turns out wrong",
@@ -323,7 +323,7 @@ COMMANDS: tuple[Command, ...] = (
         "Permit an action in this step that the page offers beside",
     ),
     Command(
-        "pin_exemplar", "Add an &exemplar…", "Ctrl+P, E", "book", "Add an exemplar to the prompts of this run"
+        "pin_exemplar", "Add an e&xemplar…", "Ctrl+P, E", "book", "Add an exemplar to the prompts of this run"
     ),
     Command(
         "again_plan", "The plan", "Ctrl+P, 1", "refresh", "Ask for the plan again, and for the action with it"
@@ -349,7 +349,7 @@ COMMANDS: tuple[Command, ...] = (
         "person",
         "Let your mouse and keys reach the page, or take it back",
     ),
-    Command("success", "It s&ucceeded", "Ctrl+Shift+Y", "pass", "Record that the run did what was asked"),
+    Command("success", "It succee&ded", "Ctrl+Shift+Y", "pass", "Record that the run did what was asked"),
     Command(
         "failure",
         "It did &not succeed",
@@ -360,7 +360,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("faster", "&Faster", "Ctrl+]", "chevron-right", "Wait less between the steps of a run"),
     Command("slower", "S&lower", "Ctrl+[", "chevron-left", "Wait longer between the steps of a run"),
     Command(
-        "max_steps", "Step li&mit…", "Ctrl+Shift+L", "dashboard", "After how many page actions a run ends"
+        "max_steps", "Step limit…", "Ctrl+Shift+L", "dashboard", "After how many page actions a run ends"
     ),
     Command(
         "llm_settings", "&LLM settings…", "Ctrl+,", "settings-gear", "Add an LLM, or change base URL and key"

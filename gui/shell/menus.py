@@ -41,11 +41,11 @@ _RUN = (
     ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "to_call", "stop"),
     ("back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
     ("add_breakpoint", "add_watch"),
-    ("accept", "skip", "fire_remedy", "point", "handover", "record"),
-    ("previous", "next_recorded", "now", "why"),
     ("success", "failure"),
     ("max_steps",),
 )
+_ACTION = (("accept", "skip", "fire_remedy"), ("point", "handover", "record"))
+_VIEW = (("search_runs", "find", "library"), ("previous", "next_recorded", "now", "why"))
 _EDIT = (
     ("undo_edit",),
     ("edit_file",),
@@ -254,7 +254,7 @@ def check_choice(menu: QMenu, value: object) -> None:
 
 
 class Menus(QObject):
-    """File, Edit, Run, View and Help; the tool bar shows the menus of pace and mechanisms too."""
+    """File, Edit, Run, Action, View and Help; the tool bar shows the menus of pace and mechanisms too."""
 
     pace_chosen = Signal(float)
 
@@ -269,12 +269,13 @@ class Menus(QObject):
         self._fill("&File", _FILE)
         edit = self._fill("&Edit", _EDIT)
         edit.addSeparator()
-        self._fill("Ask a&gain for", _AGAIN, into=edit)
+        self._fill("Ask agai&n for", _AGAIN, into=edit)
         run = self._fill("&Run", _RUN)
         run.addMenu(self.pace)
         self.mechanisms = MechanismsMenu(window)
         run.addMenu(self.mechanisms)
-        self._view = self._fill("&View", (("search_runs", "find", "library"),))
+        self._fill("&Action", _ACTION)
+        self._view = self._fill("&View", _VIEW)
         self._view.addSeparator()
         self._fill_view()
         self._fill("&Help", (("docs", "keys", "welcome"),))
@@ -324,7 +325,7 @@ class Menus(QObject):
         self._view.aboutToShow.connect(self._on_view)
         self._view.addAction(self._actions["time_bar"])
         self._view.addSeparator()
-        themes = self._view.addMenu("&Theme")
+        themes = self._view.addMenu("T&heme")
         schemes = (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark"))
         add_choices(themes, schemes, self._theme.choose)
         check_choice(themes, self._theme.choice)

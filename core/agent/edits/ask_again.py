@@ -67,7 +67,7 @@ def _remedies(state: RunState) -> str:
 def _judgement(state: RunState) -> str:
     before, aligned = state.before_consequences, state.aligned
     if state.next_phase != "commit" or before is None or aligned is None:
-        raise UsageError("There is no judgement to ask for again now: step on to align (F11), and ask there.")
+        raise UsageError("There is no judgement to ask for again now: step on to align (F9), and ask there.")
     state.become(before)
     state.next_phase = "align"
     return aligned.sentence

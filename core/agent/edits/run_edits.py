@@ -16,7 +16,7 @@ def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
     Raises UsageError, DataError and TraceError with nothing changed.
     """
     if not run.resting:
-        raise UsageError("A phase is under way; pause first (F6), then change it.")
+        raise UsageError("A phase is under way; pause first (F5), then change it.")
     before = run.state.copy()
     try:
         changed = edit.apply(run.edit_context)

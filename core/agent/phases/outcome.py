@@ -47,7 +47,7 @@ def overrule(state: RunState, judgement: Judgement) -> Aligned:
     """
     before, acted = state.before_consequences, state.acted
     if state.next_phase != "commit" or before is None or acted is None or state.aligned is None:
-        raise UsageError("There is no judgement to overrule now: step on to align (F11), and say it there.")
+        raise UsageError("There is no judgement to overrule now: step on to align (F9), and say it there.")
     refused = acted.effect == "stop" and judgement.task_done is False
     values = dict(judgement) | {"unclear": (), "overruled": True, "by_rule": "", "stop_refused": refused}
     aligned = state.aligned.replace(judged=True, **values)

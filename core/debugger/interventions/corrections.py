@@ -171,7 +171,7 @@ class Corrections(SessionCommands):
         said = {name: getattr(before, name) for name in Judgement.model_fields}
         after = Judgement(**(said | {field: is_so}))
         if not run.resting:
-            raise UsageError("A phase is under way; pause first (F6), then overrule the judgement.")
+            raise UsageError("A phase is under way; pause first (F5), then overrule the judgement.")
         run.store.save_phase(run.state.run, run.state.number, overrule(run.state, after))
         was = getattr(before, field)
         self._current.store_intervention(

@@ -1,7 +1,11 @@
+import re
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+import core
 from gui.shell.menus import AmountRow, MechanismsMenu, state_words, tooltip_words, value_words
 from tests.gui import samples
 
@@ -103,3 +107,26 @@ def test_the_menu_stays_open_while_one_switches(menu: MechanismsMenu, qtbot: QtB
     assert asked.args == ["plan", False]
     assert menu.isVisible()
     menu.close()
+
+
+def test_each_menu_has_every_access_key_once_and_fits_a_laptop(window):
+    for bar_item in window.menus.bar.actions():
+        menu = bar_item.menu()
+        keys = [
+            found[1].lower() for one in menu.actions() if (found := re.search("(?<!&)&([^&])", one.text()))
+        ]
+        assert len(keys) == len(set(keys)), f"{bar_item.text()}: {sorted(keys)}"
+        assert menu.sizeHint().height() < 760, bar_item.text()
+
+
+def test_messages_of_core_name_the_key_of_what_they_advise(window):
+    advice = {"pause first": "run", "step on to align": "phase", "Open a task first": "new_task"}
+    found = []
+    for path in Path(core.__file__).parent.rglob("*.py"):
+        for words, key in re.findall(
+            rf"({'|'.join(advice)})[^(\"]{{0,20}}\((F\d+|Ctrl\+\w+)\)", path.read_text("utf-8")
+        ):
+            found.append(words)
+            named = window.actions_by_name[advice[words]].shortcut().toString()
+            assert key == named, f"{path.name}: {words} ({key})"
+    assert set(found) == set(advice)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -92,14 +92,17 @@ def _why_cancelled(otherwise: str) -> str:
     return otherwise if task is None else _why.get(task, otherwise)
 
 
-async def together(*questions: Coroutine[Any, Any, Any]) -> list[Any]:
+async def together(*questions: Awaitable[Any]) -> list[Any]:
     """Return what several questions came to that are put at once; where one fails, the others are withdrawn."""
     tasks = [asyncio.ensure_future(one) for one in questions]
     try:
-        return [await task for task in tasks]
+        # Unlike `await task` it leaves the tasks alone when it is cancelled: they are told why below.
+        done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        return [task.result() for task in (done if pending else tasks)]
     except BaseException:
+        why = _why_cancelled("cancelled")
         for task in tasks:
-            task.cancel()
+            cancel_call(task, why)
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
 
@@ -110,13 +113,17 @@ class Asker:
     def __init__(self, store: TraceStore, llm: Answerer, listener: Callable[[Asked], None]) -> None:
         self._store = store
         self.llm = llm
-        self.asking: CallRecord | None = None
-        """The call that is out."""
+        self._open: dict[int, CallRecord] = {}
         self._out = Overlap()
         self._early: list[tuple[LLMRequest, asyncio.Task[tuple[LLMReply, int]]]] = []
         """Calls that were made before they were needed."""
         self._listener = listener
         self.hold: Hold = _no_hold
+
+    @property
+    def asking(self) -> CallRecord | None:
+        """The call that is out; of several the one that was made last."""
+        return next(reversed(self._open.values()), None)
 
     async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
         """Return the reply and the number of its call; an equal one that was made early answers for it.
@@ -130,7 +137,8 @@ class Asker:
             return await self._ask(state, request, state.number)
         self._early = [one for one in self._early if one[1] is not early]
         with state.in_calls.span():
-            return await early
+            reply: tuple[LLMReply, int] = (await together(early))[0]
+            return reply
 
     def ask_early(self, state: RunState, request: LLMRequest, *, step: int) -> None:
         """Make a call that a later step will need."""
@@ -171,7 +179,7 @@ class Asker:
             retries.append(retry)
             self._listener(Asked(record=record, text="".join(said), retry=retry))
 
-        self.asking = record
+        self._open[record.number] = record
         try:
             with state.in_calls.span(), self._out.span():
                 reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
@@ -186,7 +194,7 @@ class Asker:
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
         finally:
-            self.asking = None
+            del self._open[record.number]
             state.totals.seconds_in_llm += self._out.take()
         state.totals.prompt_tokens += reply.usage.prompt_tokens
         state.totals.completion_tokens += reply.usage.completion_tokens
@@ -208,7 +216,7 @@ class Asker:
 
     async def _held(self, state: RunState, call: CallRecord, held: HeldCall | None) -> None:
         """Let a debugger stop here; its time is no time of the step's own."""
-        self.asking = call
+        self._open[call.number] = call
         try:
             with state.in_calls.span():
                 await self.hold(call, held)
@@ -218,7 +226,7 @@ class Asker:
                 self._store.save_call(state.run, held.record.replace(error=why))
             raise
         finally:
-            self.asking = None
+            del self._open[call.number]
 
     def takes_images(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose takes pictures."""

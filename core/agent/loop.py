@@ -16,7 +16,6 @@ from core.agent.phases.registry import ENTRIES, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import end_trial, reflection_record
-from core.agent.reflection.remedies import RemedyEntry
 from core.agent.resources import AgentResources
 from core.agent.run_history import saved_of
 from core.agent.state import Budget, RunState
@@ -27,10 +26,9 @@ from core.browser.log.records import Moment
 from core.environments.protocol import Ask
 from core.schema.action import NewTrial
 from core.schema.changes import Changes, Difference, memory_in_words
-from core.schema.errors import BackstepError, BrowserError, UsageError
+from core.schema.errors import BackstepError, BrowserError
 from core.schema.messages import LLMRequest, Message
 from core.schema.observation import Capture
-from core.schema.progress import Plan
 from core.schema.step import (
     PHASES,
     Acted,
@@ -41,7 +39,6 @@ from core.schema.step import (
     Decided,
     Phase,
     PhaseRecord,
-    Scheduled,
 )
 from core.schema.task import Task, Verdict
 from core.trace.records import RunOutcome, RunStart
@@ -83,6 +80,8 @@ class AgentRun:
         self._phase_begun = 0.0
         self.undoable: list[Undoable] = []
         """The edits since the run has last asked an LLM or done something."""
+        self.edited = 0
+        """The last step in which something was edited."""
 
     @property
     def ended(self) -> bool:
@@ -110,12 +109,13 @@ class AgentRun:
     @property
     def edit_context(self) -> EditContext:
         """What edits of a person may look at."""
-        return EditContext(self.state, self._resources, self._tools.history)
+        edits = tuple(one.edit for one in self.undoable) if self.state.next_phase == "commit" else ()
+        return EditContext(self.state, self._resources, self._tools.history, edits)
 
     @property
     def asking(self) -> CallRecord | None:
-        """The LLM call that is out, if one is."""
-        return self._asker.asking
+        """The LLM call that the phase under way waits for; those that are out while an action runs are not."""
+        return None if self.state.next_phase == "act" else self._asker.asking
 
     def hold_calls(self, hold: Hold) -> None:
         """Await `hold` before each LLM call and after it."""
@@ -127,6 +127,7 @@ class AgentRun:
         The LLM is asked from the next call on. The preset holds from the next
         step on; a step in which nothing has been decided yet is that step.
         """
+        self.undoable.clear()
         if preset is not None:
             self._next_preset = preset
             if self.state.undecided and not self._advancing:
@@ -160,55 +161,9 @@ class AgentRun:
 
     def _begin_again(self, phase: Phase) -> None:
         self._done = None
+        self.undoable.clear()
         self.withdraw_questions()
         self.state.begin_again(phase, "The step was decided anew.")
-
-    # The plan and the remedies, by hand
-
-    def set_plan(self, subtasks: tuple[str, ...], current: int) -> None:
-        """Put a person's subtasks in place of the plan, to go on at the one at `current`, from 0.
-
-        The next prompt has it. Raises UsageError where there is none to be
-        done, or planning is switched off.
-        """
-        state = self.state
-        texts = tuple(text for text in subtasks if text.strip())
-        if not texts:
-            raise UsageError("A plan has at least one subtask; write one, or switch Plan off.")
-        if not state.is_on("plan"):
-            raise UsageError("Plan is switched off; switch it on in Mechanisms first (Ctrl+Shift+H).")
-        plan = state.reflection.plan or Plan(subtasks=(), revision=state.trial - 1)
-        state.reflection.plan = plan.edited(texts, min(max(current, 0), len(texts)))
-
-    def fire_remedy(self, number: int) -> RemedyEntry:
-        """Have a remedy that waits tried next, and return it.
-
-        Before the step's action is carried out its proposal gives way; a
-        remedy of this very step needs no going back. Raises UsageError where
-        no such remedy waits, and while a phase is under way.
-        """
-        state = self.state
-        if self._advancing:
-            raise UsageError("A phase is under way; pause first (F5), then fire the remedy.")
-        if state.reflection.doing is not None and state.reflection.doing.entry == number:
-            raise UsageError("This remedy is being tried already.")
-        entry, remedies = state.reflection.remedies.take(number)
-        if entry is None:
-            waiting = ", ".join(str(one.number) for one in state.reflection.remedies.waiting)
-            raise UsageError(
-                f"Remedy {number} does not wait; {f'there are {waiting}' if waiting else 'none does'}."
-            )
-        here = entry.step == state.number and state.unacted
-        undone = state.unacted and not state.undecided and self._done is None
-        if undone:
-            state.queue.clear()
-            self._begin_again("decide")
-        # The other remedies of this step, whose page has not been touched, wait on.
-        state.reflection.remedies = remedies.without_choice(state.number, number) if undone else remedies
-        state.reflection.scheduled = Scheduled(
-            kind="remedy" if here else "go back", entry=number, why="The person fired this remedy."
-        )
-        return entry
 
     # What a person does in the page
 
@@ -246,6 +201,11 @@ class AgentRun:
         state = self.state
         if self._begun != state.number and not self.ended:
             self._begin_step()
+        elif self.edited == state.number and state.unacted and not self.ended:
+            # What was edited in the step holds when it is begun anew.
+            if state.from_queue and state.pending.proposed is not None:
+                state.queue.insert(0, state.pending.proposed)
+            self.store.save_agent(state.run, state.number, saved_of(state).as_json().encode())
         self._keep_page_log("after the last action")
         self.store.leave_run(state.run)
         self.outcome = "left"
@@ -383,6 +343,7 @@ class AgentRun:
 
     def switch(self, mechanism: Mechanism, on: bool) -> None:
         """Switch a mechanism on or off; it holds from the next step on, or in one that has decided nothing yet."""
+        self.undoable.clear()
         self.state.switched[mechanism] = on
         if self.state.undecided and not self._advancing and self.state.next_phase != "observe":
             self._begin_again("recognise")
@@ -390,6 +351,7 @@ class AgentRun:
     def set_amount(self, mechanism: Mechanism, value: int) -> tuple[int, int]:
         """Set the number of a mechanism and return the one before and the one that holds; the next phase has it."""
         least, most = bounds(mechanism)
+        self.undoable.clear()
         before = self.state.amount(mechanism)
         self.state.amounts[mechanism] = min(max(value, least), most)
         return before, self.state.amounts[mechanism]

@@ -269,6 +269,8 @@ class RunState:
     def begin_again(self, phase: Phase, why: str) -> None:
         """Do the step under way anew from a phase on; its proposal and its remedies give way, and are told `why`."""
         reflection, doing = self.reflection, self.reflection.doing
+        if not self.undecided:
+            self.queue.clear()  # The first of it was the proposal.
         self.next_phase, self.pending = phase, Pending()
         if phase == "observe":
             self.own_observation = None
@@ -283,12 +285,16 @@ class RunState:
 
     def copy(self) -> "RunState":
         """Return a state that can be changed without changing this one."""
-        return _copied(replace(self, before_consequences=None))  # type: ignore[no-any-return]
+        copied: RunState = _copied(replace(self, before_consequences=None))
+        copied.before_consequences = self.before_consequences  # It is only ever copied.
+        return copied
 
     def become(self, other: "RunState") -> None:
-        """Take over all that another state of the same run holds."""
+        """Take over what another state of the same run holds; what the LLM was asked and took stays counted."""
+        used, clock = self.totals, self.clock
         for name, value in vars(other.copy()).items():
             setattr(self, name, value)
+        self.totals, self.clock = replace(used, page_actions=self.totals.page_actions), clock
 
     @property
     def undecided(self) -> bool:

@@ -113,6 +113,12 @@ class TraceStore:
         with self._write():
             writing.insert_step(self._database, run, number, trial, agent)
 
+    def save_agent(self, run: int, step: int, agent: bytes) -> None:
+        """Store the agent, as JSON, that a step is begun anew with when its run is taken up."""
+        with self._write():
+            kept, _ = self._database.blobs.put(agent, JSON)
+            self._database.update("steps", {"run": run, "number": step}, {"agent": kept})
+
     def save_page(self, run: int, step: int, page: bytes) -> None:
         """Store what the browser and the environment's server keep for the page of a step, as JSON."""
         with self._write():

@@ -187,7 +187,7 @@ class WindowCommands(QObject):
             "undo_edit": why() or ("" if view.undoable else "There is no edit to undo"),
             **{name: why(text) for name, text in _TEXTS.items()},
             "edit_prompt": held,
-            **dict.fromkeys(_JUDGED, why()),
+            **dict.fromkeys(_JUDGED, why("OverruleJudgement")),
             **{f"again_{what}": why(f"AskQuestionAgain {what}") for what in _AGAIN},
             "add_remedy": why("ForceState"),
             "new_trial": why("StartNewTrial"),

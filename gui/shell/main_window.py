@@ -86,10 +86,10 @@ class MainWindow(WindowParts):
         self.breakpoints.state_changed.connect(self._refresh_actions)
         self.permissible.highlight_requested.connect(self.page.overlay.highlight)
         self.permissible.replace_requested.connect(self._on_replace)
-        self.action.edit_requested.connect(session.corrections.edit_action)
+        self.action.edit_requested.connect(session.edits.edit_action)
         self.action.accept_requested.connect(session.corrections.accept)
         self.action.skip_requested.connect(session.corrections.skip)
-        self.action.queue_edited.connect(session.corrections.edit_queue)
+        self.action.queue_edited.connect(session.edits.edit_queue)
         self.action.ask_again_requested.connect(session.corrections.ask_again)
         self.action.answer_requested.connect(session.corrections.answer)
         self.action.pointing_requested.connect(self.page.set_pointing)
@@ -102,10 +102,7 @@ class MainWindow(WindowParts):
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.dock("Observation").visibilityChanged.connect(self._mark_kept)
         self.stack.call_wanted.connect(self._on_call_wanted)
-        self.plan.plan_edited.connect(session.corrections.edit_plan)
-        self.plan.remedy_fired.connect(session.corrections.fire_remedy)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
-        self.plan.overrule_wanted.connect(session.corrections.overrule)
         self.plan.state_changed.connect(self._refresh_actions)
         for panel in self.docks.panels:
             if isinstance(panel, EditablePanel):

@@ -23,6 +23,8 @@ class AskQuestionAgain(RunEdit):
     kind = "ask again"
 
     def apply(self, context: EditContext) -> Changed:
+        if self.what == "judgement" and context.since_judged:
+            raise UsageError("What was edited since the judgement would be lost: undo it first (Ctrl+Z).")
         before = _ASK[self.what](context.state)
         return Changed(
             before=before, after="", message=f"The {_WORDS[self.what]} of this step is asked for again."

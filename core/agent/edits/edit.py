@@ -28,6 +28,8 @@ class EditContext:
     state: RunState
     resources: AgentResources
     history: RunHistory
+    since_judged: tuple["RunEdit", ...] = ()
+    """The edits since the step under way was judged, which another judgement must not lose."""
 
 
 class Changed(Record):
@@ -35,16 +37,10 @@ class Changed(Record):
 
     before: str
     after: str
+    kind: InterventionKind | None = None
+    """What it is called in the trace, where that is not the edit's own."""
     message: str
     """What follows from it, in a sentence."""
-
-
-@dataclass(frozen=True)
-class Undoable:
-    """An edit that was carried out, with the run as it was before."""
-
-    changed: Changed
-    before: RunState
 
 
 class RunEdit(Record, ABC):
@@ -58,6 +54,15 @@ class RunEdit(Record, ABC):
     @abstractmethod
     def apply(self, context: EditContext) -> Changed:
         """Change the state; raises UsageError or DataError, with what cannot be taken back changed nowhere."""
+
+
+@dataclass(frozen=True)
+class Undoable:
+    """An edit that was carried out, with the run as it was before."""
+
+    edit: RunEdit
+    changed: Changed
+    before: RunState
 
 
 class TextEdit(RunEdit):

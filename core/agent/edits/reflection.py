@@ -1,4 +1,4 @@
-"""Edits of anticipatory reflection: remedies, what trials have taught, and a new trial."""
+"""Edits of anticipatory reflection: plan, judgement, remedies, what trials have taught, and a new trial."""
 
 from core.agent.edits.edit import (
     Changed,
@@ -9,6 +9,7 @@ from core.agent.edits.edit import (
     permissible_action,
 )
 from core.agent.general_space import label_of
+from core.agent.phases.outcome import overrule
 from core.agent.reflection.anticipation import base_entry
 from core.agent.reflection.consequences import schedule_new_trial
 from core.agent.reflection.remedies import RemedyEntry
@@ -16,9 +17,110 @@ from core.agent.state import RunState
 from core.schema.action import Action
 from core.schema.action_space import Permissible
 from core.schema.element_identity import marks_of
-from core.schema.errors import UsageError
+from core.schema.errors import BackstepError, UsageError
 from core.schema.observation import Observation
-from core.schema.step import Recognised, record_of
+from core.schema.progress import Plan
+from core.schema.step import Aligned, Judgement, JudgementPart, Recognised, Scheduled, record_of
+
+
+class EditPlan(RunEdit):
+    """Put these subtasks in place of the plan, and go on at the one at `current`, from 0."""
+
+    kind = "plan"
+    subtasks: tuple[str, ...]
+    current: int
+
+    def apply(self, context: EditContext) -> Changed:
+        state = context.state
+        texts = tuple(text for text in self.subtasks if text.strip())
+        if not texts:
+            raise UsageError("A plan has at least one subtask; write one, or switch Plan off.")
+        if not state.is_on("plan"):
+            raise UsageError("Plan is switched off; switch it on in Mechanisms first (Ctrl+Shift+H).")
+        before = state.reflection.plan
+        plan = before or Plan(subtasks=(), revision=state.trial - 1)
+        after = state.reflection.plan = plan.edited(texts, min(max(self.current, 0), len(texts)))
+        return Changed(
+            before=before.in_words() if before is not None else "",
+            after=after.in_words(),
+            message="The plan was changed; the next prompt has it.",
+        )
+
+
+class OverruleJudgement(RunEdit):
+    """Say otherwise of the step that was just carried out, with what follows from it.
+
+    ``aligned``: it served its purpose. ``subtask`` and ``task``: they are done.
+    """
+
+    kind = "judgement"
+    part: JudgementPart
+    is_so: bool
+
+    def apply(self, context: EditContext) -> Changed:
+        state = context.state
+        judged = state.aligned or Aligned()
+        field = {"aligned": "aligned", "subtask": "subtask_done", "task": "task_done"}[self.part]
+        said = {name: getattr(judged, name) for name in Judgement.model_fields}
+        earlier = [one for one in context.since_judged if not isinstance(one, OverruleJudgement)]
+        # Which remedy is tried follows from the judgement; other edits were made of what followed.
+        of_remedies = [one for one in earlier if one.kind == "remedies"]
+        try:
+            overrule(
+                state,
+                Judgement(**(said | {field: self.is_so})),
+                lambda: [one.apply(context) for one in of_remedies],
+            )
+            for one in earlier:
+                if one not in of_remedies:
+                    one.apply(context)
+        except BackstepError as error:
+            if not earlier:
+                raise
+            why = f"What was edited since does not go with that judgement ({error})"
+            raise UsageError(f"{why} Undo it first (Ctrl+Z).") from error
+        was = getattr(judged, field)
+        return Changed(
+            before=f"{self.part}: {'unclear' if was is None else was}",
+            after=f"{self.part}: {self.is_so}",
+            message="The judgement is yours; what follows from it is settled anew.",
+        )
+
+
+class FireRemedy(RunEdit):
+    """Have a remedy that waits tried next.
+
+    Before the step's action is carried out its proposal gives way; a remedy of
+    this very step needs no going back.
+    """
+
+    kind = "remedy"
+    number: int
+
+    def apply(self, context: EditContext) -> Changed:
+        state = context.state
+        doing, remedies = state.reflection.doing, state.reflection.remedies
+        if doing is not None and doing.entry == self.number:
+            raise UsageError("This remedy is being tried already.")
+        entry, remedies = remedies.take(self.number)
+        if entry is None:
+            waiting = ", ".join(str(one.number) for one in remedies.waiting)
+            raise UsageError(
+                f"Remedy {self.number} does not wait; {f'there are {waiting}' if waiting else 'none does'}."
+            )
+        here = entry.step == state.number and state.unacted
+        if state.unacted and not state.undecided:
+            # The other remedies of this step, whose page has not been touched, wait on.
+            remedies = remedies.without_choice(state.number, self.number)
+            if doing is not None and doing.entry:
+                remedies = remedies.dropped(doing.entry, f"Remedy {self.number} was fired instead.")
+            state.begin_again("decide", "The step was decided anew.")
+        state.reflection.remedies = remedies
+        state.reflection.scheduled = Scheduled(
+            kind="remedy" if here else "go back", entry=self.number, why="The person fired this remedy."
+        )
+        words = f"{entry.action} of step {entry.step}"
+        return Changed(before="", after=words, message=f"{words} is tried next.")
 
 
 class AddRemedy(RunEdit):
@@ -65,12 +167,16 @@ class MoveRemedy(RunEdit):
         entry = _waiting(context.state, self.number)
         before = context.state.reflection.remedies
         after = before.moved(self.number, self.sooner)
+        order = [one.number for one in reversed(after.waiting)]
+        if order == [one.number for one in reversed(before.waiting)]:
+            raise UsageError(
+                f"{entry.action} is the {'first' if self.sooner > 0 else 'last'} remedy already."
+            )
         context.state.reflection.remedies = after
-        order = [f"{one.action}" for one in reversed(after.waiting)]
         return Changed(
             before=", ".join(f"{one.action}" for one in reversed(before.waiting)),
-            after=", ".join(order),
-            message=f"{entry.action} is number {order.index(str(entry.action)) + 1} of the remedies.",
+            after=", ".join(f"{one.action}" for one in reversed(after.waiting)),
+            message=f"{entry.action} is number {order.index(entry.number) + 1} of the remedies.",
         )
 
 

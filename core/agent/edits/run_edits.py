@@ -6,8 +6,10 @@ from dataclasses import replace
 from core.agent.edits.edit import Changed, EditContext, RunEdit, Undoable
 from core.agent.edits.registry import TEXTS, WITHOUT_VALUES
 from core.agent.loop import AgentRun
+from core.agent.reflection.consequences import reflection_record
 from core.agent.state import RunState
 from core.schema.errors import BackstepError, UsageError
+from core.schema.step import Recalled
 
 
 def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
@@ -21,6 +23,7 @@ def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
     try:
         changed = edit.apply(run.edit_context)
         if edit.again is not None and run.state.unacted and run.state.has_done(edit.again):
+            run.state.queue.clear()  # The action is asked for with what was changed.
             run.state.begin_again(edit.again, "The step was decided anew.")
         _store(run, before)
     except BaseException:
@@ -28,7 +31,8 @@ def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
         raise
     if run.state.next_phase != before.next_phase:
         run.withdraw_questions()
-    run.undoable.append(Undoable(changed, before))
+    run.edited = run.state.number
+    run.undoable.append(Undoable(edit, changed, before))
     return changed
 
 
@@ -73,13 +77,17 @@ def _store(run: AgentRun, other: RunState) -> None:
         run.store_reflection()
     if state.next_phase == "observe":
         return  # The step has not begun.
-    recalled = state.recalled
-    if recalled is not None and recalled.recalled_at != state.number:
-        recalled = None  # An earlier step has it.
+    recalled, aligned = state.recalled, state.aligned
+    if recalled is not None and recalled.recalled_at != state.number and recalled != other.recalled:
+        # An earlier step has the whole of it.
+        recalled = Recalled(exemplars=recalled.exemplars, recalled_at=recalled.recalled_at)
+    if aligned is not None and aligned != other.aligned:
+        aligned = aligned.replace(reflection=reflection_record(state))
     for record, before in (
         (state.recognised, other.recognised),
         (recalled, other.recalled),
         (state.abstracted, other.abstracted),
+        (aligned, other.aligned),
     ):
         if record is not None and record is not before and state.has_done(record.phase):
             run.store.save_phase(state.run, state.number, record)

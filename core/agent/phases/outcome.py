@@ -30,6 +30,7 @@ async def align(
     aligned = await _judgement(state, judge, history)
     failed = acted is not None and acted.outcome == "failed"
     await take_remedies(failed if aligned is None else why_back(state, aligned) != "")
+    state.before_consequences = None
     state.before_consequences = state.copy()
     if aligned is None:
         _unjudged(state)
@@ -40,9 +41,10 @@ async def align(
     return aligned.replace(reflection=reflection_record(state))
 
 
-def overrule(state: RunState, judgement: Judgement) -> Aligned:
+def overrule(state: RunState, judgement: Judgement, begin: Callable[[], object]) -> None:
     """Put a person's judgement of the step in place of the one there is, with what follows from it.
 
+    `begin` is called with the state as it was before the step was judged.
     Raises UsageError where the step has not been judged, or is over.
     """
     before, acted = state.before_consequences, state.acted
@@ -53,9 +55,9 @@ def overrule(state: RunState, judgement: Judgement) -> Aligned:
     aligned = state.aligned.replace(judged=True, **values)
     state.become(before)
     state.before_consequences = before
+    begin()
     _consequences(state, aligned)
     state.next_phase, state.aligned = "commit", aligned
-    return aligned.replace(reflection=reflection_record(state))
 
 
 def _consequences(state: RunState, aligned: Aligned) -> None:

@@ -18,6 +18,7 @@ from core.agent.reflection.anticipation import Anticipator
 from core.agent.run_history import RunHistory
 from core.agent.state import RunState
 from core.agent.world import World
+from core.schema.action import NewTrial
 from core.schema.step import Aligned, Phase, PhaseRecord
 from core.trace.store import TraceStore
 
@@ -52,6 +53,8 @@ class PhaseTools:
 async def align_ahead(tools: PhaseTools) -> Aligned:
     """Judge the step, and meanwhile ask what the next one will do where that may be."""
     state = tools.state
+    if isinstance(state.pending.action, NewTrial):
+        tools.anticipator.forget()  # What is out was asked for in the trial that has ended.
     await tools.ahead.begin(state)
     try:
         aligned = await align(state, tools.judge, tools.history, tools.take_late_remedies)

@@ -53,11 +53,12 @@ class RemedyStack(Record):
         return tuple(entry for entry in self.entries if entry.state == "waiting")
 
     def push(self, entries: Iterable[RemedyEntry]) -> "RemedyStack":
-        """Return the stack with these of one step on top of those of earlier steps, the last given topmost."""
+        """Return the stack with these of one step right under those of later steps, the last given topmost."""
         number = len(self.entries)
         new = tuple(entry.replace(number=number + offset) for offset, entry in enumerate(entries, start=1))
-        under = [one for one in self.entries if not new or one.step <= new[0].step]
-        return RemedyStack(entries=(*under, *new, *self.entries[len(under) :]))
+        later = (at for at, one in enumerate(self.entries) if new and one.step > new[0].step)
+        at = next(later, number)
+        return RemedyStack(entries=(*self.entries[:at], *new, *self.entries[at:]))
 
     def pop(self) -> tuple[RemedyEntry | None, "RemedyStack"]:
         """Return the topmost entry that waits, and the stack with it chosen; None where none waits."""

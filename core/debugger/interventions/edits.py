@@ -7,6 +7,8 @@ from typing import Any
 
 from core.agent.edits.ask_again import AskQuestionAgain
 from core.agent.edits.edit import RunEdit, TextEdit
+from core.agent.edits.next_action import EditAction, EditQueue
+from core.agent.edits.reflection import FireRemedy
 from core.agent.edits.registry import TEXTS, edit_of
 from core.agent.edits.run_edits import apply_edit, problem_of, undo_edit
 from core.agent.llm_calls import HeldCall
@@ -23,9 +25,15 @@ from core.settings.user_file import near
 PROMPT = "prompt"
 """The name of the text that a held call is about to send."""
 _DEAF = "The built-in LLM goes by the recorded page and task, not by words: what is edited here changes nothing for it."
-_ON_FROM: dict[Phase, GoalKind] = {"recognise": "decide", "recall": "decide", "abstract": "decide"}
-"""How far the step goes on by itself, so that what follows from an edit is seen; the LLM is not asked."""
-_ON_TO_ASK: dict[Phase, GoalKind] = {**_ON_FROM, "decide": "review", "anticipate": "review", "align": "phase"}
+_TO_SEE: tuple[Phase, ...] = ("recognise", "recall", "abstract")
+_TO_ASK: dict[Phase, GoalKind] = {
+    "recall": "decide",
+    "abstract": "decide",
+    "decide": "review",
+    "anticipate": "review",
+    "align": "phase",
+}
+"""How far the step goes on for the answer to a question that is asked again, by the phase that asks it."""
 
 
 class RunEditing(SessionCommands):
@@ -35,6 +43,24 @@ class RunEditing(SessionCommands):
         super().__init__(parts)
         self.offered: Signal[EditText] = Signal()
         """A text to be edited, and again with its problem each time it was checked."""
+
+    @command
+    def edit_action(self, text: str) -> None:
+        """Put this action in place of the next one; an impermissible one is answered by `ActionView.problem`."""
+        run = self._current.under_way
+        if run is not None and run.resting and text.strip() == str(run.state.pending.action or ""):
+            self._publisher.publish_step(run)
+            return
+        self._show_problem_of(EditAction(action=text))
+
+    @command
+    def edit_queue(self, actions: tuple[str, ...]) -> None:
+        """Put these in place of the actions that follow the next one, or show why one cannot be."""
+        run = self._current.under_way
+        if run is not None and run.resting and list(actions) == [str(one) for one in run.state.queue]:
+            self._publisher.publish_step(run)
+            return
+        self._show_problem_of(EditQueue(actions=actions))
 
     @command
     def ask_for(self, name: str, values: dict[str, Any]) -> None:
@@ -117,19 +143,43 @@ class RunEditing(SessionCommands):
         run = self._current.need_run("An edit is of the run under way.")
         if self._publisher.session.handed_over:
             raise UsageError("You have the page: give it back first (F6).")
+        phase = run.next_phase
         changed = apply_edit(run, edit)
-        self._current.store_intervention(edit.kind, changed.before, changed.after)
-        message = f"{changed.message} Ctrl+Z undoes it."
-        goes_on = _ON_TO_ASK if isinstance(edit, AskQuestionAgain) else _ON_FROM
-        if run.next_phase not in goes_on:
+        self._current.store_intervention(changed.kind or edit.kind, changed.before, changed.after)
+        goes_on = _goes_on(run, edit, phase)
+        asks = goes_on not in (None, "decide")
+        message = changed.message if asks else f"{changed.message} Ctrl+Z undoes it."
+        if goes_on is None:
             self._show(run, message)
             return
         self._runner.notice = message
-        self._runner.go(goes_on[run.next_phase])
+        self._runner.go(goes_on)
+
+    def _show_problem_of(self, edit: RunEdit) -> None:
+        """Carry an edit of the next actions out, or show what is wrong with it beside them."""
+        try:
+            self._carry_out(edit)
+        except UsageError as error:
+            run = self._current.under_way
+            if run is None or not run.resting or run.next_phase != "review":
+                raise
+            self._publisher.steps.show_problem(str(error))
 
     def _show(self, run: AgentRun, message: str) -> None:
         self._publisher.change(message=message, **self._publisher.figures())
         self._publisher.publish_step(run)
+
+
+def _goes_on(run: AgentRun, edit: RunEdit, before: Phase) -> GoalKind | None:
+    """Return how far the step goes on by itself after an edit that was made in this phase; None where it rests."""
+    if isinstance(edit, AskQuestionAgain):
+        return _TO_ASK[run.next_phase]
+    if isinstance(edit, FireRemedy):
+        return "review" if run.state.undecided else None
+    # What follows is to be seen, but the LLM is not asked.
+    return (
+        "decide" if run.next_phase in _TO_SEE and run.next_phase != before and not run.next_asks_llm else None
+    )
 
 
 def _text(name: str) -> type[TextEdit]:

@@ -147,11 +147,6 @@ class PlanPanel(EditablePanel):
     Remedies and judgements are put right from their menus.
     """
 
-    plan_edited = Signal(object, int)
-    """The texts of the subtasks as a tuple, and the position of the current one."""
-    remedy_fired = Signal(int)
-    overrule_wanted = Signal(str, bool)
-    """Which part of the last judgement is to be otherwise, ``aligned``, ``subtask`` or ``task``, and how it is."""
     subtask_wanted = Signal(int)
     """The position of a subtask, from 0, until which the run is to go on."""
     state_changed = Signal()
@@ -267,9 +262,8 @@ class PlanPanel(EditablePanel):
     def judgement_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be said otherwise of a judgement: of the last one only."""
         row: Row = index.data(ROW)
-        why = self.why_not()
-        if not why and index.row():
-            why = f"What follows from step {row.key} is done already: go back to it on a branch (Ctrl+B)"
+        done = f"What follows from step {row.key} is done already: go back to it on a branch (Ctrl+B)"
+        why = self.why_not() or (done if index.row() else self.why_not("OverruleJudgement"))
         said: tuple[tuple[str, JudgementPart, bool, str], ...] = (
             ("It was right", "aligned", True, "Ctrl+P, Y"),
             ("It was wrong", "aligned", False, "Ctrl+P, N"),
@@ -291,8 +285,8 @@ class PlanPanel(EditablePanel):
 
     def overrule(self, part: JudgementPart, is_so: bool) -> None:
         """Say otherwise of the step that was just carried out."""
-        if not self.why_not():
-            self.overrule_wanted.emit(part, is_so)
+        if not self.why_not("OverruleJudgement"):
+            self.ask_edit("OverruleJudgement", part=part, is_so=is_so)
 
     @property
     def _waiting_numbers(self) -> list[int]:
@@ -408,14 +402,14 @@ class PlanPanel(EditablePanel):
     def fire(self) -> None:
         """Fire the remedy that `remedy` names."""
         if self.remedy is not None:
-            self.remedy_fired.emit(self.remedy)
+            self.ask_edit("FireRemedy", number=self.remedy)
 
     def _on_chosen(self, number: int) -> None:
         if number == self.remedy:
             self.fire()
 
     def _on_applied(self, texts: tuple[str, ...], current: int) -> None:
-        self.plan_edited.emit(texts, current)
+        self.ask_edit("EditPlan", subtasks=texts, current=current)
         self._end_editing()
 
     def _end_editing(self) -> None:

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from core.agent.edits.reflection import StartNewTrial
+from core.agent.edits.run_edits import apply_edit
 from core.schema.action import Goto
 from tests.core.agent.traced import purposes, records
 from tests.core.stage import page_file, ref_in
@@ -175,6 +177,24 @@ def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_lat
     assert (waiting.step, waiting.target) == (1, 'link "Orders"')
     tried = [one for one in run.state.reflection.remedies.entries if one.state == "tried"]
     assert [(one.step, one.why) for one in tried] == [(1, "At step 1.")]
+
+
+def test_remedies_of_a_trial_that_has_ended_do_not_come_into_the_next_one(stage, llm_server, fast, page):
+    go_on = threading.Event()
+    llm_server.script(
+        *together(Reply(text="1. Open the orders"), clicks('link "Archive"')),
+        clicks('link "Orders"', before=go_on),
+        judged(True),
+    )
+    run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
+    run.state.overlap = True
+    stage.step(run)
+    apply_edit(run, StartNewTrial())
+    go_on.set()
+    llm_server.script(Reply(text="The archive is of no use."))
+    stage.step(run)
+    assert run.state.trial == 2
+    assert run.state.reflection.remedies.waiting == ()
 
 
 def next_links(folder, count):

@@ -104,8 +104,8 @@ def test_commands_in_any_order_leave_a_session_at_rest_and_steps_in_order(make, 
         lambda: session.corrections.skip(),
         lambda: session.corrections.ask_again(),
         lambda: session.run_commands.pause(),
-        lambda: session.corrections.edit_action("wait [0]"),
-        lambda: session.corrections.edit_action("nonsense"),
+        lambda: session.edits.edit_action("wait [0]"),
+        lambda: session.edits.edit_action("nonsense"),
         lambda: session.agent.set_preset(chance.choice(["plain", "laser"])),
         lambda: session.live_page.set_handover(chance.random() < 0.3),
         lambda: session.trace.show_step(1, 1),
@@ -167,7 +167,7 @@ def test_a_session_is_empty_until_a_task_is_opened(make):
         getattr(live.session.corrections, command)()
     live.session.trace.show_now()
     live.session.run_commands.end(True)
-    live.session.corrections.edit_action("stop")
+    live.session.edits.edit_action("stop")
     live.session.corrections.answer("x", "stop")
     live.session.live_page.point(1, 1, final=True)
     live.session.live_page.set_handover(True)

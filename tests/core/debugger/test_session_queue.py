@@ -44,7 +44,7 @@ def test_opening_a_task_asks_no_llm(opened, server):
 def test_actions_that_wait_are_rewritten_before_their_turn(at_review):
     live = at_review
     city, save = live.step.action.queue
-    live.session.corrections.edit_queue((save, city.replace("Oslo", "Bergen")))
+    live.session.edits.edit_queue((save, city.replace("Oslo", "Bergen")))
     live.wait(lambda: live.step.action.queue == (save, city.replace("Oslo", "Bergen")))
     live.session.run_commands.step()
     live.wait(lambda: live.step.number == 2 and live.view.phase == "review")
@@ -65,7 +65,7 @@ def test_actions_that_wait_are_rewritten_before_their_turn(at_review):
 def test_text_that_is_no_action_leaves_the_queue_as_it_was(at_review):
     live = at_review
     before = live.step.action.queue
-    live.session.corrections.edit_queue(("clack [1]",))
+    live.session.edits.edit_queue(("clack [1]",))
     live.wait(lambda: live.step.action.problem)
     assert "clack" in live.step.action.problem
     assert live.step.action.queue == before
@@ -73,7 +73,7 @@ def test_text_that_is_no_action_leaves_the_queue_as_it_was(at_review):
 
 def test_emptied_it_lets_the_llm_be_asked_at_the_next_step(at_review, server):
     live = at_review
-    live.session.corrections.edit_queue(())
+    live.session.edits.edit_queue(())
     live.wait(lambda: live.step.action.queue == ())
     server.script(shorten, Reply(text="REASON: Done.\nACTION: stop []"))
     live.session.run_commands.step()

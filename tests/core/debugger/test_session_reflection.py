@@ -67,7 +67,9 @@ def test_plan_and_remedies_are_shown_before_the_action_and_the_judgement_after_i
 
 def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, server):
     live = at_review
-    live.session.corrections.edit_plan(("Look at the list", "Open the orders"), 1)
+    live.session.edits.ask_for(
+        "EditPlan", {"subtasks": ("Look at the list", "Open the orders"), "current": 1}
+    )
     live.wait(lambda: live.step.plan.author == "person")
     assert [(one.text, one.status) for one in live.step.plan.subtasks] == [
         ("Look at the list", "needless"),
@@ -89,14 +91,14 @@ def test_a_rewritten_plan_is_in_the_next_prompt_and_in_the_trace(at_review, serv
 
 def test_a_plan_without_subtasks_is_refused_in_words(at_review):
     live = at_review
-    live.session.corrections.edit_plan(("  ",), 0)
+    live.session.edits.ask_for("EditPlan", {"subtasks": ("  ",), "current": 0})
     live.wait(lambda: "at least one subtask" in live.view.message)
 
 
 def test_a_remedy_fired_before_the_action_takes_its_place(at_review, server):
     live = at_review
     number = next(one.number for one in live.step.plan.remedies if one.state == "waiting")
-    live.session.corrections.fire_remedy(number)
+    live.session.edits.ask_for("FireRemedy", {"number": number})
     live.wait(lambda: live.step.action.origin == "remedy" and live.step.action.outcome == "pending")
     assert len(server.requests) == 3  # Nothing more was asked.
     chosen = live.step.action.action
@@ -114,7 +116,7 @@ def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
     server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
     live.session.corrections.accept()
     live.wait(lambda: live.view.step == 2 and live.view.mode == "waiting")
-    live.session.corrections.fire_remedy(number)
+    live.session.edits.ask_for("FireRemedy", {"number": number})
     live.wait(lambda: live.step.number == 2 and live.step.action.action == "backtrack [1]")
     live.session.corrections.accept()
     live.wait(lambda: live.step.number == 2 and live.step.plan.grades != ())
@@ -125,7 +127,7 @@ def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
 
 def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
     live = at_review
-    live.session.corrections.fire_remedy(77)
+    live.session.edits.ask_for("FireRemedy", {"number": 77})
     live.wait(lambda: "Remedy 77 does not wait" in live.view.message)
 
 
@@ -172,9 +174,9 @@ def test_the_run_stops_for_a_judgement_that_stays_unclear_and_the_persons_word_h
     (judged,) = live.step.plan.judgements
     assert (judged.aligned, judged.unclear) == (None, ("aligned",))
     assert "going back for a remedy" in live.step.plan.remark
-    live.session.corrections.overrule("aligned", True)
+    live.session.edits.ask_for("OverruleJudgement", {"part": "aligned", "is_so": True})
     live.wait(lambda: live.step.plan.judgements[0].overruled)
-    live.session.corrections.overrule("subtask", True)
+    live.session.edits.ask_for("OverruleJudgement", {"part": "subtask", "is_so": True})
     live.wait(lambda: live.step.plan.subtasks[0].status == "done")
     assert "going back" not in live.step.plan.remark
     server.script(Reply(text="REASON: So.\nACTION: go_back"), Reply(text="REASON: None."))
@@ -206,12 +208,12 @@ def test_a_yes_can_be_overruled_by_a_no(at_review, server):
     live.wait_phase("align")
     live.session.run_commands.phase()
     live.wait_phase("commit")
-    live.session.corrections.overrule("aligned", False)
+    live.session.edits.ask_for("OverruleJudgement", {"part": "aligned", "is_so": False})
     live.wait(lambda: live.step.plan.judgements and live.step.plan.judgements[0].overruled)
     assert "going back for a remedy" in live.step.plan.remark
 
 
 def test_there_is_nothing_to_overrule_before_a_step_was_judged(at_review):
     live = at_review
-    live.session.corrections.overrule("aligned", False)
+    live.session.edits.ask_for("OverruleJudgement", {"part": "aligned", "is_so": False})
     live.wait(lambda: "no judgement to overrule now" in live.view.message)

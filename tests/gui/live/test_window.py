@@ -123,7 +123,7 @@ def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
     row = next(
         row for row in desk.window._step.permissible.rows if row.name == "click" and "ONE" in row.label
     )
-    desk.session.corrections.edit_action(row.text)
+    desk.session.edits.edit_action(row.text)
     desk._qtbot.waitUntil(lambda: desk.window._step.action.origin == "person", timeout=WAIT)
     desk.trigger("accept")
     desk.wait_for("ended")

@@ -39,6 +39,16 @@ def test_a_new_trial_drops_what_waits_and_keeps_it_to_be_seen():
     assert cleared.pop()[0] is None
 
 
+def test_remedies_that_come_late_go_under_those_of_later_steps_and_none_is_lost():
+    stack = RemedyStack().push([entry(1, step=1)]).push([entry(3, step=3)]).moved(1, 1)
+    stack = stack.push([entry(2, step=2)])
+    assert sorted(one.number for one in stack.entries) == [1, 2, 3]
+    assert [
+        one.step
+        for one in RemedyStack().push([entry(1)]).push([entry(3, step=3)]).push([entry(2, step=2)]).waiting
+    ] == [1, 2, 3]
+
+
 @given(st.lists(st.one_of(st.integers(1, 3), st.just("pop")), max_size=20))
 def test_numbers_are_never_used_twice_and_nothing_is_popped_twice(events):
     stack, popped = RemedyStack(), []

@@ -46,7 +46,7 @@ def test_a_correction_that_is_kept_brings_the_same_task_to_success(live):
     live.open(TASK)
     elements, _ = to_the_link(live)
     right = next(one.ref for one in elements.values() if one.role == "link" and one.name == RIGHT)
-    live.session.corrections.edit_action(f"click [{right}]")
+    live.session.edits.edit_action(f"click [{right}]")
     live.settle()
     corrected = to_the_end(live)
     assert corrected.verdict.success is True

@@ -19,7 +19,7 @@ def test_an_edited_action_is_carried_out_in_place_of_the_proposed(live, server):
     step = live.to_review()
     one = refs(step, 'button "ONE"')
     proposed = step.action.action
-    live.session.corrections.edit_action(f"click [{one}]")
+    live.session.edits.edit_action(f"click [{one}]")
     live.wait(lambda: live.step.action.action == f"click [{one}]")
     assert (live.step.action.origin, live.step.action.proposed) == ("person", proposed)
     assert live.step.permissible.chosen_ref == one
@@ -40,13 +40,13 @@ def test_an_edit_that_cannot_be_taken_says_why_and_changes_nothing(live, server,
     server.script(on('button "ONE"'))
     live.open()
     before = live.to_review().action.action
-    live.session.corrections.edit_action(text)
+    live.session.edits.edit_action(text)
     live.wait(lambda: live.step.action.problem)
     assert said in live.step.action.problem
     assert live.step.action.action == before
     assert live.view.mode == "waiting"
     assert live.interventions(live.view.run) == []
-    live.session.corrections.edit_action(before)
+    live.session.edits.edit_action(before)
     live.wait(lambda: not live.step.action.problem)
 
 
@@ -54,9 +54,9 @@ def test_an_edit_taken_back_leaves_the_agents_own_action(live, server):
     server.script(on('button "ONE"'))
     live.open()
     step = live.to_review()
-    live.session.corrections.edit_action("stop [x]")
+    live.session.edits.edit_action("stop [x]")
     live.wait(lambda: live.step.action.action == "stop [x]")
-    live.session.corrections.edit_action(step.action.action)
+    live.session.edits.edit_action(step.action.action)
     live.wait(lambda: live.step.action.action == step.action.action)
     assert live.step.action.origin == "agent"
     live.session.corrections.accept()

@@ -4,7 +4,15 @@ import pytest
 
 from core.agent.edits.ask_again import AskQuestionAgain
 from core.agent.edits.page import DropExemplar, PinExemplar
-from core.agent.edits.reflection import AddRemedy, DropRemedy, EditRemedy, MoveRemedy, StartNewTrial
+from core.agent.edits.reflection import (
+    AddRemedy,
+    DropRemedy,
+    EditPlan,
+    EditRemedy,
+    MoveRemedy,
+    OverruleJudgement,
+    StartNewTrial,
+)
 from core.agent.edits.stack import PopFrame, PushPolicy, RestartFrame
 from core.agent.edits.state_space import ForceState, PermitAction
 from tests.core.stage import on, page_file, ref_in
@@ -95,6 +103,7 @@ def test_remedies_are_added_rewritten_moved_and_dropped(links):
     assert kinds(live) == ["remedies"] * 4
     refused(live, AddRemedy(action="click [4711]"), "4711")
     refused(live, DropRemedy(number=99), "does not wait any more")
+    refused(live, MoveRemedy(number=number['link "Orders"'], sooner=1), "is the first remedy already")
 
 
 def test_an_edit_is_undone_until_the_run_goes_on(links, server):
@@ -159,6 +168,133 @@ def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, serve
     plan = "\n".join(server.requests[-3].texts)
     assert "- The news has it.\n- Be quick." in plan
     assert live.view.trial == 2
+
+
+def judge(live, server, *said):
+    """Carry the action out, and rest after it was judged."""
+    server.script(*(Reply(text=one) for one in said))
+    for phase in ("act", "align", "commit"):
+        live.session.run_commands.phase()
+        live.wait_phase(phase)
+
+
+def undo(live):
+    live.session.edits.undo()
+    live.wait(lambda: "was undone" in live.view.message)
+
+
+def test_edits_are_undone_one_by_one_whatever_they_changed(links):
+    live = links
+    first = live.step.action.action
+    edit(live, AddRemedy(action=news(live)), "is the next remedy")
+    edit(live, EditPlan(subtasks=("Look at the news",), current=0), "The plan was changed")
+    live.session.edits.edit_action(news(live))
+    live.wait(lambda: "is the next action" in live.view.message)
+    undo(live)
+    assert (live.step.action.action, live.step.action.origin) == (first, "agent")
+    assert [one.text for one in live.step.plan.subtasks] == ["Look at the news"]
+    live.session.edits.undo()
+    live.wait(lambda: [one.text for one in live.step.plan.subtasks] == ["Open the orders"])
+    assert waiting(live)[0] == NEWS
+    live.session.edits.undo()
+    live.wait(lambda: waiting(live) == ['link "Help"', 'link "Orders"'])
+
+
+def test_what_was_switched_after_an_edit_stays_switched(links):
+    live = links
+    edit(live, AddRemedy(action=news(live)), "is the next remedy")
+    live.session.agent.set_amount("remedies", 4)
+    live.wait(lambda: not live.view.undoable)
+    live.session.edits.undo()
+    live.wait(lambda: "There is no edit to undo" in live.view.message)
+
+
+def test_a_judgement_is_overruled_and_that_is_undone(links, server):
+    live = links
+    judge(live, server, "The archive came up.\nYES", "OPEN", "NO")
+    assert "OverruleJudgement" not in live.view.refusals
+    edit(live, OverruleJudgement(part="aligned", is_so=False), "The judgement is yours")
+    live.wait(lambda: live.step.plan.judgements[0].aligned is False)
+    assert "going back for a remedy" in live.step.plan.remark
+    undo(live)
+    live.wait(lambda: live.step.plan.judgements[0].aligned is True)
+    assert not live.step.plan.judgements[0].overruled
+    assert "going back" not in live.step.plan.remark
+
+
+def test_what_was_edited_after_the_judgement_holds_when_it_is_overruled(links, server):
+    live = links
+    judge(live, server, "The archive came up.\nYES", "OPEN", "NO")
+    help_ = next(one.number for one in live.step.plan.remedies if one.target == 'link "Help"')
+    edit(live, DropRemedy(number=help_), "is not tried any more")
+    live.session.edits.apply_text("experience", "Be quick.")
+    live.wait(lambda: "has these lessons" in live.view.message)
+    refused(live, AskQuestionAgain(what="judgement"), "would be lost")
+    refused(live, DropRemedy(number=99), "does not wait any more")
+    edit(live, OverruleJudgement(part="aligned", is_so=False), "The judgement is yours")
+    live.session.edits.begin_text("experience")
+    live.wait(lambda: live.text is not None)
+    assert live.text.text == "Be quick."
+    states = {one.target: one.state for one in live.step.plan.remedies}
+    assert (states['link "Help"'], states['link "Orders"']) == ("dropped", "chosen")
+
+
+def test_a_call_keeps_its_number_whatever_is_overruled(links, server):
+    live = links
+    judge(live, server, "The archive came up.\nYES", "OPEN", "NO")
+    calls = live.view.calls
+    edit(live, OverruleJudgement(part="subtask", is_so=True), "The judgement is yours")
+    assert live.view.calls == calls
+
+
+def test_an_edit_of_what_a_step_goes_by_drops_the_actions_that_would_have_followed(live, server, tmp_path):
+    def all_at_once(request):
+        name, city = (ref_in(request, f'textbox "{one}"') for one in ("Name", "City"))
+        return says(f"type [{name}] [Ada]", f"type [{city}] [Oslo]")
+
+    form = "<label>Name <input></label><label>City <input></label>"
+    live.session.agent.set_preset("synapse")
+    server.script(all_at_once, all_at_once)
+    live.open("web/open", url=page_file(tmp_path, form), instruction="Enter Ada of Oslo.")
+    live.session.agent.set_mechanism("abstraction", False)
+    live.wait_phase("recognise")
+    live.to_review()
+    proposed = live.step.action.action
+    edit(live, ForceState(), "recognised anew")
+    live.to_review()
+    assert (live.step.action.action, len(server.requests)) == (proposed, 2)
+
+
+def test_an_exemplar_that_was_left_out_at_a_later_step_is_shown_again_when_that_is_undone(live, server):
+    live.session.agent.set_preset("synapse")
+    live.open("miniwob/enter-text")
+    live.session.agent.set_mechanism("abstraction", False)
+    live.wait_phase("recognise")
+    server.script(says("wait [0]"), says("wait [0]"))
+    live.to_review()
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    live.to_review()
+    used = [row.id for row in live.step.exemplars.rows if row.used]
+    edit(live, DropExemplar(id=used[0]), "is not in the prompts any more")
+    live.wait(lambda: used[0] not in [row.id for row in live.step.exemplars.rows if row.used])
+    live.session.edits.undo()
+    live.wait(lambda: used == [row.id for row in live.step.exemplars.rows if row.used])
+
+
+def test_what_was_edited_in_a_step_holds_when_the_run_is_taken_up_again(links, server):
+    live = links
+    live.session.edits.apply_text("experience", "Be quick.")
+    live.wait(lambda: "has these lessons" in live.view.message)
+    run = live.view.run
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: live.view.run != run and live.view.mode == "waiting")
+    store = live.store()
+    try:
+        kept = store.agent(run, 1)
+    finally:
+        store.close()
+    assert b"Be quick." in kept
 
 
 # Policies and state spaces

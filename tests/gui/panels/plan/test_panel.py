@@ -106,18 +106,18 @@ def test_what_was_learned_of_failed_trials_is_reported(panel: PlanPanel):
 
 def test_the_topmost_waiting_remedy_is_fired_at_once(panel: PlanPanel, qtbot: QtBot):
     panel.show_plan(samples.PLAN)
-    with qtbot.waitSignal(panel.remedy_fired) as fired:
+    with qtbot.waitSignal(panel.edit_wanted) as fired:
         panel.fire_button.click()
-    assert fired.args == [4]
+    assert fired.args == ["FireRemedy", {"number": 4}]
 
 
 def test_the_selected_remedy_is_fired_by_enter(panel: PlanPanel, qtbot: QtBot):
     panel.show_plan(samples.PLAN)
     panel.waiting.setFocus()
     panel.waiting.select_key(2)
-    with qtbot.waitSignal(panel.remedy_fired) as fired:
+    with qtbot.waitSignal(panel.edit_wanted) as fired:
         qtbot.keyClick(panel.waiting, Qt.Key.Key_Return)
-    assert fired.args == [2]
+    assert fired.args == ["FireRemedy", {"number": 2}]
 
 
 def test_a_selection_outlives_a_new_snapshot(panel: PlanPanel):
@@ -132,7 +132,7 @@ def test_a_remedy_that_does_not_wait_cannot_be_fired(panel: PlanPanel, qtbot: Qt
     panel.show_plan(samples.PLAN)
     panel.waiting.select_key(number)
     assert not panel.fire_button.isEnabled()
-    with qtbot.assertNotEmitted(panel.remedy_fired):
+    with qtbot.assertNotEmitted(panel.edit_wanted):
         qtbot.keyClick(panel.waiting, Qt.Key.Key_Return)
 
 
@@ -200,10 +200,10 @@ def test_a_plan_is_edited_by_keys_alone(panel: PlanPanel, qtbot: QtBot):
     editor.list.setCurrentRow(2)
     qtbot.keyClick(editor.list, Qt.Key.Key_Up, ALT)
     qtbot.keyClick(editor.list, Qt.Key.Key_Space)
-    with qtbot.waitSignal(panel.plan_edited) as emitted:
+    with qtbot.waitSignal(panel.edit_wanted) as emitted:
         qtbot.keyClick(editor.list, Qt.Key.Key_Return, CTRL)
     texts = ("Search for a green table lamp", "Buy it", "Check the item and its options")
-    assert emitted.args == [texts, 1]
+    assert emitted.args == ["EditPlan", {"subtasks": texts, "current": 1}]
     assert not panel.editing
 
 
@@ -228,9 +228,9 @@ def test_what_is_still_being_typed_is_applied_too(panel: PlanPanel, qtbot: QtBot
     field = editor.list.focusWidget()
     field.selectAll()
     qtbot.keyClicks(field, "Look for lamps")
-    with qtbot.waitSignal(panel.plan_edited) as emitted:
+    with qtbot.waitSignal(panel.edit_wanted) as emitted:
         editor.apply_button.click()
-    assert emitted.args[0][0] == "Look for lamps"
+    assert emitted.args[1]["subtasks"][0] == "Look for lamps"
 
 
 def test_ctrl_enter_applies_from_within_a_name(panel: PlanPanel, qtbot: QtBot):
@@ -240,9 +240,9 @@ def test_ctrl_enter_applies_from_within_a_name(panel: PlanPanel, qtbot: QtBot):
     field = editor.list.focusWidget()
     field.selectAll()
     qtbot.keyClicks(field, "Look for lamps")
-    with qtbot.waitSignal(panel.plan_edited) as emitted:
+    with qtbot.waitSignal(panel.edit_wanted) as emitted:
         qtbot.keyClick(field, Qt.Key.Key_Return, CTRL)
-    assert emitted.args[0][0] == "Look for lamps"
+    assert emitted.args[1]["subtasks"][0] == "Look for lamps"
 
 
 def test_deleting_the_current_subtask_makes_the_next_one_current(panel: PlanPanel):
@@ -256,10 +256,10 @@ def test_deleting_the_current_subtask_makes_the_next_one_current(panel: PlanPane
 def test_blank_subtasks_are_left_out_and_a_plan_of_none_cannot_be_applied(panel: PlanPanel, qtbot: QtBot):
     editor = edit(panel)
     editor.list.item(0).setText("  ")
-    with qtbot.waitSignal(panel.plan_edited) as emitted:
+    with qtbot.waitSignal(panel.edit_wanted) as emitted:
         editor.apply_button.click()
-    assert emitted.args[0][0] == "Leave out lamps that are too high"
-    assert emitted.args[1] == 1
+    assert emitted.args[1]["subtasks"][0] == "Leave out lamps that are too high"
+    assert emitted.args[1]["current"] == 1
     editor = edit(panel)
     for _ in range(4):
         editor.delete()
@@ -270,7 +270,7 @@ def test_blank_subtasks_are_left_out_and_a_plan_of_none_cannot_be_applied(panel:
 def test_cancelling_leaves_the_plan_as_it_is(panel: PlanPanel, qtbot: QtBot):
     editor = edit(panel)
     editor.delete()
-    with qtbot.assertNotEmitted(panel.plan_edited):
+    with qtbot.assertNotEmitted(panel.edit_wanted):
         qtbot.keyClick(editor.list, Qt.Key.Key_Escape)
     assert not panel.editing
     assert len(panel.subtasks.rows) == 4
@@ -301,9 +301,9 @@ def test_a_person_can_write_the_first_plan(panel: PlanPanel, qtbot: QtBot):
     field = editor.list.focusWidget()
     field.selectAll()
     qtbot.keyClicks(field, "Press the button")
-    with qtbot.waitSignal(panel.plan_edited) as emitted:
+    with qtbot.waitSignal(panel.edit_wanted) as emitted:
         editor.apply_button.click()
-    assert emitted.args == [("Press the button",), 0]
+    assert emitted.args == ["EditPlan", {"subtasks": ("Press the button",), "current": 0}]
 
 
 def test_a_plan_without_a_current_subtask_goes_on_at_the_first_that_waits(panel: PlanPanel):

@@ -60,7 +60,7 @@ def done(live, server):
     live.open("miniwob/click-test-2")
     live.to_review()
     right = next(one.ref for one in live.step.action.elements if one.name == "ONE")
-    live.session.corrections.edit_action(f"click [{right}]")
+    live.session.edits.edit_action(f"click [{right}]")
     live.wait(lambda: live.step.action.origin == "person")
     live.session.corrections.accept()
     live.wait_mode("ended")

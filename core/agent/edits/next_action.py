@@ -1,0 +1,64 @@
+"""Edits of the next action, and of the actions that wait for the steps after it."""
+
+from core.agent.edits.edit import Changed, EditContext, RunEdit, permissible_action
+from core.agent.state import RunState
+from core.schema.action import parse_action
+from core.schema.errors import ActionSyntaxError, UsageError
+from core.schema.step import Phase
+
+_REVIEW: Phase = "review"
+
+
+class EditAction(RunEdit):
+    """Put another action in place of the next one; the actions that were to follow it are dropped."""
+
+    kind = "edit"
+    action: str
+
+    def apply(self, context: EditContext) -> Changed:
+        state = context.state
+        _need_review(state)
+        action, pending = permissible_action(self.action, state.permissible), state.pending
+        before, proposed = pending.action, pending.proposed
+        pending.action, pending.problem = action, ""
+        pending.origin = "agent" if action == proposed else "person"
+        state.queue.clear()
+        same_kind = proposed is not None and proposed.name == action.name
+        return Changed(
+            kind="edit" if same_kind else "replace",
+            before="" if before is None else str(before),
+            after=str(action),
+            message=f"{action} is the next action.",
+        )
+
+
+class EditQueue(RunEdit):
+    """Put these in place of the actions that wait for the steps after this one.
+
+    Whether an action is permissible is seen when its turn comes: the page may
+    be another one then.
+    """
+
+    kind = "queue"
+    actions: tuple[str, ...]
+
+    def apply(self, context: EditContext) -> Changed:
+        state = context.state
+        _need_review(state)
+        queue = []
+        for text in self.actions:
+            try:
+                queue.append(parse_action(text, state.permissible.own_names))
+            except ActionSyntaxError as error:
+                raise UsageError(f"{text}: {error}") from error
+        before = "; ".join(map(str, state.queue))
+        state.queue[:] = queue
+        state.queue_url = state.observation.document
+        return Changed(
+            before=before, after="; ".join(map(str, queue)), message="The actions that follow are yours."
+        )
+
+
+def _need_review(state: RunState) -> None:
+    if state.next_phase != _REVIEW:
+        raise UsageError("There is no action to change now: step to the next one (F10).")

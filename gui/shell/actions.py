@@ -413,6 +413,8 @@ def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
         action.setIconText(command.brief or plain(command.text))
         explain(action, command.words)
         actions[command.name] = action
+    # Its icon is drawn for the accent of its button, and would not be seen in a menu.
+    actions["step"].setIconVisibleInMenu(False)
     actions["accept"].setShortcuts([QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")])
     return actions
 

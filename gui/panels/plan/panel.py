@@ -205,7 +205,7 @@ class PlanPanel(EditablePanel):
 
     @property
     def can_edit(self) -> bool:
-        return self.live and self._view.editable
+        return self.live and self._view.editable and not self.why_not()
 
     @property
     def remedy(self) -> int | None:

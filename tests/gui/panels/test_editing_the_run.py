@@ -92,7 +92,10 @@ def test_the_last_judgement_is_overruled_and_earlier_ones_are_not(shown, session
     judged = shown.plan.judged.rows_model
     entry(shown.plan.judgement_entries(judged.index(0)), "It was wrong").do()
     entry(shown.plan.judgement_entries(judged.index(0)), "The task is not done").do()
-    assert session.asked == [("overrule", "aligned", False), ("overrule", "task", False)]
+    assert session.asked == [
+        ("ask_for", "OverruleJudgement", {"part": "aligned", "is_so": False}),
+        ("ask_for", "OverruleJudgement", {"part": "task", "is_so": False}),
+    ]
     earlier = entry(shown.plan.judgement_entries(judged.index(1)), "It was right")
     assert not earlier.enabled
     assert "go back to it on a branch" in earlier.why
@@ -194,9 +197,9 @@ def test_the_clean_observation_and_its_program_are_edited_and_made_anew(shown, s
         (Qt.Key.Key_M, ("begin_text", "memory")),
         (Qt.Key.Key_F, ("begin_text", "frame")),
         (Qt.Key.Key_L, ("begin_text", "experience")),
-        (Qt.Key.Key_Y, ("overrule", "aligned", True)),
-        (Qt.Key.Key_N, ("overrule", "aligned", False)),
-        (Qt.Key.Key_D, ("overrule", "task", True)),
+        (Qt.Key.Key_Y, ("ask_for", "OverruleJudgement", {"part": "aligned", "is_so": True})),
+        (Qt.Key.Key_N, ("ask_for", "OverruleJudgement", {"part": "aligned", "is_so": False})),
+        (Qt.Key.Key_D, ("ask_for", "OverruleJudgement", {"part": "task", "is_so": True})),
         (Qt.Key.Key_T, ("ask_for", "StartNewTrial", {})),
         (Qt.Key.Key_A, ("ask_for", "RestartFrame", {})),
         (Qt.Key.Key_1, ("ask_for", "AskQuestionAgain", {"what": "plan"})),

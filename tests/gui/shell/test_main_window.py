@@ -549,7 +549,7 @@ def test_a_frames_prompt_comes_to_the_front_at_its_call(window: MainWindow, sess
 def test_a_remedy_is_fired_by_its_key(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     qtbot.keyClick(window, Qt.Key.Key_J, CTRL | SHIFT)
-    assert session.asked == [("fire_remedy", 4)]
+    assert session.asked == [("ask_for", "FireRemedy", {"number": 4})]
     show(qtbot, window, session, mode="acting")
     assert not window.actions_by_name["fire_remedy"].isEnabled()
 
@@ -562,7 +562,7 @@ def test_the_plan_is_edited_by_keys_from_anywhere(window: MainWindow, session, q
     qtbot.keyClick(editor.list, Qt.Key.Key_Delete)
     qtbot.keyClick(editor.list, Qt.Key.Key_Return, CTRL)
     texts = tuple(subtask.text for at, subtask in enumerate(samples.PLAN.subtasks) if at != 2)
-    assert session.asked == [("edit_plan", texts, 2)]
+    assert session.asked == [("ask_for", "EditPlan", {"subtasks": texts, "current": 2})]
 
 
 def test_escape_in_the_plan_ends_editing_and_nothing_else(window: MainWindow, session, qtbot: QtBot):

@@ -69,12 +69,19 @@ class Pending:
     refused: str = ""
     """By which rule it was skipped at a gate; a person's own skipping costs nothing of the budget."""
     note: str = ""
+    remark: str = ""
+    """What has to be said of the reply that proposed it."""
     before_stop: Stack | None = None
     """The policy stack that the agent wanted to stop with."""
 
     @property
     def edited(self) -> bool:
         return self.origin == "person" and self.proposed != self.action
+
+    @property
+    def own_remark(self) -> str:
+        """The remark, where the action is still the agent's own."""
+        return self.remark if self.origin == "agent" else ""
 
 
 @dataclass

@@ -165,7 +165,7 @@ class Reflection:
     experience: list[str] = field(default_factory=list)
     """What each trial that failed has taught."""
     refused_on: str = ""
-    """Fingerprint of the page on which the agent's stop was refused last: there the next one holds."""
+    """Fingerprint of the page on which this trial's stop was refused last: there the next one holds."""
     failed: FailedTrial | None = None
     """The last trial that failed."""
     tried: dict[str, list[str]] = field(default_factory=dict)

@@ -8,11 +8,11 @@ from core.schema.errors import UsageError
 
 Asked = Literal["plan", "recall", "abstraction", "remedies", "judgement"]
 _WORDS: dict[Asked, str] = {
-    "plan": "plan",
-    "recall": "exemplars",
-    "abstraction": "clean observation",
-    "remedies": "remedies",
-    "judgement": "judgement",
+    "plan": "plan of this step is",
+    "recall": "exemplars of this step are",
+    "abstraction": "clean observation of this step is",
+    "remedies": "remedies of this step are",
+    "judgement": "judgement of this step is",
 }
 
 
@@ -24,9 +24,7 @@ class AskQuestionAgain(RunEdit):
 
     def apply(self, context: EditContext) -> Changed:
         before = _ASK[self.what](context.state)
-        return Changed(
-            before=before, after="", message=f"The {_WORDS[self.what]} of this step is asked for again."
-        )
+        return Changed(before=before, after="", message=f"The {_WORDS[self.what]} asked for again.")
 
 
 def _plan(state: RunState) -> str:

@@ -364,8 +364,8 @@ class RunState:
 
     @property
     def trials(self) -> int:
-        """Trials that are allowed."""
-        return self.plan_settings.trials if self.is_on("plan") else 1
+        """Trials that are allowed; one that a person has begun beyond them raises the limit."""
+        return max(self.plan_settings.trials if self.is_on("plan") else 1, self.trial)
 
     @property
     def out_of_actions(self) -> bool:

@@ -117,7 +117,7 @@ def test_an_edit_is_undone_until_the_run_goes_on(links, server):
 def test_remedies_and_judgement_are_asked_for_again(links, server):
     live = links
     server.script(clicks('link "News"'))
-    edit(live, AskQuestionAgain(what="remedies"), "")
+    edit(live, AskQuestionAgain(what="remedies"), "The remedies of this step are asked for again.")
     live.wait(lambda: waiting(live) == ['link "News"'])
     assert live.step.action.action.startswith("click [")
     server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
@@ -159,6 +159,20 @@ def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, serve
     plan = "\n".join(server.requests[-3].texts)
     assert "- The news has it.\n- Be quick." in plan
     assert live.view.trial == 2
+
+
+def test_a_trial_begun_by_hand_after_the_last_one_raises_the_limit_that_is_shown(links, server):
+    live = links
+    live.session.agent.set_amount("plan", 1)
+    server.script(Reply(text="The archive is of no use."))
+    edit(live, StartNewTrial(), "begins the task anew, in trial 2: one more than the limit of 1.")
+    live.session.run_commands.step()
+    live.wait(lambda: live.step.action.action == "new_trial")
+    server.script(Reply(text="1. Open the news"), clicks('link "News"'), NONE)
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    live.to_review()
+    assert (live.step.plan.trial, live.step.plan.trials) == (2, 2)
 
 
 # Policies and state spaces

@@ -11,7 +11,7 @@ page is ranked without an LLM.
 import re
 
 from core.agent.abstraction import clean_of, ranked_page, tokens_of
-from core.agent.abstraction_check import problem_of, refs_in
+from core.agent.abstraction_check import part_refs, problem_of
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.agent.world import World
@@ -153,7 +153,7 @@ def read_clean(text: str, observation: Observation) -> tuple[CleanObservation, s
 
     Its elements are those whose refs the text names.
     """
-    named = refs_in(text)
+    named, _ = part_refs(text, observation)
     kept = tuple(element for element in observation.elements if element.ref in named)
     unknown = sorted(named - {element.ref for element in kept})
     clean = CleanObservation(

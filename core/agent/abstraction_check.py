@@ -26,9 +26,36 @@ _REPEATED = 4
 _SHOWN = 3
 
 
-def refs_in(text: str) -> set[int]:
-    """Return the refs that a clean observation names, as ``[12]``."""
-    return {int(ref) for ref in _REF.findall(text)}
+def part_refs(text: str, observation: Observation) -> tuple[set[int], str]:
+    """Return the refs that a clean observation names, as ``[12]``, and its text without them.
+
+    A number in brackets is no ref where it is words of the page: in a line,
+    after the ref of an element that has it in its own words, and wherever the
+    page has it in its words and no element of that number.
+    """
+    in_words = {one.ref: set(_numbers(_said(one))) for one in observation.elements}
+    of_page = set().union(*in_words.values())
+    named: set[int] = set()
+
+    def without_refs(line: str) -> str:
+        last: set[int] = set()  # The numbers in the words of the element that the line named last.
+
+        def put(found: re.Match[str]) -> str:
+            nonlocal last
+            ref = int(found[1])
+            if ref in last or (ref in of_page and ref not in in_words):
+                return found[0]
+            named.add(ref)
+            last = in_words.get(ref, last)
+            return " "
+
+        return _REF.sub(put, line)
+
+    return named, "\n".join(without_refs(line) for line in text.split("\n"))
+
+
+def _numbers(text: str) -> Iterable[int]:
+    return (int(number) for number in _REF.findall(text))
 
 
 def problem_of(
@@ -40,13 +67,14 @@ def problem_of(
     """
     if not clean.text.strip():
         return "It holds nothing of the page."
-    if unknown := sorted(refs_in(clean.text) - {element.ref for element in observation.elements}):
+    named, words = part_refs(clean.text, observation)
+    if unknown := sorted(named - {element.ref for element in observation.elements}):
         return f"It names {_some(f'[{ref}]' for ref in unknown)}, which the page does not have."
     usable = [one for one in observation.elements if one.usable and "disabled" not in one.states]
     if usable and not any(one.usable for one in clean.elements):
         kinds = _some(describe(one) for one in usable)
         return f"It holds none of the {len(usable)} elements that can be used, such as {kinds}."
-    need_not = [f" {_plain(text)} " for text in (_REF.sub(" ", clean.text), *done)]
+    need_not = [f" {_plain(text)} " for text in (words, *done)]
     page = [f" {_plain(text)} " for text in _texts(observation.elements, task)]
     gone = [
         name

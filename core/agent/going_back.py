@@ -285,6 +285,7 @@ async def new_trial(state: RunState, world: World) -> Acted:
     reflection.failed = FailedTrial(plan=reflection.plan, history=tuple(state.history))
     reflection.plan = None
     reflection.tried.clear()
+    reflection.refused_on = ""
     state.inputs = []
     state.loaded_at.clear()
     reflection.trial_began = state.totals.page_actions

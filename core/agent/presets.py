@@ -85,10 +85,10 @@ class JudgementTable(Record):
     ``ask`` stops the run for the person at the window, who may overrule it."""
     ahead: Literal["free", "always", "never"] = "free"
     """Whether fast mode asks for the next action while this one is judged; the call that does not hold is
-    withdrawn. ``free``: only where calls of the LLM have no price."""
+    withdrawn. ``free``: only where no price is known of the calls so far, as of a local LLM."""
     check_stop: bool = False
     """Whether the LLM is asked if the task is done before the agent's own stop holds; where it says no the stop
-    is refused, once on the same page."""
+    is refused, once on the same page in each trial."""
 
 
 class MemoryTable(RecallSettings):

@@ -69,12 +69,19 @@ class Pending:
     refused: str = ""
     """By which rule it was skipped at a gate; a person's own skipping costs nothing of the budget."""
     note: str = ""
+    remark: str = ""
+    """What has to be said of the reply that proposed it."""
     before_stop: Stack | None = None
     """The policy stack that the agent wanted to stop with."""
 
     @property
     def edited(self) -> bool:
         return self.origin == "person" and self.proposed != self.action
+
+    @property
+    def own_remark(self) -> str:
+        """The remark, where the action is still the agent's own."""
+        return self.remark if self.origin == "agent" else ""
 
 
 @dataclass
@@ -158,7 +165,7 @@ class Reflection:
     experience: list[str] = field(default_factory=list)
     """What each trial that failed has taught."""
     refused_on: str = ""
-    """Fingerprint of the page on which the agent's stop was refused last: there the next one holds."""
+    """Fingerprint of the page on which this trial's stop was refused last: there the next one holds."""
     failed: FailedTrial | None = None
     """The last trial that failed."""
     tried: dict[str, list[str]] = field(default_factory=dict)
@@ -363,8 +370,8 @@ class RunState:
 
     @property
     def trials(self) -> int:
-        """Trials that are allowed."""
-        return self.plan_settings.trials if self.is_on("plan") else 1
+        """Trials that are allowed; one that a person has begun beyond them raises the limit."""
+        return max(self.plan_settings.trials if self.is_on("plan") else 1, self.trial)
 
     @property
     def out_of_actions(self) -> bool:

@@ -85,7 +85,8 @@ class World:
             label = next((called(mark.element) for mark in one.marks.values()), "")
             reason = self.gates.reason(one.action, label, Permissible(), episode.task.environment)
             if reason is not None:
-                return f"Doing it again would {one.action} on {label} (step {one.step}): {reason}."
+                on = f" on {label}" if label else ""
+                return f"Doing it again would {one.action}{on} (step {one.step}): {reason}."
         return ""
 
     async def page_state(self, episode: Episode) -> PageState:

@@ -8,11 +8,11 @@ from core.schema.errors import UsageError
 
 Asked = Literal["plan", "recall", "abstraction", "remedies", "judgement"]
 _WORDS: dict[Asked, str] = {
-    "plan": "plan",
-    "recall": "exemplars",
-    "abstraction": "clean observation",
-    "remedies": "remedies",
-    "judgement": "judgement",
+    "plan": "plan of this step is",
+    "recall": "exemplars of this step are",
+    "abstraction": "clean observation of this step is",
+    "remedies": "remedies of this step are",
+    "judgement": "judgement of this step is",
 }
 
 
@@ -26,9 +26,7 @@ class AskQuestionAgain(RunEdit):
         if self.what == "judgement" and context.since_judged:
             raise UsageError("What was edited since the judgement would be lost: undo it first (Ctrl+Z).")
         before = _ASK[self.what](context.state)
-        return Changed(
-            before=before, after="", message=f"The {_WORDS[self.what]} of this step is asked for again."
-        )
+        return Changed(before=before, after="", message=f"The {_WORDS[self.what]} asked for again.")
 
 
 def _plan(state: RunState) -> str:

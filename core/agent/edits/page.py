@@ -10,7 +10,7 @@ from core.schema.step import Abstracted, Recalled
 
 
 class EditObservation(TextEdit):
-    """Rewrite the clean observation; the elements that can be named are those whose numbers stand in it."""
+    """Rewrite the clean observation, which the prompt shows of the page; what is permissible stays as it is."""
 
     name = "observation"
     kind = "observation"

@@ -204,10 +204,12 @@ class StartNewTrial(RunEdit):
         if not state.is_on("plan"):
             raise UsageError("A new trial needs a plan; switch Plan on in Mechanisms first (Ctrl+Shift+H).")
         schedule_new_trial(state, "The person asked for a new trial.")
+        last = state.trial >= state.trials
+        beyond = f", in trial {state.trial + 1}: one more than the limit of {state.trials}" if last else ""
         return Changed(
             before=f"trial {state.trial}",
             after=f"trial {state.trial + 1}",
-            message="The next step reviews this trial and begins the task anew.",
+            message=f"The next step reviews this trial and begins the task anew{beyond}.",
         )
 
 

@@ -57,6 +57,7 @@ async def decide(
         thought=proposal.thought,
         proposed=proposal.action,
         problem=proposal.problem,
+        remark=proposal.remark,
         origin=origin,
     )
     return decided

@@ -133,7 +133,7 @@ def commit(state: RunState) -> Committed:
             result = f"{result}: {acted.message}" if acted.outcome != "done" else f"done. {acted.message}"
         if refused:
             result = "refused: the task was judged not done."
-        if remark := state.last_proposal.remark:
+        if remark := pending.own_remark:
             result = f"{result.removesuffix('.')}. {remark}"
         unjudged = ""
         if judged := _judged(state):

@@ -77,9 +77,9 @@ def _at_the_budget(
     state: RunState, space: StateSpace, here: SpaceState, recognised: Recognised
 ) -> Recognised:
     """Return what holds in the state by the space's budget, with the diagram of the space."""
-    here = as_instructed(space, here, state.memory)
-    state.space_state = (space, here)
     permissible, note, over = choice_of(space, here, state.memory, state.observation, recognised.permissible)
+    here = as_instructed(space, here, state.memory, permissible)
+    state.space_state = (space, here)
     return recognised.replace(
         why=f"{recognised.why} {note}".strip(),
         over=over,

@@ -5,7 +5,7 @@ The words around it are templates (resources/prompts/step).
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from core.agent.policies.call import STOP_USAGE, Call
@@ -141,8 +141,17 @@ def _told(turn: Turn, policy: Policy) -> Turn:
 
 
 _STEP = re.compile(r"^\s*\d+\.\s+([a-z_]+)", re.MULTILINE)
-_MARK = re.compile(r"\s*(?:\d+\.\s+|[-*]\s+)?")
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_MARK = re.compile(r"\s*(?:(?:\d+|[a-z])\.\s+|[-*]\s+)?")
+_OUTSIDE_CODE = r"(?=[^`]*(?:`[^`]*`[^`]*)*$)"
+_SENTENCE = re.compile(rf"(?<=[.!?])(?<!\b[ei]\.[ge]\.)\s+{_OUTSIDE_CODE}", re.IGNORECASE)
+_CLAUSE = re.compile(rf"(?<=;)\s+{_OUTSIDE_CODE}")
+_LEANS = re.compile(
+    r"(?:if|where|when) (?:none|not|neither|nothing|so|it|they|that|this)\b"
+    r"|(?:or|and|then|but|so|else|otherwise|instead|it|its|they|their|this|that|these|those|still|after that"
+    r"|in that case)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that is none of its own without the one before it."""
 _CODE = re.compile(r"`([a-z_]+)\b[^`]*`")
 _VERB = re.compile(
     r"\b(?:click|type|press|scroll|hover|drag|upload|goto|note|stop)\b|\b[a-z_]+(?= \[)", re.IGNORECASE
@@ -151,13 +160,24 @@ _VERB = re.compile(
 
 
 def _within(instruction: str, allowed: Collection[str], policies: Collection[str]) -> str:
-    """Return the instruction without the sentences that name an action or a policy that is not allowed."""
+    """Return the instruction without the sentences that name an action or a policy that is not allowed.
+
+    What leans on a sentence that was left out, such as "If none fits, …", goes with it.
+    """
     lines: list[str] = []
     number = 0
+    gone = False
     for line in instruction.splitlines():
         found = _MARK.match(line)
         mark = found.group() if found is not None else ""
-        kept = [one for one in _SENTENCE.split(line[len(mark) :]) if _told_in(one, policies) <= set(allowed)]
+        kept: list[str] = []
+        for sentence in _SENTENCE.split(line[len(mark) :]):
+            clauses = _CLAUSE.split(sentence)
+            left: list[str] = []
+            for clause in clauses:
+                gone = (gone and bool(_LEANS.match(clause))) or not _told_in(clause, policies) <= set(allowed)
+                left += [] if gone else [clause]
+            kept += [_whole(left, clauses)] if left else []
         if line.strip() and not any(kept):
             continue
         if mark.strip().rstrip(".").isdecimal():
@@ -165,6 +185,14 @@ def _within(instruction: str, allowed: Collection[str], policies: Collection[str
             mark = re.sub(r"\d+", str(number), mark)
         lines.append(mark + " ".join(kept))
     return "\n".join(lines).strip()
+
+
+def _whole(left: Sequence[str], clauses: Sequence[str]) -> str:
+    """Return what is left of the clauses of a sentence as a sentence."""
+    text = " ".join(left)
+    if left[0] is not clauses[0]:
+        text = text[0].upper() + text[1:]
+    return text if left[-1] is clauses[-1] else f"{text.rstrip(';')}."
 
 
 def _told_in(sentence: str, policies: Collection[str]) -> set[str]:

@@ -1,8 +1,10 @@
 """Reading judgements: what a reply says by its form, and nothing where the form leaves it open.
 
 A word such as YES counts where it stands for itself: alone on a line, alone as
-the last sentence, as the first word of the reply before a punctuation mark, or
-after a label such as "Answer:". Of several such words all have to say the same.
+the last sentence, or as the first word of the reply before a punctuation mark.
+Where no word does, it counts after a label inside a line, such as "the answer
+is", before a punctuation mark or the end of the line. Of several words that
+count all have to say the same.
 """
 
 import re
@@ -85,12 +87,14 @@ def _said(text: str, words: Mapping[str, T]) -> tuple[T | None, str]:
     lines = [line.strip() for line in split_thinking(text)[1].splitlines() if line.strip()]
     one = f"{_MARKUP}({'|'.join(words)}){_MARKUP}"
     alone = re.compile(rf"\W*(?:{_LABEL}{_MARKUP}\s*[:=]\s*)?\W*{one}\W*", re.IGNORECASE)
-    first = re.compile(rf"\W*{one}(?=\s*[.,;:!(–—]|\s+-)(?!\s*\.\s*\d)", re.IGNORECASE)
-    last = re.compile(rf"(?<=[.!?:])\s+{one}[.!]*$", re.IGNORECASE)
+    ends = r"(?=\s*(?:[.,;:!()–—]|$)|\s+-)(?!\s*\.\s*\d)"
+    first = re.compile(rf"\W*{one}{ends}", re.IGNORECASE)
+    last = re.compile(rf"(?<=[.!?])\s+{one}[.!]*$", re.IGNORECASE)
     labelled = re.compile(
-        rf"\b(?:answer|verdict|conclusion){_MARKUP}\s*(?:is|:|=)\s*{one}(?!\w)", re.IGNORECASE
+        rf"\b(?:answer|verdict|conclusion){_MARKUP}\s*(?:is\s*:?|:|=)\s*{one}{ends}", re.IGNORECASE
     )
     found: list[T] = []
+    beside: list[T] = []
     rest: list[str] = []
     for number, line in enumerate(lines):
         if match := alone.fullmatch(line):
@@ -101,7 +105,9 @@ def _said(text: str, words: Mapping[str, T]) -> tuple[T | None, str]:
         elif number == len(lines) - 1 and (match := last.search(line)):
             found.append(words[match[1].lower()])
             line = line[: match.start()]
-        found += [words[match[1].lower()] for match in labelled.finditer(line)]
+        beside += [words[match[1].lower()] for match in labelled.finditer(line)]
         rest.append(line)
+    # What follows a label inside a line may be words of the page.
+    found = found or beside
     said = found[0] if found and all(other == found[0] for other in found) else None
     return said, " ".join(rest)

@@ -27,14 +27,18 @@ def is_due(space: StateSpace, memory: SpaceMemory) -> bool:
     return backup is not None and (bool(memory.chosen) or len(memory.transitions) >= backup.choose_at)
 
 
-def as_instructed(space: StateSpace, state: SpaceState, memory: SpaceMemory) -> SpaceState:
-    """Return the state with what the agent is told in it: of the choice, where it is due, instead of the page."""
+def as_instructed(
+    space: StateSpace, state: SpaceState, memory: SpaceMemory, permissible: Permissible
+) -> SpaceState:
+    """Return the state with what the agent is told in it: of the choice, where it is due, instead of the page.
+
+    What comes after the choice is told where `permissible`, as `choice_of` gave it, has one of the last actions.
+    """
     backup = space.backup
     if backup is None or not is_due(space, memory):
         return state
-    return state.replace(
-        instruction=backup.last_instruction if memory.chosen else backup.instruction, layout=""
-    )
+    ends = memory.chosen and any(one.name in backup.last_actions for one in permissible.actions)
+    return state.replace(instruction=backup.last_instruction if ends else backup.instruction, layout="")
 
 
 def choice_of(

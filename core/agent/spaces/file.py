@@ -159,7 +159,7 @@ class Backup(Record):
         default="The choice is made and nothing else can be looked at. End the task with what was chosen.",
         min_length=1,
     )
-    """What it is told after the choice, in the same place."""
+    """What it is told after the choice, in the same place, where one of the last actions is on offer."""
     returns: str = "goto [{url}]"
     """The action that goes back to the chosen candidate: ``{url}`` and ``{candidate}`` are known."""
     last_actions: tuple[str, ...] = ()

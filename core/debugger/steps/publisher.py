@@ -159,7 +159,7 @@ def _with_pending(run: AgentRun, *, editable: bool) -> _Change:
         "action": text,
         "proposed": proposed,
         "origin": pending.origin,
-        "message": pending.problem or run.state.last_proposal.remark,
+        "message": pending.problem or pending.own_remark,
         "editable": editable,
         "outcome": "pending",
         "queue": tuple(str(one) for one in run.state.queue),

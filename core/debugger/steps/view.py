@@ -94,6 +94,7 @@ def _action(
     votes = _votes(decided) if decided is not None else ()
     cut = decided.cut if decided is not None else ""
     if reviewed is not None:
+        remark = remark if reviewed.origin == "agent" else ""
         return ActionView(
             thought=reviewed.thought,
             action=str(reviewed.action) if reviewed.action is not None else "",

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from core.agent.abstraction import clean_of
 from core.agent.abstraction_by_llm import read_clean
 from core.agent.abstraction_check import named_in, problem_of
+from core.schema.observation import Option
 from tests.core.agent.spaces.pages import element, page
 
 TASK = 'Find the mail by Ada and forward it to "Bob Smith", all 3 parts.'
@@ -66,6 +68,48 @@ def test_the_task_itself_need_not_be_kept_where_the_page_shows_it():
 
 def test_what_was_done_already_need_not_be_kept():
     assert checked("[4] link: 3 mails", done=['click [3] link "Ada: Hello"']) == ""
+
+
+CITED = page(
+    element(1, "link", "Home", uses=("click",)),
+    element(2, "text", "Paris is big [2019] and old [1], see [[2]]"),
+    element(3, "link", "[1]", uses=("click",)),
+    element(
+        4, "combobox", "Year", detail="of [7]", options=(Option(label="[2018]", value="a"),), uses=("select",)
+    ),
+    element(5, "text", "Lyon is small [2020]"),
+)
+
+
+def test_numbers_in_brackets_that_the_page_says_are_no_refs():
+    whole = clean_of(CITED).text
+    clean, unknown = read_clean(whole, CITED)
+    assert (unknown, [one.ref for one in clean.elements]) == ("", [1, 2, 3, 4, 5])
+    assert checked(whole, "Read of it.", CITED) == ""
+    clean, _ = read_clean('[2] text "Paris is big [2019] and old [1]"\n', CITED)
+    assert [one.ref for one in clean.elements] == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "refs"),
+    [
+        ("Home [1], Year [4]; Paris is big [2019]", [1, 4]),
+        ("- [1] Home\n[2019] big: Paris", [1]),
+        ("[2] Paris, old [1], and the link [3] to it; [4] has [7]", [2, 3, 4]),
+    ],
+)
+def test_a_ref_may_stand_anywhere_in_a_line_that_was_rewritten(text, refs):
+    clean, unknown = read_clean(text, CITED)
+    assert ([one.ref for one in clean.elements], unknown) == (refs, "")
+
+
+def test_a_number_in_brackets_that_the_page_has_nowhere_is_said():
+    assert read_clean("[1] Home, and [2021]", CITED)[1] == "[2021]"
+
+
+def test_what_the_page_says_in_brackets_is_kept_as_what_the_task_names():
+    assert checked('[1] Home\n[2] "Paris is big [2019]"', "What is of 2019?", CITED) == ""
+    assert "lacks “2020”" in checked('[1] Home\n[2] "Paris is big [2019]"', "What is of 2020?", CITED)
 
 
 def test_a_page_without_anything_to_use_may_be_kept_as_words():

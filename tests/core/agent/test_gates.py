@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
-from core.agent.gates import GATES, load_gates
+from core.agent.gates import GATES, Gate, Gates, load_gates
 from core.schema.action import parse_action
 from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.element_identity import RecordedInput
 from core.schema.errors import DataError
+from tests.core.stage import page_file
 
 NOTHING = Permissible()
 
@@ -66,3 +70,11 @@ def test_what_the_llm_says_of_its_action_is_a_hint(thought, hint):
     gates = load_gates()
     assert gates.hint(thought, "web") == hint
     assert gates.hint(thought, "miniwob") == ""
+
+
+def test_what_would_be_done_again_is_told_without_an_element_where_it_had_none(stage, llm_server, tmp_path):
+    run = stage.open(llm_server, url=page_file(tmp_path, "<p>x"), instruction="Go.")
+    gates = Gates((Gate(kinds=("press",), pattern="", reason="it sends the form"),))
+    entered = RecordedInput(step=3, action=parse_action("press [Enter]"))
+    said = replace(run.world, gates=gates).repeated([entered], [], run.state.episode)
+    assert said == "Doing it again would press [Enter] (step 3): it sends the form."

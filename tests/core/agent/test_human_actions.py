@@ -6,7 +6,8 @@ from core.agent.human_actions import HumanActions
 from core.browser.demonstration import HumanAction
 from core.schema.action import parse_action
 from tests.core.agent.traced import records, steps
-from tests.core.stage import page_file
+from tests.core.stage import page_file, ref_in
+from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
 
@@ -62,6 +63,23 @@ def test_what_was_typed_in_haste_is_in_the_page_of_the_next_human_action_too(sta
     clicked = records(run, 2)
     assert clicked["observe"].observation.element(field).value == "Ada"
     assert f"[{link}] link" in clicked["abstract"].clean.text
+
+
+def test_a_step_of_the_persons_does_not_tell_what_became_of_an_earlier_reply(stage, llm_server, run):
+    def two(request):
+        field = ref_in(request, 'textbox "Name"')
+        return Reply(calls=(call("click", target=field), call("click", target=field)))
+
+    llm_server.script(two)
+    stage.step(run)
+    human_actions = HumanActions(run)
+    stage.thread.run(human_actions.look())
+    link = ref(run, "Send")
+    does(stage, run, f"click [{link}]")
+    stage.thread.run(human_actions.take(HumanAction(kind="click", ref=link), more=False))
+    own, persons = (turn.result for turn in run.state.history)
+    assert "the reply also asked for" in own
+    assert persons == "done"
 
 
 def test_what_the_ranking_would_leave_out_is_kept_where_it_was_used(stage, llm_server, tmp_path):

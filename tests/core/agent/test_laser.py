@@ -368,6 +368,25 @@ def test_a_candidate_whose_page_is_gone_is_not_chosen_for_good(stage, llm_server
     assert len(run.state.memory.transitions) == 15
 
 
+def test_where_what_was_chosen_cannot_be_bought_the_prompt_asks_for_another_choice(stage, llm_server):
+    to_the_choice(llm_server, (0, "No loop."), (1, "No loop either."))
+    run = stage.open(llm_server, TASK, preset="laser")
+    for _ in range(13):
+        stage.step(run)
+    first, second = run.state.memory.buffer
+    sold_out = first.replace(url=run.state.episode.start_url)
+    run.state.memory = run.state.memory.replace(buffer=(sold_out, second))
+    for one in (first, second):
+        llm_server.script(Reply(text="This."), Reply(calls=(call(CHOOSE, candidate=one.candidate),)))
+    stage.step(run)
+    before = len(llm_server.requests)
+    stage.step(run)
+    rationale, function = llm_server.requests[before:]
+    assert function.tool_names == [CHOOSE]
+    assert "There is no time left to look further" in rationale.texts[0]
+    assert "This is the item you chose" not in rationale.texts[0]
+
+
 def test_a_run_without_a_window_may_buy(stage, llm_server):
     def select(request):
         return Reply(calls=(call("select_item", item_id=ids_on(request)[0]),))

@@ -443,6 +443,33 @@ def test_a_remedy_that_cannot_be_used_leaves_the_good_ones_and_is_told(stage, ll
     assert purposes(run) == ["plan", "decide", "remedies", "aligned"]
 
 
+def test_a_stop_that_was_refused_in_one_trial_is_checked_anew_in_the_next(stage, llm_server, site):
+    preset = own_preset(stage, ("count = 2", "count = 0"))
+    gives_up, no = says("stop [none]"), text("NO, the orders were never opened.")
+    llm_server.script(
+        PLAN,
+        gives_up,
+        no,
+        clicks('link "Archive"'),
+        NOT_ALIGNED,
+        text("The archive is of no use."),
+        PLAN,
+        gives_up,
+        no,
+    )
+    run = stage.open(llm_server, url=site, instruction=INSTRUCTION, preset=preset)
+    for _ in range(4):
+        stage.step(run)
+    assert [(step.trial, step.effect) for step in steps(run)] == [
+        (1, "stop"),
+        (1, "page action"),
+        (1, "go back"),
+        (2, "stop"),
+    ]
+    assert records(run, 4)["align"].stop_refused
+    assert not run.ended
+
+
 def test_a_second_stop_on_the_same_page_holds(stage, llm_server, site):
     llm_server.script(
         PLAN, says("stop [none]"), text("NO, the orders were never opened."), says("stop [nothing here]")

@@ -55,11 +55,8 @@ class _Module:
             for key, value in parts.items():
                 self.take(key, value)
         else:
-            try:
-                self._values.names[name] = self._values.of(node)
-            except (NotPlainError, RecursionError):
-                # Where a policy needs it, that is told at the policy.
-                self._values.names.pop(name, None)
+            # Where a policy needs what cannot be worked out, that is told at the policy.
+            self._values.assign(name, node)
 
     def _policy(self, name: str, parts: dict[str, ast.expr]) -> dict[str, Any]:
         """Return the parts that can be read; examples are read one by one."""

@@ -140,3 +140,32 @@ def test_at_the_budget_a_policy_is_told_of_nothing_but_the_choice():
     frame = frame_prompt(stack, policy, callables, choice, reply_format="lines", limited=True)
     assert (frame.examples, frame.callable) == ((), ())
     assert "`" not in frame.instruction
+
+
+@pytest.mark.parametrize(
+    ("instruction", "left"),
+    [
+        ("Set the filter, e.g. `click [3]` on it. Buy it.", "Buy it."),
+        (
+            "Look at all, i.e. the colours too. E.g. `click [3]`. Buy it.",
+            "Look at all, i.e. the colours too. Buy it.",
+        ),
+        ("Click one of the links. If none fits, take the first. Buy it.", "Buy it."),
+        ("1. Click the best one.\n2. Otherwise take the first.\n3. Buy it.", "1. Buy it."),
+        ("Type the name; then see the list; buy it.", "Buy it."),
+        (
+            "See the price; or press Enter to go on. If it is too dear, leave.\n\nThis is all.",
+            "See the price.\n\nThis is all.",
+        ),
+        ("Send it by `type [2] [Hello. You there?]`. Buy it.", "Buy it."),
+        ("Parts:\n  a. Click it.\n  b. See the price.", "Parts:\n  b. See the price."),
+        (
+            "See the price. If it is too dear, leave; else buy it.",
+            "See the price. If it is too dear, leave; else buy it.",
+        ),
+    ],
+)
+def test_no_fragments_are_left_of_an_instruction(instruction, left):
+    policy = POLICIES.top_of("shop", URL["shop"]).replace(instruction=instruction)
+    frame, _, _ = rendered(policy, "shop", Permissible(actions=(own("buy_now"),)), called=False)
+    assert frame.instruction == left

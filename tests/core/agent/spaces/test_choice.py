@@ -100,12 +100,21 @@ def test_a_candidate_is_told_with_all_that_was_read_of_it_within_a_share_of_the_
 
 def test_the_state_has_instructions_of_its_own_for_the_choice_and_for_what_comes_after_it(space):
     item = space.state_named("item").replace(layout="button Buy", instruction="Look further.")
-    assert as_instructed(space, item, after_transitions(3)) == item
-    at_it, after_it = (
-        as_instructed(space, item, after_transitions(4, **more)) for more in ({}, {"chosen": "B1"})
-    )
+    assert told(space, item, after_transitions(3)) == item
+    at_it, after_it = (told(space, item, after_transitions(4, **more)) for more in ({}, {"chosen": "B1"}))
     assert (at_it.instruction, at_it.layout) == (space.backup.instruction, "")
     assert (after_it.instruction, after_it.layout) == (space.backup.last_instruction, "")
+
+
+def test_where_another_one_is_to_be_chosen_the_instruction_is_that_of_the_choice(space):
+    memory = after_transitions(5, chosen="B1", buffer=(KEPT,))
+    without_buy = Permissible(actions=(PermissibleAction(name="back"),))
+    assert told(space, space.state_named("item"), memory, without_buy).instruction == space.backup.instruction
+
+
+def told(space, state, memory, offered=OFFERED):
+    permissible, _, _ = choice_of(space, state, memory, ITEM, offered)
+    return as_instructed(space, state, memory, permissible)
 
 
 TASK = "I want a foldable yoga mat made of jute, in white."

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.core.stage import on, page_file, stop
+from tests.core.stage import on, page_file, ref_in, stop
+from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
 
@@ -65,6 +66,27 @@ def test_an_edit_taken_back_leaves_the_agents_own_action(live, server):
     assert [kind for kind, *_ in live.interventions(view.run)] == ["replace", "edit"] or [
         kind for kind, *_ in live.interventions(view.run)
     ] == ["replace", "replace"]
+
+
+def test_what_a_reply_also_asked_for_is_not_told_of_the_persons_action(live, server, tmp_path):
+    def two(request):
+        ref = ref_in(request, 'button "Go"')
+        return Reply(calls=(call("click", target=ref), call("click", target=ref)))
+
+    server.script(two, stop())
+    body = f"{GO}<p style='height:3000px'>"
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Go.")
+    also = "the reply also asked for"
+    assert also in live.to_review().action.message
+    live.session.edits.edit_action("scroll [down]")
+    live.wait(lambda: live.step.action.action == "scroll [down]")
+    assert also not in live.step.action.message
+    live.session.corrections.accept()
+    live.wait(lambda: live.view.phase == "observe" and live.view.mode == "waiting")
+    assert also not in live.step.action.message
+    live.to_review()
+    assert "scroll [down]" in server.requests[-1].texts[-1]
+    assert also not in server.requests[-1].texts[-1]
 
 
 def test_a_skipped_action_is_reported_to_the_llm_and_not_carried_out(live, server, tmp_path):

@@ -126,7 +126,7 @@ def test_an_edit_is_undone_until_the_run_goes_on(links, server):
 def test_remedies_and_judgement_are_asked_for_again(links, server):
     live = links
     server.script(clicks('link "News"'))
-    edit(live, AskQuestionAgain(what="remedies"), "")
+    edit(live, AskQuestionAgain(what="remedies"), "The remedies of this step are asked for again.")
     live.wait(lambda: waiting(live) == ['link "News"'])
     assert live.step.action.action.startswith("click [")
     server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
@@ -295,6 +295,20 @@ def test_what_was_edited_in_a_step_holds_when_the_run_is_taken_up_again(links, s
     finally:
         store.close()
     assert b"Be quick." in kept
+
+
+def test_a_trial_begun_by_hand_after_the_last_one_raises_the_limit_that_is_shown(links, server):
+    live = links
+    live.session.agent.set_amount("plan", 1)
+    server.script(Reply(text="The archive is of no use."))
+    edit(live, StartNewTrial(), "begins the task anew, in trial 2: one more than the limit of 1.")
+    live.session.run_commands.step()
+    live.wait(lambda: live.step.action.action == "new_trial")
+    server.script(Reply(text="1. Open the news"), clicks('link "News"'), NONE)
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    live.to_review()
+    assert (live.step.plan.trial, live.step.plan.trials) == (2, 2)
 
 
 # Policies and state spaces

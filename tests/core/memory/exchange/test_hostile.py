@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import zipfile
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.memory.exchange import records
+from core.memory.exchange.imports.step_module import read_module
 from core.memory.exchange.reader import IMPORTS
 from core.memory.files import line_of
 from core.schema.errors import BackstepError, DataError, UsageError
@@ -232,3 +234,46 @@ def test_a_page_that_is_not_closed_is_read_in_one_go(tmp_path, page):
 )
 def test_texts_made_to_be_searched_for_ever_are_read(tmp_path, value, position):
     assert [one.position for one in read(saved(tmp_path, value)).candidates] == [position]
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (
+            "\n".join(["a = ['x', 'y']", *["a = a + a"] * 32, "a = a"]),
+            "line 35 needs a, and line 17 has too large a list",
+        ),
+        (
+            "\n".join(["a = ['x']", *["a = [a, a, a, a, a, a, a, a]"] * 11, "a = str(a)"]),
+            "line 14 needs a, and line 7 has too large a list",
+        ),
+        (
+            "\n".join(
+                ["t = 'x'", *["t = t + t"] * 20, *(f"a{one} = t + t[0]" for one in range(3)), "a = [t, t]"]
+            ),
+            "line 25 has too large a list",
+        ),
+        (
+            "\n".join(["t = 'x'", *["t = t + t"] * 20, f"a = f'{'{t}' * 5000}'"]),
+            "line 22 has too long a text",
+        ),
+        (
+            "\n".join(
+                ["t = 'x'", *["t = t + t"] * 20, *(f"a{one} = t + 'x'" for one in range(9)), "a = t + 'y'"]
+            ),
+            "line 31 is not worked out: what comes before it took 10000000 characters",
+        ),
+        ("\n".join(["a = ['x']", *["a = [a]"] * 2000]), "nested too deeply"),
+    ],
+    ids=["a list", "lists in lists", "texts in a list", "a text", "all together", "depth"],
+)
+def test_a_module_that_makes_values_without_end_is_told_with_its_line(tmp_path, code, why):
+    path = tmp_path / "policies.py"
+    path.write_text(
+        f"{code}\nfind = {{'instruction': a, 'examples': [{{'input': 'x', 'response': 'y'}}]}}\n",
+        encoding="utf-8",
+    )
+    policies, faulty = read_module(path.read_text(encoding="utf-8"), path)
+    assert "instruction" not in policies["find"]
+    assert faulty[0].position == "find.instruction"
+    assert re.search(why, faulty[0].why)

@@ -272,7 +272,7 @@ class SettingsDialog(QDialog):
         return form
 
     def _paragraph(self, tone: str) -> QLabel:
-        label = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        label = QLabel(self, wordWrap=True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_tone(label, tone)
         return label

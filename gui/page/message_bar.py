@@ -29,7 +29,7 @@ class MessageBar(QFrame):
         self.setAutoFillBackground(True)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
-        self.text = QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        self.text = QLabel(self, wordWrap=True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.success_button = QPushButton("It succeeded", self)

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.storage.resources import RESOURCES
+from gui.theme.style import PlainTextStyle
 from gui.theme.tokens import SCHEMES, Scheme, Tokens
 
 Choice = Literal["system", "light", "dark"]
@@ -126,7 +127,7 @@ class Theme(QObject):
         self._window = window
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            application.setStyle("Fusion")
+            application.setStyle(PlainTextStyle())
         self._apply()
 
     def icon(self, name: str, *, accent: bool = False, tone: str = "text") -> QIcon:

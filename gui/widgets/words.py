@@ -27,7 +27,6 @@ class ElidedLabel(QLabel):
         self._mode = mode
         if tone:
             set_tone(self, tone)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setText(text)
 
@@ -67,7 +66,6 @@ class EmptyText(QLabel):
     def __init__(self, text: str = "", parent: QWidget | None = None, *, tone: str = "dim") -> None:
         super().__init__(text, parent)
         self.setWordWrap(True)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setContentsMargins(10, 8, 10, 8)
         self.setMinimumWidth(60)
@@ -88,7 +86,6 @@ class NoteLabel(QLabel):
         super().__init__(parent)
         self.setContentsMargins(*margins)
         self.setWordWrap(True)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setMinimumWidth(60)
         set_tone(self, tone)

@@ -130,7 +130,6 @@ class DetailPane(QWidget):
         self._view = DetailView()
         self.title = QLabel(self)
         self.title.setWordWrap(True)
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.title.setFont(theme.text_font(bold=True))
         self.title.setMaximumHeight(76)
@@ -253,7 +252,6 @@ class DetailPane(QWidget):
         for name, value in facts(view):
             words = QLabel(cut(value, 2000), self.overview)
             words.setWordWrap(True)
-            words.setTextFormat(Qt.TextFormat.PlainText)
             words.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )

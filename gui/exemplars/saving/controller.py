@@ -130,7 +130,6 @@ class RecordingController(FeatureController):
         box.setWindowTitle("Record by hand")
         box.setText(f"{taken} done already.")
         box.setInformativeText("Record the task from its start, or go on from where it stands?")
-        box.setTextFormat(Qt.TextFormat.PlainText)
         start = box.addButton("From the &start", QMessageBox.ButtonRole.AcceptRole)
         here = box.addButton("From &here", QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)

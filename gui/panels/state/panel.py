@@ -106,7 +106,6 @@ class StatePanel(EditablePanel):
         self.state.setProperty("chipLabel", True)
         self.state.setFont(theme.text_font(bold=True))
         for label in (self.space, self.state):
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         zoom = self.diagram.zoom_by
         larger = icon_button(theme, "zoom-in", "Larger (+ in the diagram, Ctrl+wheel)", partial(zoom, 1.25))

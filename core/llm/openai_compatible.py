@@ -206,7 +206,7 @@ class OpenAICompatibleLLM:
 
     async def _await_turn(self, tokens: int, announce: Callable[[str, float], None]) -> None:
         """Wait until the user's limits allow a call; raises LLMError where they allow none any more."""
-        self._meter.check_cost(self.name, self._limits)
+        self._meter.check_cost(self.name, self._limits, self.model, self._prices)
         while True:
             wait, limit = self._meter.wait(self._limits, tokens)
             if not wait:
@@ -378,12 +378,9 @@ class OpenAICompatibleLLM:
     def _count(self, assembly: Assembly, sent: dict[str, Any]) -> tuple[Usage, float | None, float | None]:
         """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
         usage = assembly.usage(sent)
-        named = (assembly.model, self.model)
-        costs = [cost for name in named if (cost := self._prices.cost(name, usage)) is not None]
-        cached = [cost for name in named if (cost := self._prices.cached_cost(name, usage)) is not None]
-        cost = costs[0] if costs else None
-        self._meter.count(usage.completion_tokens, cost, assembly.model or self.model)
-        return usage, cost, cached[0] if cached else None
+        cost = self._prices.cost(assembly.model, usage, self.model)
+        self._meter.count(usage, cost, self.model, assembly.model)
+        return usage, cost, self._prices.cached_cost(assembly.model, usage, self.model)
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:

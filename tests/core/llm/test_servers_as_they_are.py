@@ -9,7 +9,7 @@ from core.llm.costs import Price, Prices
 from core.llm.honoured import SCHEMA_LEVELS, HonouredFile
 from core.llm.limits import Limits, Meter
 from core.schema.action_space import Permissible
-from core.schema.messages import Image, Message, Sampling
+from core.schema.messages import Image, Message, Sampling, Usage
 from tests.core.llm.asking import CLICK, KEY, ask, failure, make
 from tests.llm_server import Reply, Request
 
@@ -230,6 +230,37 @@ class TestLimits:
         assert "no price is known for test-model; add one to prices.toml" in str(await failure(llm))
         await llm.close()
 
+    async def test_a_price_that_is_added_later_is_counted_at_once_for_earlier_calls_too(
+        self, llm_server, tmp_path
+    ):
+        own = tmp_path / "prices.toml"
+        llm = make(llm_server, limits=Limits(max_cost=0.2), prices=Prices(own=own))
+        llm_server.otherwise = Reply(text="ok")
+        await llm.reply(ask())
+        assert "no price is known for test-model" in str(await failure(llm))
+        own.write_text('[[price]]\nmodels = ["test-*"]\ninput = "two"\n', encoding="utf-8")
+        assert "cannot be kept" in str(await failure(llm))
+        assert "prices.toml, line 3" in str(await failure(llm))
+        own.write_text('[[price]]\nmodels = ["test-*"]\ninput = 1000\noutput = 1000\n', encoding="utf-8")
+        await llm.reply(ask())
+        assert "has cost $0.22 since the program started, and its max_cost is $0.2" in str(await failure(llm))
+        await llm.close()
+
+    async def test_a_model_with_a_price_may_be_asked_after_one_without(self, llm_server):
+        meter = Meter()
+        old = make(
+            llm_server, model="old-model", limits=Limits(max_cost=0.1), meter=meter, prices=self.PRICES
+        )
+        llm_server.otherwise = Reply(text="ok")
+        await old.reply(ask())
+        assert "no price is known for old-model" in str(await failure(old))
+        llm = make(llm_server, limits=Limits(max_cost=0.1), meter=meter, prices=self.PRICES)
+        await llm.reply(ask())
+        assert "beside calls of old-model without a price" in str(await failure(llm))
+        assert "no price is known for old-model" in str(await failure(old))
+        for one in (old, llm):
+            await one.close()
+
     async def test_a_call_beyond_the_rate_waits_for_its_turn_and_says_so(self, llm_server, monkeypatch):
         monkeypatch.setattr("core.llm.limits._MINUTE", 0.3)
         llm = make(llm_server, limits=Limits(requests_per_minute=2))
@@ -253,6 +284,6 @@ class TestLimits:
     def test_replies_count_towards_the_tokens_of_a_minute(self):
         meter, limits = Meter(), Limits(tokens_per_minute=100)
         assert meter.wait(limits, 40)[0] == 0
-        meter.count(50, 0.0, "m")
+        meter.count(Usage(completion_tokens=50), 0.0, "m", "m")
         assert meter.wait(limits, 5)[0] == 0
         assert meter.wait(limits, 10)[0] > 0

@@ -70,6 +70,8 @@ class Reply:
     reasoning: str = ""
     """What it says to have thought, before the text."""
     reasoning_name: str = "reasoning_content"
+    refuses: bool = False
+    """Whether the text is sent as a refusal."""
     whole: bool = False
     """Answer in one JSON object, though a stream was asked for."""
     before: threading.Event | None = None
@@ -331,7 +333,7 @@ def _finish(reply: Reply) -> str:
 
 
 def _whole(reply: Reply, request: Request) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
+    message: dict[str, Any] = {"role": "assistant", "content": None, _text_field(reply): reply.text or None}
     if reply.reasoning:
         message[reply.reasoning_name] = reply.reasoning
     if reply.calls:
@@ -344,6 +346,10 @@ def _whole(reply: Reply, request: Request) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": _finish(reply)}],
         "usage": reply.usage,
     }
+
+
+def _text_field(reply: Reply) -> str:
+    return "refusal" if reply.refuses else "content"
 
 
 def _tool_call(number: int, one: Call) -> dict[str, Any]:
@@ -366,7 +372,7 @@ def _chunks(reply: Reply, request: Request) -> Iterator[str]:
     for piece in _pieces(reply.reasoning, reply.piece):
         yield chunk({reply.reasoning_name: piece})
     for piece in _pieces(reply.text, reply.piece):
-        yield chunk({"content": piece})
+        yield chunk({_text_field(reply): piece})
     for number, one in enumerate(reply.calls):
         start = _tool_call(number, Call(one.name, "", one.id))
         yield chunk({"tool_calls": [{"index": number, **start}]})

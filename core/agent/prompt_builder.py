@@ -75,7 +75,7 @@ class Prompter:
             "objective": self.objective(state),
             "assignment": self.objective(state) if frame is not None and frame.called else "",
             "page": state.clean,
-            "tabs": state.observation.tabs,
+            "tabs": _observed(state).tabs,
             "history": self.history(state),
             "notes": frame.notes if frame is not None else tuple(map(one_line, state.notes)),
             "permissible": state.permissible,
@@ -155,7 +155,7 @@ class Prompter:
             return None
         policies = self.resources.policies
         policy = policies.get(state.stack.top.policy)
-        callables = policies.callable_from(policy, state.episode.task.environment, state.observation.url)
+        callables = policies.callable_from(policy, state.episode.task.environment, _observed(state).url)
         frame = frame_prompt(
             state.stack,
             policy,
@@ -261,7 +261,8 @@ class Prompter:
         """Return the request; `view` is what its messages say beside what every prompt does."""
         frame = self._frame(state)
         plan = self.plan(state)
-        seen = state.clean or CleanObservation(url=state.observation.url, title=state.observation.title)
+        now = _observed(state)
+        seen = state.clean or CleanObservation(url=now.url, title=now.title)
         values: dict[str, Any] = {
             "objective": self.objective(state),
             "observation": seen,
@@ -422,6 +423,11 @@ def written_reply(thought: str, actions: Iterable[str], reply_format: ReplyForma
                 return json.dumps({"thought": thought, "actions": list(actions)}, ensure_ascii=False)
         return as_json(thought, read)
     return "\n".join([f"REASON: {thought or 'This is next.'}", *(f"ACTION: {text}" for text in actions)])
+
+
+def _observed(state: RunState) -> Observation:
+    """Return the page in view; an empty one where a branch is being begun, and none was read yet."""
+    return state.capture.observation if state.capture is not None else Observation(url="")
 
 
 def targets(state: RunState) -> Iterable[int]:

@@ -24,6 +24,12 @@ from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import Box, Capture, Element, Observation, PageFrame, Tab
 from core.schema.record import Record
 
+READER = 1
+"""The version of the page reader: raise it when walker.js reads an unchanged page otherwise than before.
+
+Version 1 leaves out drawings that are hidden from assistive technology or stand in a named control, and tells unnamed
+controls by their icons. Runs that were recorded before are compared with that in mind (`checkpoints/comparison.py`).
+"""
 _PATIENCE = 2.0
 
 
@@ -235,6 +241,7 @@ class Capturer:
             page_size=main.page_size,
             omitted=main.omitted,
             document=main.document,
+            reader=READER,
         )
         self._seen = (observation, seen)
         used = {(one.link.session, one.world) for one in seen.documents}

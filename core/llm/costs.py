@@ -115,20 +115,29 @@ class _PriceFile(Record):
 class Prices:
     """A list of prices: the first that matches model and prompt length holds."""
 
-    def __init__(self, prices: tuple[Price, ...] = ()) -> None:
-        self.prices = prices
+    def __init__(self, prices: tuple[Price, ...] = (), *, own: Path | None = None) -> None:
+        """The prices of the user's `own` file, where it exists, go before `prices`; raises DataError."""
+        self._shipped = prices
+        self._own = own
+        self.read_again()
 
-    def cost(self, model: str, usage: Usage) -> float | None:
-        """Return US dollars, or None for a model that is not in the list.
+    def read_again(self) -> None:
+        """Take the user's file as it is now; raises DataError and leaves the list as it was."""
+        own = self._own
+        mine = read_model(own, _PriceFile).price if own is not None and own.exists() else ()
+        self.prices = (*mine, *self._shipped)
+
+    def cost(self, model: str, usage: Usage, other: str = "") -> float | None:
+        """Return US dollars, or None for a model that is not in the list; `other` is another name of the model.
 
         Where `usage` is estimated, so is the cost.
         """
-        price = self._price(model, usage)
+        price = self._price(model, usage) or self._price(other, usage)
         return None if price is None else _cost(price, usage)
 
-    def cached_cost(self, model: str, usage: Usage) -> float | None:
+    def cached_cost(self, model: str, usage: Usage, other: str = "") -> float | None:
         """Return what of the cost is for cached prompt tokens, or None for a model that is not in the list."""
-        price = self._price(model, usage)
+        price = self._price(model, usage) or self._price(other, usage)
         return None if price is None else _cached(price, usage)
 
     def _price(self, model: str, usage: Usage) -> Price | None:
@@ -145,9 +154,7 @@ def load_prices(path: Path = PRICES_FILE, own: Path | None = None) -> Prices:
 
     Raises DataError in one sentence with file and line.
     """
-    shipped = read_model(path, _PriceFile).price
-    mine = read_model(own, _PriceFile).price if own is not None and own.exists() else ()
-    return Prices((*mine, *shipped))
+    return Prices(read_model(path, _PriceFile).price, own=own)
 
 
 def _cost(price: Price, usage: Usage) -> float:

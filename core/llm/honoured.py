@@ -1,8 +1,11 @@
 """What a server was seen to honour for one model, and the file in which that is kept from one start to the next.
 
 Test in the LLM settings finds it out by asking (`core.llm.probes`); refusals
-during calls add to it. The file holds nothing that could not be found out
-again: one that cannot be read or written is done without.
+during calls add to it. Replies during calls that do not keep to their JSON
+schema show less: they may be odd ones. What they lower holds until the program
+ends, or until a test, and is not in the file. The file holds nothing that
+could not be found out again: one that cannot be read or written is done
+without.
 """
 
 import contextlib
@@ -74,6 +77,8 @@ class Honoured(Record):
         return "json" if self.schema_level in ("strict", "schema", "object with schema") else "lines"
 
 
+_MISSES = 2
+"""Replies in a row that do not keep to their schema, from which on it is asked for otherwise."""
 _FILE = TypeAdapter(dict[str, Honoured])
 
 
@@ -83,16 +88,53 @@ class HonouredFile:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._known: dict[str, Honoured] | None = None
+        self._lowered: dict[str, SchemaLevel] = {}
+        """How a JSON reply is asked for, where replies have shown in passing that it has to be less exact."""
+        self._missed: dict[str, int] = {}
+        """How many replies in a row did not keep to what they were asked for with."""
 
     def of(self, base_url: str, model: str) -> Honoured:
         """Return what is known; the file is read at the first question."""
-        if self._known is None:
-            self._known = self._read()
-        return self._known.get(_key(base_url, model), Honoured())
+        key = _key(base_url, model)
+        known = self._stored(key)
+        return known.replace(schema_level=self._lowered.get(key, known.schema_level))
 
     def keep(self, base_url: str, model: str, honoured: Honoured) -> None:
+        """Keep what a test has found."""
+        key = _key(base_url, model)
+        self._lowered.pop(key, None)
+        self._missed.pop(key, None)
+        self._write(key, honoured)
+
+    def add(self, base_url: str, model: str, honoured: Honoured) -> None:
+        """Keep what refusals have shown; where replies have lowered the schema level before, that is not stored."""
+        key = _key(base_url, model)
+        if key in self._lowered:
+            self._lowered[key] = honoured.schema_level
+            honoured = honoured.replace(schema_level=self._stored(key).schema_level)
+        if honoured != self._stored(key):
+            self._write(key, honoured)
+
+    def missed(self, base_url: str, model: str, *, kept: bool) -> bool:
+        """Note whether a reply kept to its schema, and return whether too many in a row did not."""
+        key = _key(base_url, model)
+        self._missed[key] = 0 if kept else self._missed.get(key, 0) + 1
+        return self._missed[key] >= _MISSES
+
+    def lower(self, base_url: str, model: str, level: SchemaLevel) -> None:
+        """Go by this level as long as this lives, or until a test."""
+        key = _key(base_url, model)
+        self._lowered[key] = level
+        self._missed.pop(key, None)
+
+    def _stored(self, key: str) -> Honoured:
+        if self._known is None:
+            self._known = self._read()
+        return self._known.get(key, Honoured())
+
+    def _write(self, key: str, honoured: Honoured) -> None:
         # Another program may have tested another LLM meanwhile.
-        self._known = {**(self._known or {}), **self._read(), _key(base_url, model): honoured}
+        self._known = {**(self._known or {}), **self._read(), key: honoured}
         if self._path is None:
             return
         known = {

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from core.llm.replies import load_json
+
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -69,6 +71,14 @@ def fits(value: object, schema: Mapping[str, Any]) -> bool:
     if isinstance(value, list) and "items" in schema:
         return all(fits(one, schema["items"]) for one in value)
     return True
+
+
+def fits_json(text: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether a text is JSON that has the shape of the schema."""
+    try:
+        return fits(load_json(text), schema)
+    except ValueError:
+        return False
 
 
 def _is(value: object, kind: str) -> bool:

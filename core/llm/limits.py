@@ -3,7 +3,9 @@
 import time
 from collections import deque
 
-from core.schema.errors import LLMError
+from core.llm.costs import Prices
+from core.schema.errors import DataError, LLMError
+from core.schema.messages import Usage
 from core.schema.record import Record
 
 _MINUTE = 60.0
@@ -24,27 +26,53 @@ class Meter:
 
     def __init__(self) -> None:
         self.spent = 0.0
-        self.unpriced = ""
-        """The model that answered without a price being known for it."""
+        self._unpriced: dict[str, list[tuple[str, Usage]]] = {}
+        """Calls without a known price, by the model that was asked: as which it answered, and what it took."""
         self._calls: deque[float] = deque()
         """When the calls of the last minute began."""
         self._tokens: deque[tuple[float, int]] = deque()
         """When, and how many; of the last minute."""
 
-    def check_cost(self, name: str, limits: Limits) -> None:
-        """Raise LLMError where nothing more may be spent, or where that cannot be known."""
+    def check_cost(self, name: str, limits: Limits, model: str, prices: Prices) -> None:
+        """Raise LLMError where nothing more may be spent on `model`, or where that cannot be known.
+
+        Calls whose price was not known are counted once `prices`, read anew, have one.
+        """
         if limits.max_cost is None:
             return
-        if self.unpriced:
+        cannot = f"max_cost of the LLM {name} cannot be kept"
+        if self._unpriced:
+            try:
+                prices.read_again()
+            except DataError as error:
+                raise LLMError(f"{cannot}: {error}") from error
+            self._count_priced(prices)
+        if calls := self._unpriced.get(model):
             raise LLMError(
-                f"max_cost of the LLM {name} cannot be kept: no price is known for {self.unpriced}; add one to "
-                "prices.toml in the config folder, or take max_cost out."
+                f"{cannot}: no price is known for {calls[-1][0] or model}; add one to prices.toml in the config "
+                "folder, choose a model that has one, or take max_cost out."
             )
         if self.spent >= limits.max_cost:
+            others = (
+                f", beside calls of {', '.join(self._unpriced)} without a price" if self._unpriced else ""
+            )
             raise LLMError(
-                f"The LLM {name} has cost ${self.spent:.4g} since the program started, and its max_cost is "
+                f"The LLM {name} has cost ${self.spent:.4g} since the program started{others}, and its max_cost is "
                 f"${limits.max_cost:g}; raise max_cost, or choose another LLM."
             )
+
+    def _count_priced(self, prices: Prices) -> None:
+        for model, calls in [*self._unpriced.items()]:
+            left = []
+            for answered, usage in calls:
+                cost = prices.cost(answered, usage, model)
+                if cost is None:
+                    left.append((answered, usage))
+                else:
+                    self.spent += cost
+            self._unpriced[model] = left
+            if not left:
+                del self._unpriced[model]
 
     def wait(self, limits: Limits, tokens: int) -> tuple[float, str]:
         """Return how many seconds a call with this prompt has to wait, and by which limit; 0 counts it as begun.
@@ -69,10 +97,13 @@ class Meter:
         self._tokens.append((now, tokens))
         return 0.0, ""
 
-    def count(self, tokens: int, cost: float | None, model: str) -> None:
-        """Count a reply: its tokens, beside those of its prompt, and what the call cost."""
-        self._tokens.append((time.monotonic(), tokens))
+    def count(self, usage: Usage, cost: float | None, model: str, answered: str) -> None:
+        """Count a reply: its tokens, beside those of its prompt, and what the call cost.
+
+        `answered` is what the server calls the `model` that was asked.
+        """
+        self._tokens.append((time.monotonic(), usage.completion_tokens))
         if cost is None:
-            self.unpriced = model
+            self._unpriced.setdefault(model, []).append((answered, usage))
         else:
             self.spent += cost

@@ -124,12 +124,25 @@ class OpenAICompatibleLLM:
         return not self._api_version
 
     def use_honoured(self, honoured: Honoured) -> None:
-        """Go by this from now on, and keep it."""
+        """Go by this from now on, and keep it: a test has found it."""
         self._kept.keep(self.base_url, self.model, honoured)
 
-    def _keep_if_new(self, dialect: Dialect) -> None:
-        if dialect.honoured != self.honoured:
-            self.use_honoured(dialect.honoured)
+    def _add_honoured(self, honoured: Honoured) -> None:
+        self._kept.add(self.base_url, self.model, honoured)
+
+    def _note_schema(self, outcome: Assembly, sent: dict[str, Any]) -> str:
+        """Return a note on a reply that does not keep to its schema; from several in a row on it is asked otherwise."""
+        dialect = Dialect(self.honoured)
+        kept = dialect.keeps(outcome, sent)
+        if kept is None:
+            return ""
+        missed = self._kept.missed(self.base_url, self.model, kept=kept)
+        if kept:
+            return ""
+        note = dialect.not_kept(sent, step_down=missed)
+        if missed:
+            self._kept.lower(self.base_url, self.model, dialect.honoured.schema_level)
+        return note
 
     @property
     def reply_format(self) -> ReplyFormat:
@@ -164,7 +177,7 @@ class OpenAICompatibleLLM:
             outcome = await self._attempt(client, sent, on_text)
             if isinstance(outcome, Assembly):
                 if self._ran_out_reasoning(outcome, request):
-                    self.use_honoured(self.honoured.replace(reasons=True))
+                    self._add_honoured(self.honoured.replace(reasons=True))
                     self._count(outcome, sent)
                     announce(
                         "The reply spent the default limit on its length on reasoning alone; "
@@ -172,15 +185,12 @@ class OpenAICompatibleLLM:
                         0.0,
                     )
                     continue
-                dialect, note = Dialect(self.honoured), _unread(outcome.unread)
-                if outcome.finish_reason not in ("length", "error"):
-                    note = dialect.not_kept(outcome.text, request, sent)
-                    self._keep_if_new(dialect)
+                note = _unread(outcome.unread) or self._note_schema(outcome, sent)
                 return self._reply(outcome, sent, started, retries, note)
             # What is known may have changed while the call was out.
             dialect = Dialect(self.honoured)
             if (given_up := dialect.give_up(outcome, request, self.sampling, sent)) is not None:
-                self._keep_if_new(dialect)
+                self._add_honoured(dialect.honoured)
                 announce(given_up, 0.0)
                 continue
             if outcome.kind == "context" and limited and own_limit(request, self.sampling) is None:
@@ -206,7 +216,7 @@ class OpenAICompatibleLLM:
 
     async def _await_turn(self, tokens: int, announce: Callable[[str, float], None]) -> None:
         """Wait until the user's limits allow a call; raises LLMError where they allow none any more."""
-        self._meter.check_cost(self.name, self._limits)
+        self._meter.check_cost(self.name, self._limits, self.model, self._prices)
         while True:
             wait, limit = self._meter.wait(self._limits, tokens)
             if not wait:
@@ -378,12 +388,9 @@ class OpenAICompatibleLLM:
     def _count(self, assembly: Assembly, sent: dict[str, Any]) -> tuple[Usage, float | None, float | None]:
         """Count what an answer took; return its tokens, its cost, and what of that is for cached ones."""
         usage = assembly.usage(sent)
-        named = (assembly.model, self.model)
-        costs = [cost for name in named if (cost := self._prices.cost(name, usage)) is not None]
-        cached = [cost for name in named if (cost := self._prices.cached_cost(name, usage)) is not None]
-        cost = costs[0] if costs else None
-        self._meter.count(usage.completion_tokens, cost, assembly.model or self.model)
-        return usage, cost, cached[0] if cached else None
+        cost = self._prices.cost(assembly.model, usage, self.model)
+        self._meter.count(usage, cost, self.model, assembly.model)
+        return usage, cost, self._prices.cached_cost(assembly.model, usage, self.model)
 
     def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:

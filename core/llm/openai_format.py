@@ -12,8 +12,8 @@ from typing import Any
 from core.llm.costs import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, TOKENS_PER_REPLY, count_tokens
 from core.llm.errors import LLMFailure
 from core.llm.honoured import SCHEMA_LEVELS, Honoured, Part, SchemaLevel
-from core.llm.json_schema import count_values, fits, strict
-from core.llm.replies import load_json, split_thinking
+from core.llm.json_schema import count_values, fits_json, strict
+from core.llm.replies import split_thinking
 from core.schema.messages import LLMRequest, Message, Sampling, ToolCall, Usage
 
 DEFAULT_MAX_TOKENS = 4096
@@ -166,21 +166,27 @@ class Dialect:
             return "The server does not take max_tokens; asked again with max_completion_tokens."
         return _SENTENCES[named]
 
-    def not_kept(self, text: str, request: LLMRequest, sent: dict[str, Any]) -> str:
-        """Step down where a whole reply shows that the server passed over its response_format; return a note on it."""
-        if "response_format" not in sent or request.reply_schema is None:
-            return ""
+    def keeps(self, answer: "Assembly", sent: dict[str, Any]) -> bool | None:
+        """Tell whether an answer keeps to its response_format.
+
+        None where that says nothing of the server: no such form was asked for, it is asked for otherwise by now, or
+        the answer is empty, refused, filtered or cut.
+        """
+        if "response_format" not in sent or answer.finish_reason != "stop" or answer.refused:
+            return None
+        text = split_thinking(answer.text)[1]
+        levels = (self.honoured.schema_level, self._level_of(sent))
+        if not text.strip() or SCHEMA_LEVELS.index(levels[1]) < SCHEMA_LEVELS.index(levels[0]):
+            return None
+        form = sent["response_format"]
+        return fits_json(text, form.get("json_schema", form).get("schema", {"type": "object"}))
+
+    def not_kept(self, sent: dict[str, Any], *, step_down: bool) -> str:
+        """Return a sentence on an answer that does not keep to its response_format, and step down where so told."""
         level = self._level_of(sent)
-        schema = (
-            sent["response_format"]
-            .get("json_schema", sent["response_format"])
-            .get("schema", {"type": "object"})
-        )
-        try:
-            kept = fits(load_json(split_thinking(text)[1]), schema)
-        except ValueError:
-            kept = False
-        return "" if kept else self._step_down("The reply does not keep to", level, "from now on it is asked")
+        if step_down:
+            return self._step_down("The reply does not keep to", level, "from now on it is asked")
+        return f"The reply does not keep to {_ASKED_WITH[level]}."
 
     @staticmethod
     def _level_of(sent: dict[str, Any]) -> SchemaLevel:
@@ -274,6 +280,8 @@ class Assembly:
         self._usage: Usage | None = None
         self.model = ""
         self.finish_reason = ""
+        self.refused = False
+        """Whether the server marks what was said as a refusal."""
         self.unread = ""
         """Why the server could not read what its model wrote, where it broke off over that."""
 
@@ -319,7 +327,9 @@ class Assembly:
         if isinstance(finish, str):
             self.finish_reason = finish
         said = _get(choice, "delta") or _get(choice, "message")
-        text = _get(said, "content") or _get(said, "refusal")
+        refusal = _get(said, "refusal")
+        self.refused = self.refused or bool(refusal)
+        text = _get(said, "content") or refusal
         added = text if isinstance(text, str) else ""
         if added:
             self._texts.append(added)

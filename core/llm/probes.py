@@ -13,15 +13,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from core.llm.honoured import SCHEMA_LEVELS, Honoured
-from core.llm.json_schema import fits
+from core.llm.honoured import SCHEMA_LEVELS, Honoured, SchemaLevel
+from core.llm.json_schema import fits_json
 from core.llm.openai_compatible import OpenAICompatibleLLM
-from core.llm.replies import load_json
+from core.llm.replies import split_thinking
 from core.schema.errors import LLMError
 from core.schema.messages import Image, LLMReply, LLMRequest, Message, Sampling, Tool
 
 _REPLY_TOKENS = 1024
 """A reasoning model has to think before it says a word."""
+_TRIES = 2
+"""Questions for a JSON reply at one level; what is odd once says little."""
 _LONGEST = 90.0
 """Seconds that one question may take in all."""
 _CANCEL_AFTER = 5.0
@@ -71,7 +73,7 @@ class Prober:
         self._llm.use_honoured(self._llm.honoured.replace(**values))
 
     async def _schema(self) -> None:
-        """Walk down the levels until a reply keeps to what was asked for."""
+        """Walk down the levels until a reply keeps to what was asked for; an odd reply is asked for once more."""
         words = [secrets.token_hex(4), secrets.token_hex(4)]
         schema = {
             "type": "object",
@@ -79,19 +81,26 @@ class Prober:
             "required": ["kind", "count"],
             "additionalProperties": False,
         }
-        while (level := self._llm.honoured.schema_level) != "none":
+
+        async def kept(level: SchemaLevel) -> bool:
             try:
                 reply = await self._ask(
                     "Describe a bowl of four apples as a JSON object.", reply_schema=schema
                 )
-                cut = reply.finish_reason == "length"
             except LLMError:
-                cut = True
-            if self._llm.honoured.schema_level != level:
-                continue
-            if not cut:
-                return
-            self._found(schema_level=SCHEMA_LEVELS[SCHEMA_LEVELS.index(level) + 1])
+                return False
+            sent = {"type": "object"} if level == "object" else schema
+            # A refusal steps down within the call: what was asked then was asked at another level.
+            return self._llm.honoured.schema_level == level and fits_json(split_thinking(reply.text)[1], sent)
+
+        while (level := self._llm.honoured.schema_level) != "none":
+            for _ in range(_TRIES):
+                if await kept(level):
+                    return
+                if self._llm.honoured.schema_level != level:
+                    break
+            else:
+                self._found(schema_level=SCHEMA_LEVELS[SCHEMA_LEVELS.index(level) + 1])
 
     async def _tools(self) -> None:
         lamp = Tool(
@@ -109,10 +118,10 @@ class Prober:
             try:
                 reply = await self._ask(text, tools=(lamp,), **more)
                 return any(
-                    call.name == lamp.name and fits(load_json(call.arguments), lamp.parameters)
+                    call.name == lamp.name and fits_json(call.arguments, lamp.parameters)
                     for call in reply.tool_calls
                 )
-            except (LLMError, ValueError):
+            except LLMError:
                 return False
 
         if (

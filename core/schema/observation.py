@@ -128,6 +128,8 @@ class Observation(Record):
     """Elements that were there but beyond the limit of the capture."""
     document: str = ""
     """Identifies the loaded document: it changes with each navigation."""
+    reader: int = 0
+    """Which version of the page reader made it; 0 before versions were kept."""
 
     def element(self, ref: Ref) -> Element | None:
         """Return the element of that ref, or None."""

@@ -64,15 +64,23 @@ class PageDifference(Record):
     """Whether it counts among what changes by itself."""
     by_window: bool = False
     """Whether it is one of those, for the window has another size by now."""
+    by_reader: bool = False
+    """Whether it is one of those, for an earlier version of this program read pages otherwise."""
 
     @property
     def words(self) -> str:
         """Return such as ``button "Save" gone``, or ``textbox "Name": value "Ada" is now ""``."""
         what = self.element or "the page"
-        volatile = " (changes by itself)" if self.volatile else ""
+        why = f" ({self._why})" if self.volatile else ""
         if self.what in ("added", "gone"):
-            return f"{what} {self.what}{volatile}"
-        return f'{what}: {self.part} "{self.before}" is now "{self.now}"{volatile}'
+            return f"{what} {self.what}{why}"
+        return f'{what}: {self.part} "{self.before}" is now "{self.now}"{why}'
+
+    @property
+    def _why(self) -> str:
+        if self.by_reader:
+            return "pages were read otherwise when it was recorded"
+        return "the window has another size" if self.by_window else "changes by itself"
 
 
 class Comparison(Record):
@@ -86,10 +94,12 @@ class Comparison(Record):
         """Return the grade with the number of differences, in words."""
         plain = sum(not one.volatile for one in self.differences)
         by_window = sum(one.by_window for one in self.differences)
-        volatile = len(self.differences) - plain - by_window
+        by_reader = sum(one.by_reader for one in self.differences)
+        volatile = len(self.differences) - plain - by_window - by_reader
         parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
         parts += [f"{by_window} by the window's other size"] if by_window else []
+        parts += [f"{by_reader} as pages were read otherwise then"] if by_reader else []
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
 
     @property

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -26,6 +25,7 @@ from core.llm.openai_format import DEFAULT_MAX_TOKENS
 from core.schema.messages import ReasoningEffort
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
+from gui.widgets.number_field import NumberField
 from gui.widgets.words import labelled, set_flag, set_tone
 
 _ASKING = "Asking the server…"
@@ -47,6 +47,8 @@ class SettingsDialog(QDialog):
         self._servers = servers
         self._llms: tuple[LLMEntry, ...] = ()
         self._shown = LLMEntry(name="")
+        self._untouched: dict[str, Any] = {}
+        """What the fields held when it was shown; they round what they cannot show."""
         self._testing = False
         self._build(theme)
         self.show_llms(())
@@ -89,35 +91,41 @@ class SettingsDialog(QDialog):
         self.tokens.setValue(entry.tokens_per_minute or 0)
         self.timeout.setValue(round(entry.timeout_seconds))
         self.attempts.setValue(entry.attempts)
+        self._untouched = self._values()
         self._on_edited()
 
     def entry(self) -> LLMEntry:
-        """Return what is in the fields now, but for the key; of headers and body what can be read."""
-        shown = self._shown
-        several = None if shown.parallel_tool_calls is False else shown.parallel_tool_calls
-        return LLMEntry(
-            name=self.name.text().strip(),
-            base_url=self.base_url.currentText().strip(),
-            model=self.model.text().strip(),
-            description=self.description.text().strip(),
-            takes_images=self.images.isChecked(),
-            temperature=self.temperature.value() if self.temperature_on.isChecked() else None,
-            # The field cannot show that there is to be no limit, which only the file says.
-            max_tokens=self.longest.value() or (0 if shown.max_tokens == 0 else None),
-            reasoning_effort=self.effort.currentData(),
-            parallel_tool_calls=False if self.one_call.isChecked() else several,
-            timeout_seconds=float(self.timeout.value()),
-            attempts=self.attempts.value(),
-            headers=_read_object(self.headers.text()) or {},
-            body=_read_object(self.body.text()) or {},
-            api_version=self.api_version.text().strip(),
-            deployment=self.deployment.text().strip(),
-            max_cost=self.cost.value() or None,
-            requests_per_minute=self.requests.value() or None,
-            tokens_per_minute=self.tokens.value() or None,
-            key_stored=shown.key_stored,
-            honoured=shown.honoured,
-        )
+        """Return the entry with what was changed in the fields, but for the key; of headers and body what can be read.
+
+        What was not changed is as it was shown: a field cannot show every value that the file may have.
+        """
+        changed = {
+            name: value for name, value in self._values().items() if value != self._untouched.get(name)
+        }
+        return LLMEntry.model_validate({**dict(self._shown), **changed})
+
+    def _values(self) -> dict[str, Any]:
+        """Return what the fields hold now, by the names of `LLMEntry`."""
+        return {
+            "name": self.name.text().strip(),
+            "base_url": self.base_url.currentText().strip(),
+            "model": self.model.text().strip(),
+            "description": self.description.text().strip(),
+            "takes_images": self.images.isChecked(),
+            "temperature": self.temperature.value() if self.temperature_on.isChecked() else None,
+            "max_tokens": self.longest.value() or None,
+            "reasoning_effort": self.effort.currentData(),
+            "parallel_tool_calls": False if self.one_call.isChecked() else None,
+            "timeout_seconds": float(self.timeout.value()),
+            "attempts": self.attempts.value(),
+            "headers": _read_object(self.headers.text()) or {},
+            "body": _read_object(self.body.text()) or {},
+            "api_version": self.api_version.text().strip(),
+            "deployment": self.deployment.text().strip(),
+            "max_cost": self.cost.value() or None,
+            "requests_per_minute": self.requests.value() or None,
+            "tokens_per_minute": self.tokens.value() or None,
+        }
 
     @Slot(object)
     def show_answer(self, answer: LLMAnswer) -> None:
@@ -199,7 +207,7 @@ class SettingsDialog(QDialog):
         self.key = QLineEdit(self, echoMode=QLineEdit.EchoMode.Password)
         self.images = QCheckBox("It takes pictures: send the screenshot too", self)
         self.temperature_on = QCheckBox("Set it", self)
-        self.temperature = QDoubleSpinBox(self, minimum=0.0, maximum=5.0, singleStep=0.1)
+        self.temperature = NumberField(self, maximum=5.0, step=0.1)
         self.temperature_on.toggled.connect(self.temperature.setEnabled)
         self.temperature.setEnabled(False)
         warm = in_row(None, self.temperature_on, self.temperature, 1, spacing=10)
@@ -216,7 +224,8 @@ class SettingsDialog(QDialog):
         self.api_version = QLineEdit(self, placeholderText="API version, such as 2024-10-21")
         self.deployment = labelled(QLineEdit(self, placeholderText="Deployment"), "Deployment")
         azure = in_row(None, self.api_version, self.deployment, spacing=8)
-        self.cost = QDoubleSpinBox(self, maximum=100_000.0, singleStep=0.5, prefix="$")
+        self.cost = NumberField(self, decimals=6, maximum=100_000.0, step=0.5)
+        self.cost.setPrefix("$")
         self.requests = labelled(QSpinBox(self, maximum=1_000_000, suffix=" calls/min"), "Calls a minute")
         self.tokens = labelled(
             QSpinBox(self, maximum=100_000_000, singleStep=1000, suffix=" tokens/min"), "Tokens a minute"

@@ -229,6 +229,32 @@ def test_all_that_can_be_set_of_an_llm_comes_back_as_it_was(dialog: SettingsDial
     assert dialog.entry() == unlimited
 
 
+def test_what_the_fields_round_or_cannot_show_stays_as_it_is_until_it_is_changed(dialog: SettingsDialog):
+    entry = LLAMA.replace(
+        max_cost=0.00000004, temperature=0.1234567, timeout_seconds=0.5, attempts=50, max_tokens=2_000_000
+    )
+    dialog.show_llms((LLAMA, entry.replace(name="fine")), "fine")
+    dialog.description.setText("mine")
+    assert dialog.entry() == entry.replace(name="fine", description="mine")
+    dialog.attempts.setValue(3)
+    assert dialog.entry().attempts == 3
+    assert dialog.entry().timeout_seconds == 0.5
+
+
+def test_a_small_cost_limit_and_a_fine_temperature_are_shown_and_set_as_they_are(dialog: SettingsDialog):
+    dialog.show_llms((LLAMA.replace(max_cost=0.004, temperature=0.123),), "llama")
+    assert dialog.cost.text() == "$0.004"
+    assert dialog.temperature.text() == "0.123"
+    dialog.cost.setValue(0.0005)
+    dialog.temperature.setValue(0.0625)
+    assert (dialog.entry().max_cost, dialog.entry().temperature) == (0.0005, 0.0625)
+    dialog.cost.setValue(2.5)
+    assert dialog.cost.text() == "$2.5"
+    dialog.cost.setValue(0)
+    assert dialog.cost.text() == "any cost"
+    assert dialog.entry().max_cost is None
+
+
 def test_headers_that_are_no_json_object_are_refused(dialog: SettingsDialog):
     dialog.show_llms((LLAMA,), "llama")
     dialog.headers.setText("X-Team: mine")

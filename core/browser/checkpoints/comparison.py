@@ -28,6 +28,8 @@ inputs were made again in a page that got recorded answers."""
 
 _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
+_BY_ICON = re.compile(r"(?:icon|beside) ")
+"""What begins the `detail` of an unnamed control since version 1 of the page reader."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
 HTML = "html"
@@ -91,6 +93,7 @@ def compare(
     """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
 
     What nobody touched and is another one in a `later` reading of the same page changes by itself.
+    What an earlier version of the page reader read and this one does not counts as little, and is told as such.
     """
     volatile = volatile or Volatile()
     moving = _moving(now, later) if later is not None else frozenset()
@@ -206,20 +209,33 @@ def _of_elements(
 ) -> list[PageDifference]:
     found: list[PageDifference] = []
     moved = recorded.viewport != now.viewport
+    earlier = _read_earlier(recorded, now)
     before, after = _keys(recorded, volatile), _keys(now, volatile)
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         old, new = recorded.elements[i1:i2], now.elements[j1:j2]
         if tag == "equal":
             for one, other in zip(old, new, strict=True):
-                found += _changed(one, other, volatile, moving, moved=moved)
+                found += _changed(one, other, volatile, moving, moved=moved, earlier=earlier)
             continue
-        found += [
-            PageDifference(what="gone", element=_called(one), volatile=volatile.element(one)) for one in old
-        ]
+        for one in old:
+            by_reader = earlier and _unnamed_picture(one)
+            is_volatile = by_reader or volatile.element(one)
+            found.append(
+                PageDifference(what="gone", element=_called(one), volatile=is_volatile, by_reader=by_reader)
+            )
         found += [
             PageDifference(what="added", element=_called(one), volatile=volatile.element(one)) for one in new
         ]
     return found
+
+
+def _read_earlier(recorded: Observation, now: Observation) -> bool:
+    """Tell whether the recorded page was read before the page reader left pictures out that say nothing."""
+    return recorded.reader < 1 <= now.reader
+
+
+def _unnamed_picture(element: Element) -> bool:
+    return element.role in ("graphics-symbol", "img") and not element.name and not element.uses
 
 
 def _keys(observation: Observation, volatile: Volatile) -> Sequence[tuple[str, str]]:
@@ -236,8 +252,12 @@ def _changed(
     moving: frozenset[tuple[int, str]],
     *,
     moved: bool,
+    earlier: bool,
 ) -> list[PageDifference]:
-    """Return in which parts an element differs; `moved` says that the window has another size by now."""
+    """Return in which parts an element differs.
+
+    `moved` says that the window has another size by now, `earlier` that the page was read by an earlier reader.
+    """
     found: list[PageDifference] = []
     whole = volatile.element(one)
     for part in _PARTS:
@@ -248,6 +268,7 @@ def _changed(
         by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
         same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
         by_window = moved and not by_itself and same_elsewhere
+        by_reader = earlier and not by_itself and part == "detail" and _told_by_icon(before, after)
         found.append(
             PageDifference(
                 what="changed",
@@ -255,11 +276,23 @@ def _changed(
                 part=part,
                 before=before,
                 now=after,
-                volatile=by_itself or by_window,
+                volatile=by_itself or by_window or by_reader,
                 by_window=by_window,
+                by_reader=by_reader,
             )
         )
     return found
+
+
+def _without_unnamed_pictures(observation: Observation) -> Observation:
+    return observation.replace(
+        elements=tuple(one for one in observation.elements if not _unnamed_picture(one))
+    )
+
+
+def _told_by_icon(before: str, after: str) -> bool:
+    """Tell whether a detail is what it was, with the icon of the control or the words beside it put first."""
+    return bool(_BY_ICON.match(after)) and (not before or after.endswith(f", {before}"))
 
 
 def _part(element: Element, part: str) -> str:
@@ -271,6 +304,8 @@ def _part(element: Element, part: str) -> str:
 
 def _share(recorded: Observation, now: Observation, volatile: Volatile) -> float:
     """Return which share of the elements both pages have, from 0 to 1."""
+    if _read_earlier(recorded, now):
+        recorded, now = _without_unnamed_pictures(recorded), _without_unnamed_pictures(now)
     counts: dict[tuple[str, str], int] = {}
     for key in _keys(recorded, volatile):
         counts[key] = counts.get(key, 0) + 1

@@ -164,11 +164,12 @@ class LLMService(Service[LLMList]):
         if entry.name in _OWN_NAMES:
             raise UsageError(f'"{entry.name}" is built in; choose another name.')
         _as_settings(entry, LLMSettings())
-        defaults = LLMSettings()
+        defaults, stored = LLMSettings(), self._settings().llms.get(entry.name)
         changes: dict[str | tuple[str, ...], object] = {}
         for field in _FIELDS:
             value = getattr(entry, field)
-            changes["llms", entry.name, field] = None if value == getattr(defaults, field) else value
+            if stored is None or value != getattr(stored, field):
+                changes["llms", entry.name, field] = None if value == getattr(defaults, field) else value
         if entry.model in ("", entry.name):
             changes["llms", entry.name, "model"] = entry.name
         path = save_settings(changes)

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
-from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QCompleter,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFormLayout,
     QFrame,
     QLabel,
@@ -31,6 +30,7 @@ from core.schema.record import Record
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row, scrolled
+from gui.widgets.number_field import NumberField
 from gui.widgets.words import NoteLabel, labelled, set_flag
 
 _TEXT_HELPS = {
@@ -109,19 +109,6 @@ def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Of
     widget.setAccessibleName(label)
     described = _EXPRESSION_HELP if expression else model.description or ""
     return BreakpointField(label=label, help=described, widget=widget, read=read, is_expression=expression)
-
-
-class NumberField(QDoubleSpinBox):
-    """A number from 0 on, without noughts at its end."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setLocale(QLocale.c())
-        self.setDecimals(4)
-        self.setRange(0, 1e9)
-
-    def textFromValue(self, value: float) -> str:
-        return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def _choices(model: FieldInfo) -> tuple[tuple[Any, str], ...]:

@@ -103,7 +103,10 @@ def test_a_thought_that_the_llm_marks_as_thinking_is_not_told_again(stage, llm_s
         (Honoured(tested=1.0, tools="no", schema_level="object"), "lines"),
     ],
 )
-def test_a_preset_that_leaves_it_open_replies_as_a_test_of_the_llm_found_best(stage, llm_server, found, form):
+@pytest.mark.parametrize("preset", ["plain", "laser-one-call"])
+def test_a_preset_that_leaves_it_open_replies_as_a_test_of_the_llm_found_best(
+    stage, llm_server, found, form, preset
+):
     def answer(request):
         ref = ref_in(request, 'button "ONE"')
         if request.tool_names:
@@ -113,7 +116,7 @@ def test_a_preset_that_leaves_it_open_replies_as_a_test_of_the_llm_found_best(st
         return Reply(text=f"REASON: ONE.\nACTION: click [{ref}]")
 
     llm_server.otherwise = answer
-    run = stage.open(llm_server, preset="plain")
+    run = stage.open(llm_server, preset=preset)
     stage._llms[-1].honoured.keep(llm_server.base_url, "test-model", found)
     run.use(llm=stage._llms[-1].routed("test"))
     stage.to_the_end(run)

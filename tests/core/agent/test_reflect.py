@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from core.agent.branching import RunSetup, open_branch, reopen_task
 from core.agent.presets import PRESETS
 from core.browser.checkpoints.strategies import AsItIs, HistoryEntry
 from tests.core.agent.traced import purposes, records, steps
@@ -478,3 +479,33 @@ def test_a_second_stop_on_the_same_page_holds(stage, llm_server, site):
     stage.to_the_end(run)
     assert (run.outcome, run.state.answer) == ("done", "nothing here")
     assert purposes(run) == ["plan", "decide", "task", "decide"]
+
+
+def test_a_branch_asks_for_an_element_that_is_not_found_for_certain_before_it_has_read_a_page(
+    stage, llm_server, tmp_path
+):
+    def second(request):
+        refs = re.findall(r'\[(\d+)\] button "Open"', request.texts[-1])
+        return says(f"click [{refs[1]}]")
+
+    llm_server.script(second, clicks('link "Archive"'))
+    run = stage.open(llm_server, url=rows_page(tmp_path, 3), instruction=INSTRUCTION, preset="step")
+    for _ in range(2):
+        stage.step(run)
+    rows_page(tmp_path, 5)
+    llm_server.otherwise = text("1")
+    store, world, number = stage.services.store, run.world, run.state.run
+    episode = stage.thread.run(
+        reopen_task(store, world, run.state.episode.task, store.run(number), offline=False)
+    )
+    setup = RunSetup(
+        preset=run.state.preset,
+        llm=run._asker.llm,
+        resources=stage.services.resources,
+        browser="chromium",
+        fresh=True,
+    )
+    branch, restored = stage.thread.run(open_branch(store, world, episode, run=number, step=2, setup=setup))
+    assert "The element was: [" in llm_server.requests[-1].texts[-1]
+    assert restored.grade == "same page"
+    assert branch.state.observation.title == "Opened 1"

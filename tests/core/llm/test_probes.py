@@ -135,6 +135,22 @@ async def test_a_new_test_forgets_what_was_refused_before(llm_server, tmp_path):
     assert HonouredFile(tmp_path / "llm-servers.json").of(llm_server.base_url, "test-model") == found
 
 
+async def test_one_odd_reply_lowers_no_level_in_a_test(llm_server):
+    honest, odd = Server(), [Reply(text=""), Reply(text="I cannot do that.", refuses=True)]
+
+    def answer(request: Request) -> Reply:
+        if request.body.get("response_format") and odd:
+            return odd.pop()
+        return honest(request)
+
+    found = await probed(llm_server, answer)
+    assert found.schema_level == "schema"
+    del odd[:]
+    odd.append(Reply(text=""))
+    found = await probed(llm_server, answer)
+    assert found.schema_level == "strict"
+
+
 async def test_what_is_asked_for_is_told_on_the_way_and_what_it_took_is_counted(llm_server):
     llm_server.otherwise = Server()
     llm = make(llm_server, takes_images=True, attempts=1)

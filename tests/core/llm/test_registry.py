@@ -265,8 +265,8 @@ reasoning_effort = "high"
     assert first.headers["x-team"] == "team-secret-1"
     with pytest.raises(LLMError, match="no price is known for test-model"):
         await mine.reply(ask("judgement"))
-    llms.meters["mine"].unpriced = ""
-    await mine.reply(ask("judgement"))
+    other = open_with(text, environ={"TEAM_KEY": "team-secret-1"}).routed("mine")
+    await other.reply(ask("judgement"))
     assert llm_server.requests[-1].body["reasoning_effort"] == "high"
 
 

@@ -2,14 +2,15 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
 from core.llm.costs import Price, Prices
-from core.llm.honoured import SCHEMA_LEVELS, HonouredFile
+from core.llm.honoured import SCHEMA_LEVELS, Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
 from core.schema.action_space import Permissible
-from core.schema.messages import Image, Message, Sampling
+from core.schema.messages import Image, Message, Sampling, Usage
 from tests.core.llm.asking import CLICK, KEY, ask, failure, make
 from tests.llm_server import Reply, Request
 
@@ -57,18 +58,71 @@ class TestJsonReplies:
         assert second.retries == ()
         assert llm.honoured.schema_level == level
 
-    async def test_a_reply_that_does_not_keep_to_the_schema_is_told_and_the_next_is_asked_otherwise(
+    async def test_two_replies_in_a_row_that_do_not_keep_to_the_schema_have_the_next_asked_otherwise(
         self, llm_server, llm
     ):
         llm_server.otherwise = Reply(text="It is red.")
-        notes = [(await llm.reply(ask(reply_schema=SCHEMA))).note for _ in SCHEMA_LEVELS]
-        assert notes[0] == (
+        asked = 2 * len(SCHEMA_LEVELS) - 1
+        notes = [(await llm.reply(ask(reply_schema=SCHEMA))).note for _ in range(asked)]
+        assert notes[:2] == [
+            "The reply does not keep to a strict JSON schema.",
             "The reply does not keep to a strict JSON schema; "
-            "from now on it is asked with a JSON schema that is not strict."
-        )
+            "from now on it is asked with a JSON schema that is not strict.",
+        ]
         assert notes[-1] == ""
         assert "response_format" not in llm_server.requests[-1].body
-        assert len(llm_server.requests) == len(SCHEMA_LEVELS)
+        assert len(llm_server.requests) == asked
+
+    async def test_a_reply_that_keeps_to_the_schema_makes_up_for_one_that_did_not(self, llm_server, llm):
+        for text in ("It is red.", '{"colour": "red"}', "It is red."):
+            llm_server.say(text)
+            await llm.reply(ask(reply_schema=SCHEMA))
+        assert llm.honoured.schema_level == "strict"
+
+    @pytest.mark.parametrize(
+        "odd",
+        [
+            Reply(text=""),
+            Reply(text="<think>Hm.</think>"),
+            Reply(text="I cannot", finish_reason="content_filter"),
+            Reply(text="I cannot do that.", refuses=True),
+            Reply(text="It is red.", finish_reason="tool_calls"),
+        ],
+    )
+    @pytest.mark.parametrize("whole", [True, False])
+    async def test_an_empty_refused_or_filtered_reply_says_nothing_of_the_schema(
+        self, llm_server, llm, odd, whole
+    ):
+        llm_server.otherwise = replace(odd, whole=whole)
+        for _ in range(4):
+            assert (await llm.reply(ask(reply_schema=SCHEMA))).text == odd.text
+        assert llm.honoured.schema_level == "strict"
+
+    async def test_what_replies_show_in_passing_ends_with_the_program_and_what_is_refused_does_not(
+        self, llm_server, tmp_path
+    ):
+        path = tmp_path / "llm-servers.json"
+        first = make(llm_server, honoured=HonouredFile(path))
+        llm_server.otherwise = Reply(text="It is red.")
+        for _ in range(2):
+            await first.reply(ask(reply_schema=SCHEMA))
+        assert first.honoured.schema_level == "schema"
+        assert not path.exists()
+        refused = Reply(status=400, body=json.dumps({"error": {"message": "seed is not supported"}}))
+        llm_server.otherwise = lambda request: refused if "seed" in request.body else Reply(text="ok")
+        await first.reply(ask(sampling=Sampling(seed=1)))
+        await first.close()
+        again = make(llm_server, honoured=HonouredFile(path))
+        assert (again.honoured.schema_level, again.honoured.given_up) == ("strict", ("seed",))
+        await again.close()
+
+    async def test_a_test_goes_before_what_replies_showed_in_passing(self, llm_server, llm):
+        llm_server.otherwise = Reply(text="It is red.")
+        for _ in range(2):
+            await llm.reply(ask(reply_schema=SCHEMA))
+        assert llm.honoured.schema_level == "schema"
+        llm.use_honoured(Honoured(tested=1.0))
+        assert llm.honoured == Honoured(tested=1.0)
 
     async def test_a_reply_that_was_cut_off_says_nothing_of_the_schema(self, llm_server, llm):
         llm_server.say('{"colour": "r', finish_reason="length")
@@ -230,6 +284,37 @@ class TestLimits:
         assert "no price is known for test-model; add one to prices.toml" in str(await failure(llm))
         await llm.close()
 
+    async def test_a_price_that_is_added_later_is_counted_at_once_for_earlier_calls_too(
+        self, llm_server, tmp_path
+    ):
+        own = tmp_path / "prices.toml"
+        llm = make(llm_server, limits=Limits(max_cost=0.2), prices=Prices(own=own))
+        llm_server.otherwise = Reply(text="ok")
+        await llm.reply(ask())
+        assert "no price is known for test-model" in str(await failure(llm))
+        own.write_text('[[price]]\nmodels = ["test-*"]\ninput = "two"\n', encoding="utf-8")
+        assert "cannot be kept" in str(await failure(llm))
+        assert "prices.toml, line 3" in str(await failure(llm))
+        own.write_text('[[price]]\nmodels = ["test-*"]\ninput = 1000\noutput = 1000\n', encoding="utf-8")
+        await llm.reply(ask())
+        assert "has cost $0.22 since the program started, and its max_cost is $0.2" in str(await failure(llm))
+        await llm.close()
+
+    async def test_a_model_with_a_price_may_be_asked_after_one_without(self, llm_server):
+        meter = Meter()
+        old = make(
+            llm_server, model="old-model", limits=Limits(max_cost=0.1), meter=meter, prices=self.PRICES
+        )
+        llm_server.otherwise = Reply(text="ok")
+        await old.reply(ask())
+        assert "no price is known for old-model" in str(await failure(old))
+        llm = make(llm_server, limits=Limits(max_cost=0.1), meter=meter, prices=self.PRICES)
+        await llm.reply(ask())
+        assert "beside calls of old-model without a price" in str(await failure(llm))
+        assert "no price is known for old-model" in str(await failure(old))
+        for one in (old, llm):
+            await one.close()
+
     async def test_a_call_beyond_the_rate_waits_for_its_turn_and_says_so(self, llm_server, monkeypatch):
         monkeypatch.setattr("core.llm.limits._MINUTE", 0.3)
         llm = make(llm_server, limits=Limits(requests_per_minute=2))
@@ -253,6 +338,6 @@ class TestLimits:
     def test_replies_count_towards_the_tokens_of_a_minute(self):
         meter, limits = Meter(), Limits(tokens_per_minute=100)
         assert meter.wait(limits, 40)[0] == 0
-        meter.count(50, 0.0, "m")
+        meter.count(Usage(completion_tokens=50), 0.0, "m", "m")
         assert meter.wait(limits, 5)[0] == 0
         assert meter.wait(limits, 10)[0] > 0

@@ -3,7 +3,7 @@ import pytest
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, load_volatile
 from core.browser.checkpoints.page_state import PageState
 from core.schema.errors import DataError
-from core.schema.observation import Observation, Option
+from core.schema.observation import Element, Observation, Option
 from tests.core.agent.spaces.pages import element, page
 
 
@@ -130,3 +130,47 @@ def test_a_drawn_thing_may_be_elsewhere_in_a_window_of_another_size_alone(size, 
     assert found.grade == grade
     if grade == "equivalent":
         assert found.sentence == "equivalent, 1 by the window's other size"
+
+
+DRAWN = element(5, "graphics-symbol", "", detail="blue path 9×9 at 3,4")
+OPENER = element(6, "button", "", detail=".menu", uses=("click",))
+
+
+def read_by(version: int, *more: Element) -> Observation:
+    return form().replace(elements=(*form().elements, *more), reader=version)
+
+
+def test_unnamed_drawings_that_only_an_earlier_reader_read_leave_a_page_equivalent_and_are_told():
+    icon = OPENER.replace(detail="icon menu, .menu")
+    found = compare(read_by(0, DRAWN, OPENER), read_by(1, icon), "replayed")
+    assert found.grade == "equivalent"
+    assert found.sentence == "equivalent, 2 as pages were read otherwise then"
+    assert (
+        found.differences[0].words == "graphics-symbol gone (pages were read otherwise when it was recorded)"
+    )
+
+
+def test_what_an_earlier_reader_read_of_other_things_counts_as_ever():
+    named = DRAWN.replace(name="Sold out")
+    other = OPENER.replace(detail="icon menu, .closed")
+    for then, now in (
+        (read_by(0, named), read_by(1)),
+        (read_by(0, DRAWN, OPENER), read_by(1)),
+        (read_by(0, OPENER), read_by(1, other)),
+        (read_by(0), read_by(1, DRAWN)),
+        (read_by(0, DRAWN), read_by(1, DRAWN.replace(detail="red path 9×9 at 3,4"))),
+        (read_by(1, DRAWN), read_by(1)),
+    ):
+        assert compare(then, now, "replayed").grade == "same page"
+
+
+def test_drawings_that_are_read_no_more_make_no_page_another_one():
+    drawings = [DRAWN.replace(ref=ref) for ref in range(10, 30)]
+    found = compare(read_by(0, *drawings), read_by(1).replace(scroll=(0, 40)), "replayed")
+    assert found.grade == "same page"
+
+
+def test_an_observation_that_was_stored_without_a_version_of_the_reader_counts_as_an_earlier_one():
+    stored = form().model_dump(mode="json")
+    del stored["reader"]
+    assert Observation.model_validate(stored).reader == 0

@@ -7,7 +7,7 @@ from core.debugger.llms.service import LLMService
 from core.debugger.llms.views import LLMAnswer, LLMEntry, LLMList
 from core.llm.honoured import FILE_NAME, HonouredFile
 from core.llm.registry import open_llms
-from core.settings.settings import data_folder, load_settings
+from core.settings.settings import data_folder, load_settings, settings_path
 from tests.core.llm.test_probes import Server
 from tests.llm_server import LLMServer
 
@@ -122,6 +122,23 @@ def test_everything_of_the_form_is_saved_and_comes_back(asked: Asked) -> None:
     asked.service.save(entry, NO_KEY)
     assert asked.answer().ok
     assert asked.lists[-1].entries == (entry,)
+
+
+def test_saving_writes_only_what_was_changed(asked: Asked) -> None:
+    path = settings_path()
+    path.write_text(
+        '[llms.mine]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\nattempts = 4\nmax_cost = 4e-3 # a day\n',
+        encoding="utf-8",
+    )
+    asked.service.list_llms()
+    asked.session.done()
+    (shown,) = asked.lists[-1].entries
+    asked.service.save(shown.replace(temperature=0.123), NO_KEY)
+    assert asked.answer().ok
+    text = path.read_text(encoding="utf-8")
+    assert "attempts = 4\nmax_cost = 4e-3 # a day" in text
+    assert "temperature = 0.123" in text
+    assert asked.lists[-1].entries == (shown.replace(temperature=0.123),)
 
 
 @pytest.mark.parametrize(

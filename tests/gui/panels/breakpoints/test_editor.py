@@ -7,7 +7,8 @@ from pytestqt.qtbot import QtBot
 from core.debugger.breakpoints.kinds.actions import ActionChosen, PermissibleChanged, StateEntered
 from core.debugger.breakpoints.kinds.problems import Condition, FigureAbove, LLMCall
 from core.debugger.breakpoints.kinds.registry import KINDS
-from gui.panels.breakpoints.editor import BreakpointEditor, NumberField, Offers
+from gui.panels.breakpoints.editor import BreakpointEditor, Offers
+from gui.widgets.number_field import NumberField
 
 
 @pytest.fixture

@@ -111,6 +111,13 @@ def test_what_is_wrong_is_told_with_file_and_line_and_nothing_is_saved(editor, l
     assert not saved(live, name).exists()
 
 
+def test_a_half_typed_name_of_a_filter_is_a_problem_of_the_text_and_the_session_goes_on(editor, live):
+    mode = live.view.mode
+    view = editor.ask(editor.service.check, "prompts/turn.j2", "{{ task | trunc }}")
+    assert view.problem == "turn.j2, line 1: No filter named 'trunc'."
+    assert live.view.mode == mode != "failed"
+
+
 def test_the_prompt_that_would_result_is_shown_for_the_step_in_view(editor, live, server, tmp_path):
     name = "prompts/" + live.session.services().resources.presets.get("plain").prompts.system
     text = editor.ask(editor.service.open, name).text

@@ -103,7 +103,7 @@ class EditingService(Service[EditText]):
             self.session.corrections.ask_anew_by_files()
 
     async def _offer(self, name: str) -> None:
-        text = read_text(self._source(name))
+        text = read_text(self._source(name), line_ends=True)
         self.send((await self._checked(name, text)).replace(asked=True))
 
     async def _save(self, name: str, text: str) -> bool:
@@ -136,7 +136,7 @@ class EditingService(Service[EditText]):
         with tempfile.TemporaryDirectory() as folder:
             draft = Path(folder) / name
             draft.parent.mkdir(parents=True)
-            draft.write_text(text, encoding="utf-8")
+            draft.write_text(text, encoding="utf-8", newline="")
             try:
                 resources, preset = self._with_draft(Path(folder), kind, rest)
                 preview = await self._preview(resources, preset)

@@ -90,6 +90,16 @@ def test_a_bundled_file_is_saved_as_a_copy_of_ones_own_which_then_holds(editor, 
     assert "your copy, which wins" in view.note
 
 
+def test_a_file_keeps_its_line_ends(editor, live):
+    text = (RESOURCES / PLAIN).read_text().replace("\n", "\r\n")
+    saved(live, PLAIN).parent.mkdir(exist_ok=True)
+    saved(live, PLAIN).write_bytes(text.encode())
+    view = editor.ask(editor.service.open, PLAIN)
+    assert (view.text, view.problem) == (text, "")
+    editor.ask(editor.service.save, PLAIN, "# mine\r\n" + view.text)
+    assert saved(live, PLAIN).read_bytes() == f"# mine\r\n{text}".encode()
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "problem"),
     [

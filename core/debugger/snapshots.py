@@ -150,8 +150,8 @@ class EditText(Record):
     """What is to be known before it is applied, such as where a file is saved."""
     preview: str = ""
     """The prompt that would result for the step in view, or why there is none; empty where nothing is shown."""
-    tries: bool = False
-    """Whether it can be saved and tried at once in the step under way."""
+    why_no_try: str = ""
+    """Why it cannot be saved and tried at once in the step under way."""
     applied: bool = False
     """Whether this is what was applied last."""
     asked: bool = False

@@ -175,10 +175,9 @@ class TextEditor(QDialog):
         self.apply_button.setEnabled(not why)
         self.apply_button.setToolTip(why or f"{words} (Ctrl+Enter)")
         self.try_button.setVisible(is_file)
-        self.try_button.setEnabled(self._view.tries and not wrong)
+        self.try_button.setEnabled(not self._view.why_no_try and not wrong)
         tries = "Save the file, and ask for the action of the step under way again (Ctrl+Shift+Enter)"
-        not_now = "Only while a step of a run is under review: step to the next one (F10)"
-        self.try_button.setToolTip(tries if self._view.tries else not_now)
+        self.try_button.setToolTip(self._view.why_no_try or tries)
 
     def _on_changed(self) -> None:
         self._idle.start()

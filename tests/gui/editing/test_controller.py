@@ -20,7 +20,6 @@ POLICY = EditText(
     text="Search.",
     note="Saved as your copy, /home/me/search.md, which wins; the bundled file stays as it is.",
     preview="### system\nSearch.",
-    tries=True,
 )
 
 
@@ -186,9 +185,9 @@ def test_a_file_of_a_panel_opens_in_the_editor_beside_the_prompt_that_would_resu
 
 
 def test_a_file_is_tried_only_where_a_step_is_under_review(controller, service, qtbot: QtBot):
-    editor = opened(qtbot, controller, service.changed, POLICY.replace(tries=False))
+    editor = opened(qtbot, controller, service.changed, POLICY.replace(why_no_try="Step first (F10)."))
     assert not editor.try_button.isEnabled()
-    assert "F10" in editor.try_button.toolTip()
+    assert editor.try_button.toolTip() == "Step first (F10)."
 
 
 def test_a_file_is_chosen_from_all_there_are(controller, window, service, qtbot: QtBot):

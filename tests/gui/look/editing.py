@@ -64,7 +64,6 @@ def editor_file(studio: Studio) -> QWidget:
         note="Saved as your copy, /home/me/.config/backstep/policies/shop/search_shop.md, which wins; "
         "the bundled file stays as it is.",
         preview="### system\nYou operate a web page.\n\n### user\n" + samples.RAW,
-        tries=True,
     )
     return _edited(studio, view)
 

@@ -256,6 +256,8 @@ def edits_of(window: MainWindow):
         ({"mode": "ended"}, "a run under way can be changed"),
         ({"handed_over": True}, "give it back first (F6)"),
         ({"held_call": 3}, "all 3 is held"),
+        ({"held_reply": 3}, "all 3 is held after its reply: go on first"),
+        ({"held_request": "POST http://x/"}, "request is held: let it go (F5, F10) or refuse it (Ctrl+J)"),
     ],
 )
 def test_nothing_is_edited_while_the_run_does_not_rest_and_each_says_why(shown, session, qtbot, changes, why):

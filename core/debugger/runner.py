@@ -252,7 +252,7 @@ class Runner:
             self.held_calls.append(held)
         else:
             self._held_replies.append(call.number)
-        self._tell_held()
+        self.tell_held()
         self.rest(run, "waiting", message, stopped_at=message)
         try:
             await self.breaking.wait()
@@ -261,13 +261,15 @@ class Runner:
                 self.held_calls.remove(held)
             else:
                 self._held_replies.remove(call.number)
-            self._tell_held()
+            self.tell_held()
         self._publisher.set_mode("asking")
 
-    def _tell_held(self) -> None:
+    def tell_held(self) -> None:
         """Show which calls are held."""
+        latest = self.held_calls[-1] if self.held_calls else None
         self._publisher.change(
-            held_call=self.held_calls[-1].record.number if self.held_calls else 0,
+            held_call=0 if latest is None else latest.record.number,
+            prompt_edited=latest is not None and latest.rewritten,
             held_reply=self._held_replies[-1] if self._held_replies else 0,
         )
 

@@ -43,8 +43,11 @@ class RunEditing(SessionCommands):
 
     @command
     def undo(self) -> None:
-        """Take back the last edit."""
+        """Take back the last edit; while a call is held, that of its prompt."""
         run = self._current.need_run("An edit is of the run under way.")
+        if self._runner.held_calls and self._runner.held_calls[-1].rewritten:
+            self._take_back_prompt(run, self._runner.held_calls[-1])
+            return
         undone = undo_edit(run)
         self._current.store_intervention("undo", undone.before, undone.after)
         self._show(run, "The edit was undone.")
@@ -110,7 +113,16 @@ class RunEditing(SessionCommands):
         held.rewrite(held_prompt.with_text(before, text))
         self._current.store_intervention("prompt", held_prompt.as_text(before), text)
         run = self._current.need_run("A prompt is of the run under way.")
-        message = f"Call {held.record.number} is sent with this prompt. Go on with Run (F5) or Step (F10)."
+        self._runner.tell_held()
+        message = f"Call {held.record.number} is sent with this prompt. Ctrl+Z undoes it; F5 or F10 goes on."
+        self._show(run, message)
+
+    def _take_back_prompt(self, run: AgentRun, held: HeldCall) -> None:
+        before = held_prompt.as_text(held.request.messages)
+        held.take_back()
+        self._current.store_intervention("undo", before, held_prompt.as_text(held.request.messages))
+        self._runner.tell_held()
+        message = f"Call {held.record.number} is sent with the prompt as it was before. F5 or F10 goes on."
         self._show(run, message)
 
     def _carry_out(self, edit: RunEdit) -> None:

@@ -217,6 +217,15 @@ def test_the_last_edit_is_undone_by_a_key_where_there_is_one(shown, session, qtb
     assert session.asked == [("undo",)]
 
 
+def test_an_edit_of_the_held_prompt_is_undone_by_the_same_key(shown, session, qtbot: QtBot):
+    show(qtbot, shown, session, held_call=3)
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
+    assert session.asked == []
+    show(qtbot, shown, session, held_call=3, prompt_edited=True)
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
+    assert session.asked == [("undo",)]
+
+
 def test_the_run_goes_on_to_the_next_call_by_a_key(shown, session, qtbot: QtBot):
     qtbot.keyClick(shown, Qt.Key.Key_F10, CTRL | Qt.KeyboardModifier.ShiftModifier)
     assert session.asked == [("to_call",)]

@@ -4,7 +4,7 @@ All that belongs to a step is read from the trace, for a step of the running
 run as for one of last month; so both look the same.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from core.environments.own_tasks import TaskSource
 from core.schema.action_space import PermissibleAction, PermissibleRow
@@ -160,6 +160,14 @@ class EditText(Record):
     """Whether this is what was applied last."""
     asked: bool = False
     """Whether the person has just asked for it, so that the editor is opened."""
+
+
+class RefusedEdit(Record):
+    """An edit of the run that was not carried out."""
+
+    name: str
+    values: dict[str, Any]
+    problem: str
 
 
 class OutlineView(Record):

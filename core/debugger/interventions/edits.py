@@ -14,7 +14,7 @@ from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.interventions import held_prompt
 from core.debugger.runner import GoalKind
-from core.debugger.snapshots import EditText
+from core.debugger.snapshots import EditText, RefusedEdit
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 from core.schema.step import Phase
@@ -35,11 +35,17 @@ class RunEditing(SessionCommands):
         super().__init__(parts)
         self.offered: Signal[EditText] = Signal()
         """A text to be edited, and again with its problem each time it was checked."""
+        self.refused: Signal[RefusedEdit] = Signal()
+        """An edit that was asked for and could not be carried out."""
 
     @command
     def ask_for(self, name: str, values: dict[str, Any]) -> None:
-        """Carry out the edit of this name in `EDITS`, with these values."""
-        self._carry_out(edit_of(name, values))
+        """Carry out the edit of this name in `EDITS`, with these values, or send it as refused."""
+        try:
+            self._carry_out(edit_of(name, values))
+        except BackstepError as error:
+            self.refused.send(RefusedEdit(name=name, values=values, problem=str(error)))
+            raise
 
     @command
     def undo(self) -> None:

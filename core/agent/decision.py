@@ -72,7 +72,8 @@ class Decider:
 
     async def _repaired(self, state: RunState, one: "_Sample") -> tuple[Proposal, tuple[Action, ...], int]:
         """Return what an unusable reply became in its repair turn, with the number of that call."""
-        repair = repair_messages(one.request, one.reply, one.proposal.problem)
+        sent = self._prompter.asker.sent(one.request, one.calls[-1])
+        repair = repair_messages(sent, one.reply, one.proposal.problem)
         sampling = state.preset.sampling.get("repair", one.request.sampling)
         reply, number = await self._prompter.ask(state, repair.replace(sampling=sampling))
         proposal, queue = read_reply(reply, one.request, state.preset.reply_format)

@@ -54,12 +54,24 @@ class HeldCall:
         self._run = run
         self.record = record
         self.request = request
+        self._before: list[LLMRequest] = []
         self._keep()
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether other messages are sent than the agent asked with."""
+        return bool(self._before)
 
     def rewrite(self, messages: tuple[Message, ...]) -> None:
         """Send these messages instead, and store them as those of the call; raises TraceError."""
+        self._before.append(self.request)
         # Where exemplars and policy stand in other messages is not known.
         self.request = self.request.replace(messages=messages, parts=())
+        self._keep()
+
+    def take_back(self) -> None:
+        """Send the messages as they were before they were last rewritten; raises TraceError."""
+        self.request = self._before.pop()
         self._keep()
 
     def _keep(self) -> None:
@@ -117,6 +129,8 @@ class Asker:
         self._out = Overlap()
         self._early: list[tuple[LLMRequest, asyncio.Task[tuple[LLMReply, int]]]] = []
         """Calls that were made before they were needed."""
+        self._rewritten: dict[int, LLMRequest] = {}
+        """What was sent with other messages than it was asked with, by the number of the call."""
         self._listener = listener
         self.hold: Hold = _no_hold
 
@@ -139,6 +153,10 @@ class Asker:
         with state.in_calls.span():
             reply: tuple[LLMReply, int] = (await together(early))[0]
             return reply
+
+    def sent(self, request: LLMRequest, number: int) -> LLMRequest:
+        """Return a request as its call was sent: with the messages that a person has rewritten."""
+        return self._rewritten.get(number, request)
 
     def ask_early(self, state: RunState, request: LLMRequest, *, step: int) -> None:
         """Make a call that a later step will need."""
@@ -167,6 +185,8 @@ class Asker:
         self._listener(Asked(record=held.record))
         await self._held(state, held.record, held)
         request, record = held.request, held.record.replace(started=time.time())
+        if held.rewritten:
+            self._rewritten[record.number] = request
         began = time.perf_counter()
         said: list[str] = []
         retries: list[Retry] = []

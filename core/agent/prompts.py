@@ -1,14 +1,24 @@
 """Prompt templates: Jinja files of the installation or, before them, of the user; read anew when edited."""
 
 import re
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound, nodes
+from jinja2 import (
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateNotFound,
+    nodes,
+)
 from jinja2.exceptions import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.schema.action import bracketed, usage
@@ -47,6 +57,24 @@ VALUES = (
 """What a template may use, beside the functions ``usage`` and ``written``."""
 
 
+_MAX_CHARACTERS = 2_000_000
+"""More than any LLM reads: a text or list as long as this comes of a mistake."""
+_MAX_BITS = 4096
+"""Of a power of whole numbers."""
+_MAX_SECONDS = 2.0
+"""Of the processor's time for one template; bundled ones take milliseconds."""
+_WRONG = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What a template that is wrong may raise; SyntaxError is of the Python it is compiled to."""
 _GAPS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 """More than one empty line, which parts of templates that say nothing leave."""
 
@@ -63,7 +91,7 @@ class Prompts:
 
     def __init__(self, folders: Iterable[Path] = (PROMPTS,)) -> None:
         self._loader = _Loader([str(folder) for folder in folders])
-        self._environment: Environment = ImmutableSandboxedEnvironment(
+        self._environment: Environment = _Sandbox(
             loader=self._loader,
             undefined=StrictUndefined,
             autoescape=False,
@@ -85,9 +113,12 @@ class Prompts:
             return
         try:
             tree = self._environment.parse(source, name, filename)
+            used_names = find_undeclared_variables(tree)
         except TemplateSyntaxError as error:
             raise DataError(f"{filename}, line {error.lineno}: {error.message}") from error
-        unknown = find_undeclared_variables(tree) - {*VALUES, *self._environment.globals}
+        except RecursionError as error:
+            raise DataError(f"{filename}: {_plain(error)}") from error
+        unknown = used_names - {*VALUES, *self._environment.globals}
         for used in tree.find_all(nodes.Name):
             if used.ctx == "load" and used.name in unknown:
                 place = f"{filename}, line {used.lineno}"
@@ -95,17 +126,23 @@ class Prompts:
         self._checked[filename] = source
 
     def render(self, name: str, **values: Any) -> str:
-        """Return the text of a template; raises DataError with file and line."""
+        """Return the text of a template.
+
+        Raises DataError with file and line, also where it calls itself without
+        end, or its text takes too long or grows beyond what any LLM reads. Only
+        what the template puts out is measured: a loop that puts nothing out is
+        bounded by the sandbox alone, at 100 000 turns of each ``range``.
+        """
         self.check(name)
         try:
-            text = self._environment.get_template(name).render(UNSAID | values).strip()
+            text = _measured(self._environment.get_template(name), UNSAID | values).strip()
         except TemplateSyntaxError as error:
             raise DataError(f"{error.filename or name}, line {error.lineno}: {error.message}") from error
         except TemplateNotFound as error:
             missing = str(error.name)
             hint = near(missing, self.names())
             raise DataError(f'{self._place(name, error)}: there is no prompt "{missing}"; {hint}') from error
-        except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except _WRONG as error:
             raise DataError(f"{self._place(name, error)}: {_plain(error)}") from error
         return _GAPS.sub("\n\n", text)
 
@@ -131,6 +168,24 @@ class Prompts:
         return place
 
 
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """A sandbox in which no single product or power can take up the processor or the memory."""
+
+    intercepted_binops = frozenset({"*", "**"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        if operator == "**":
+            size = left.bit_length() * right if isinstance(left, int) and isinstance(right, int) else 0
+            too_large = size > _MAX_BITS
+        else:
+            sizes = [len(one) if hasattr(one, "__len__") else one for one in (left, right)]
+            repeats = hasattr(left, "__len__") or hasattr(right, "__len__")
+            too_large = repeats and sizes[0] * sizes[1] > _MAX_CHARACTERS
+        if too_large:
+            raise OverflowError(f'What "{operator}" would make here is too large for a prompt.')
+        return super().call_binop(context, operator, left, right)
+
+
 class _Loader(FileSystemLoader):
     """A loader that also notices a file put in front of the one that was read."""
 
@@ -146,6 +201,29 @@ class _Loader(FileSystemLoader):
         return source, filename, still_it
 
 
-def _plain(error: Exception) -> str:
+def _measured(template: Template, values: dict[str, Any]) -> str:
+    """Return what a template puts out; raises OverflowError where that takes too long or grows too large."""
+    pieces: list[str] = []
+    characters, end = 0, time.thread_time() + _MAX_SECONDS
+    stream = cast("Generator[str]", template.generate(values))
+    for piece in stream:
+        pieces.append(piece)
+        characters += len(piece)
+        if characters > _MAX_CHARACTERS:
+            too_much = f"longer than {_MAX_CHARACTERS} characters"
+        elif time.thread_time() > end:
+            too_much = f"not done after {_MAX_SECONDS:g} seconds"
+        else:
+            continue
+        # Raised where the template stands, so that its line is known.
+        stream.throw(OverflowError(f"the text is {too_much} here; let it loop less."))
+    return "".join(pieces)
+
+
+def _plain(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply; look for an include or a macro that calls itself."
+    if isinstance(error, MemoryError):
+        return "what it makes is too large for the memory."
     text = str(error).strip() or type(error).__name__
     return text if text.endswith((".", "?")) else f"{text}."

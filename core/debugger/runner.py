@@ -96,6 +96,8 @@ class Runner:
         """Whether a pause has cancelled the LLM call."""
         self.held_calls: list[HeldCall] = []
         """The LLM calls that wait for the person before they are made, the latest last."""
+        self._held_replies: list[int] = []
+        """The numbers of the calls that wait for the person after their reply, the latest last."""
         self.notice = ""
         """What is to be said where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
@@ -248,16 +250,28 @@ class Runner:
         message = f"{stopped}{rewrites} Go on with Run (F5) or Step (F10)."
         if held is not None:
             self.held_calls.append(held)
-            self._publisher.change(held_call=call.number)
+        else:
+            self._held_replies.append(call.number)
+        self.tell_held()
         self.rest(run, "waiting", message, stopped_at=message)
         try:
             await self.breaking.wait()
         finally:
             if held is not None:
                 self.held_calls.remove(held)
-                left = self.held_calls[-1].record.number if self.held_calls else 0
-                self._publisher.change(held_call=left)
+            else:
+                self._held_replies.remove(call.number)
+            self.tell_held()
         self._publisher.set_mode("asking")
+
+    def tell_held(self) -> None:
+        """Show which calls are held."""
+        latest = self.held_calls[-1] if self.held_calls else None
+        self._publisher.change(
+            held_call=0 if latest is None else latest.record.number,
+            prompt_edited=latest is not None and latest.rewritten,
+            held_reply=self._held_replies[-1] if self._held_replies else 0,
+        )
 
     async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:
         if phase != "act" or not self.breaking.holds_requests:

@@ -58,6 +58,7 @@ class Session:
         self.step_changed = publisher.steps.step_changed
         """The step under way (`live`), or the recorded one that was asked for."""
         self.text_offered = self.edits.offered
+        self.edit_refused = self.edits.refused
         self.question_asked = publisher.question_asked
         """A question for the person; None when it is answered or withdrawn."""
         self.picked = publisher.picked

@@ -4,7 +4,7 @@ All that belongs to a step is read from the trace, for a step of the running
 run as for one of last month; so both look the same.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from core.environments.own_tasks import TaskSource
 from core.schema.action_space import PermissibleAction, PermissibleRow
@@ -134,6 +134,10 @@ class SessionView(Record):
     """Why texts and edits of the run cannot be had now, by name as `core.agent.edits.registry` has them."""
     held_call: int = 0
     """The number of the LLM call that is held before it is made; 0 for none."""
+    prompt_edited: bool = False
+    """Whether the prompt of the held call was edited, which can be undone."""
+    held_reply: int = 0
+    """The number of the LLM call that is held after its reply; 0 for none."""
 
 
 class EditText(Record):
@@ -150,12 +154,20 @@ class EditText(Record):
     """What is to be known before it is applied, such as where a file is saved."""
     preview: str = ""
     """The prompt that would result for the step in view, or why there is none; empty where nothing is shown."""
-    tries: bool = False
-    """Whether it can be saved and tried at once in the step under way."""
+    why_no_try: str = ""
+    """Why it cannot be saved and tried at once in the step under way."""
     applied: bool = False
     """Whether this is what was applied last."""
     asked: bool = False
     """Whether the person has just asked for it, so that the editor is opened."""
+
+
+class RefusedEdit(Record):
+    """An edit of the run that was not carried out."""
+
+    name: str
+    values: dict[str, Any]
+    problem: str
 
 
 class OutlineView(Record):

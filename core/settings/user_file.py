@@ -137,10 +137,14 @@ def read_model(path: Path, model: type[ModelT]) -> ModelT:
     return UserFile.read(path).validated(model)
 
 
-def read_text(path: Path) -> str:
-    """Return the file's text; raises DataError where it cannot be read or is not UTF-8."""
+def read_text(path: Path, *, line_ends: bool = False) -> str:
+    """Return the file's text; raises DataError where it cannot be read or is not UTF-8.
+
+    Lines end in ``\\n``, with `line_ends` as they do in the file.
+    """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig", newline="" if line_ends else None) as file:
+            return file.read()
     except OSError as error:
         raise DataError(
             f"{path} cannot be read ({error.strerror or error}); check that it is there and yours."

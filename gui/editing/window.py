@@ -1,7 +1,7 @@
 """The editor of one text: of the run under way, of a held call, or of a file that agents go by."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QFontMetricsF, QHideEvent, QTextCursor
+from PySide6.QtGui import QCloseEvent, QFontMetricsF, QHideEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from core.debugger.snapshots import EditText
@@ -38,8 +38,9 @@ class TextEditor(QDialog):
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._remembered = remembered
         self._view = EditText(name="", title="")
-        self._read = ""
-        """The text as it was read, which the draft began with."""
+        self._read = self._shown = ""
+        """The text as it was read, which the draft began with, and as the field shows it."""
+        self._line_end = "\n"
         self._why_not = ""
         self._gone_on = ""
         self.title = ElidedLabel("", self)
@@ -84,7 +85,9 @@ class TextEditor(QDialog):
 
     @property
     def text(self) -> str:
-        return self.field.toPlainText()
+        """The text with the line ends that it was read with; exactly what was read, where nothing was typed."""
+        raw = self.field.document().toRawText()  # toPlainText would make spaces of no-break spaces.
+        return self._read if raw == self._shown else raw.replace("\u2029", self._line_end)
 
     @property
     def name(self) -> str:
@@ -107,7 +110,7 @@ class TextEditor(QDialog):
     def show_checked(self, view: EditText) -> None:
         """Show what is said of the text, unless it was changed since."""
         if view.applied:
-            self._read = view.text
+            self._begin_draft_with(view.text)
             self._show(view)
             if self.text == view.text:
                 self.close()
@@ -128,18 +131,26 @@ class TextEditor(QDialog):
         self.check_requested.emit(self.name, self.text)
 
     def _begin(self, view: EditText) -> None:
-        self._read = view.text
         self._gone_on = ""
         at = self.field.textCursor().position() if self.text == view.text else 0
         self.field.blockSignals(True)
         self.field.setPlainText(view.text)
         self.field.blockSignals(False)
+        self._begin_draft_with(view.text)
         cursor = QTextCursor(self.field.document())
         cursor.setPosition(at)
         self.field.setTextCursor(cursor)
         self._show(view)
         self._tell_place()
         self.field.setFocus()
+
+    def _begin_draft_with(self, text: str) -> None:
+        """Count from this text on what is typed."""
+        document = QTextDocument()
+        document.setPlainText(text)
+        self._read, self._shown = text, document.toRawText()
+        lines = text.count("\n")
+        self._line_end = "\r\n" if lines and text.count("\r\n") == lines else "\n"
 
     def _show(self, view: EditText) -> None:
         self._view = view
@@ -164,10 +175,9 @@ class TextEditor(QDialog):
         self.apply_button.setEnabled(not why)
         self.apply_button.setToolTip(why or f"{words} (Ctrl+Enter)")
         self.try_button.setVisible(is_file)
-        self.try_button.setEnabled(self._view.tries and not wrong)
+        self.try_button.setEnabled(not self._view.why_no_try and not wrong)
         tries = "Save the file, and ask for the action of the step under way again (Ctrl+Shift+Enter)"
-        not_now = "Only while a step of a run is under review: step to the next one (F10)"
-        self.try_button.setToolTip(tries if self._view.tries else not_now)
+        self.try_button.setToolTip(self._view.why_no_try or tries)
 
     def _on_changed(self) -> None:
         self._idle.start()
@@ -186,7 +196,7 @@ class TextEditor(QDialog):
             self.try_requested.emit(self.name, self.text)
 
     def _on_reload(self) -> None:
-        self._read = self.text
+        self._begin_draft_with(self.text)
         self.reload_requested.emit(self.name)
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -11,7 +11,7 @@ from core.debugger.snapshots import PermissibleView, StepView
 from core.schema.action_space import PermissibleRow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.editable import EditablePanel, ask_line, show_right
+from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import thousands
 from gui.widgets.item_views import (
     RIGHT,
@@ -217,7 +217,7 @@ class PermissiblePanel(EditablePanel):
         if not self.why_no_permit:
             label = "The action of the page to permit in this step:"
             beside = self._view.beside
-            ask_line(self, "Permit one more action", label, self._permit, choices=beside, only=True)
+            self.ask_line("Permit one more action", label, self._permit, choices=beside, only=True)
 
     def _permit(self, name: str) -> None:
         self.ask_edit("PermitAction", action=name)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from core.debugger.snapshots import ExemplarRow, ExemplarsView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.editable import EditablePanel, ask_line, show_right
+from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
@@ -106,7 +106,7 @@ class ExemplarsPanel(EditablePanel):
             near = {f"{one.id}  {one.task}": one.id for one in self._view.rows if not one.used}
             label = "One of the nearest, or the id of any exemplar; the library (Ctrl+L) shows ids:"
             add = partial(self.ask_edit, "PinExemplar")
-            ask_line(self, "Add an exemplar", label, lambda id: add(id=id), choices=near)
+            self.ask_line("Add an exemplar", label, lambda id: add(id=id), choices=near)
 
     @Slot()
     def recall(self) -> None:

@@ -7,7 +7,7 @@ from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed
 from core.debugger.snapshots import FrameView, StackView, StepView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
-from gui.widgets.editable import EditablePanel, ask_line, show_right
+from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
 from gui.widgets.layouts import Section, in_column, scrolled
@@ -122,7 +122,7 @@ class StackPanel(EditablePanel):
         """Ask what the caller of the policy at work is told, and end it."""
         if not self.why_not("PopFrame"):
             label = "What it found. To end it for what was lacking, begin with “lacked: ”:"
-            ask_line(self, "Pop the policy at work", label, self._pop)
+            self.ask_line("Pop the policy at work", label, self._pop)
 
     def _pop(self, said: str) -> None:
         head, colon, lacked = said.partition(":")
@@ -143,8 +143,7 @@ class StackPanel(EditablePanel):
         if not self.why_not("RestartFrame"):
             label = "The call, as an action is written, such as search_shop [steel bottle]:"
             names = self._view.callable
-            ask_line(
-                self,
+            self.ask_line(
                 "Push a policy",
                 label,
                 lambda call: self.ask_edit("PushPolicy", call=call),

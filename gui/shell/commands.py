@@ -184,7 +184,9 @@ class WindowCommands(QObject):
             "" if view.held_call else "No LLM call is held: stop before the next one first (Ctrl+Shift+F10)"
         )
         return {
-            "undo_edit": why() or ("" if view.undoable else "There is no edit to undo"),
+            "undo_edit": ""
+            if view.prompt_edited
+            else why() or ("" if view.undoable else "There is no edit to undo"),
             **{name: why(text) for name, text in _TEXTS.items()},
             "edit_prompt": held,
             **dict.fromkeys(_JUDGED, why("OverruleJudgement")),

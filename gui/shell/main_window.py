@@ -7,7 +7,15 @@ from PySide6.QtCore import QSettings, Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import Catalogue, LivePageView, PersonQuestion, Picked, SessionView, StepView
+from core.debugger.snapshots import (
+    Catalogue,
+    LivePageView,
+    PersonQuestion,
+    Picked,
+    RefusedEdit,
+    SessionView,
+    StepView,
+)
 from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
 from gui.page.overlay import kept_boxes
@@ -131,6 +139,7 @@ class MainWindow(WindowParts):
             (session.runs_changed, "latest", self.runs.show_runs),
             (session.step_changed, "latest", self._show_step),
             (session.question_asked, "latest", self._show_question),
+            (session.edit_refused, "every", self._show_refused),
             (session.picked, "every", self._show_picked),
             (session.logged, "every", self.log.show_lines),
         )
@@ -155,6 +164,13 @@ class MainWindow(WindowParts):
         if loud := [problem for problem in new if problem in catalogue.problems]:
             title = "A file could not be read" if len(loud) == 1 else f"{len(loud)} files could not be read"
             self.page.messages.say(title, f"{loud[0]} The Log (Alt+-) has it all.")
+
+    @Slot(object)
+    def _show_refused(self, edits: tuple[RefusedEdit, ...]) -> None:
+        for panel in self.docks.panels:
+            if isinstance(panel, EditablePanel):
+                for edit in edits:
+                    panel.show_refused(edit)
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:

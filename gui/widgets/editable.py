@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QAbstractButton, QInputDialog, QWidget
+from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QInputDialog, QWidget
 
-from core.debugger.snapshots import SessionView, StepView
+from core.debugger.snapshots import RefusedEdit, SessionView, StepView
 from gui.widgets.enabled_commands import why_no_edit
 from gui.widgets.item_views import MenuEntry
+from gui.widgets.words import NoteLabel
+
+_LINE_WIDTH = 460
 
 
 class EditablePanel(QWidget):
@@ -23,6 +26,10 @@ class EditablePanel(QWidget):
         self.session = SessionView()
         self.live = True
         """Whether the step in view is the one under way."""
+        self._wanted: tuple[str, dict[str, object]] | None = None
+        """The edit that was asked for last."""
+        self._ask_line_again: Callable[[str], None] | None = None
+        """Asks for the line of that edit again, with why it was refused; None where it was made of none."""
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:
@@ -45,7 +52,42 @@ class EditablePanel(QWidget):
     def ask_edit(self, name: str, **values: object) -> None:
         """Ask for an edit, where the run can be edited."""
         if not self.why_not():
+            self._wanted, self._ask_line_again = (name, values), None
             self.edit_wanted.emit(name, values)
+
+    def ask_line(
+        self,
+        title: str,
+        label: str,
+        then: Callable[[str], object],
+        *,
+        text: str = "",
+        choices: Mapping[str, str] | Iterable[str] = (),
+        only: bool = False,
+        problem: str = "",
+    ) -> None:
+        """Ask for the line that an edit is made of, as `ask_line` does.
+
+        `then` asks for the edit. Where that is refused, the line is asked for
+        again, as it was written, with the problem.
+        """
+
+        def done(line: str) -> None:
+            def again(problem: str) -> None:
+                self.ask_line(title, label, then, text=line, choices=choices, only=only, problem=problem)
+
+            if why := self.why_not():
+                again(f"{why}.")
+            else:
+                then(line)
+                self._ask_line_again = again
+
+        ask_line(self, title, label, done, text=text, choices=choices, only=only, problem=problem)
+
+    def show_refused(self, edit: RefusedEdit) -> None:
+        """Ask for the line again that a refused edit was made of, where it is this panel's last one."""
+        if (edit.name, edit.values) == self._wanted and self._ask_line_again is not None:
+            self._ask_line_again(edit.problem)
 
     def edit_entry(self, text: str, do: Callable[[], object], name: str = "", key: str = "") -> MenuEntry:
         """Return an entry of a menu that says why it cannot be chosen where the edit `name` cannot be had."""
@@ -72,10 +114,12 @@ def ask_line(
     text: str = "",
     choices: Mapping[str, str] | Iterable[str] = (),
     only: bool = False,
+    problem: str = "",
 ) -> None:
     """Ask for a line of text, or for one of `choices`, and call `then` with it.
 
     Of a mapping the keys are shown and the values are meant. With `only` nothing else can be written.
+    A `problem` of the line given is shown below it.
     """
     dialog = QInputDialog(parent)
     dialog.setWindowTitle(title)
@@ -88,5 +132,12 @@ def ask_line(
         dialog.setTextValue(text)
     dialog.textValueSelected.connect(lambda chosen: then((offered.get(chosen) or chosen).strip()))
     dialog.finished.connect(dialog.deleteLater)
-    dialog.resize(460, dialog.height())
+    dialog.resize(_LINE_WIDTH, dialog.height())
     dialog.open()
+    layout = dialog.layout()
+    if problem and isinstance(layout, QBoxLayout):
+        note = NoteLabel("bad", problem, dialog)
+        layout.insertWidget(layout.count() - 1, note)
+        # The dialog's layout gives words that wrap the height of two lines.
+        margins = layout.contentsMargins()
+        note.setFixedHeight(note.heightForWidth(dialog.width() - margins.left() - margins.right()))

@@ -22,6 +22,10 @@ def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
         return "You have the page: give it back first (F6)"
     if view.held_call:
         return f"Call {view.held_call} is held: only its prompt can be changed until you go on (F5, F10)"
+    if view.held_reply:
+        return f"Call {view.held_reply} is held after its reply: go on first (F5, F10)"
+    if view.held_request:
+        return "A request is held: let it go (F5, F10) or refuse it (Ctrl+J) first"
     if view.mode not in RESTING:
         return "Only while the run rests: pause it (F5)"
     return view.refusals.get(name, "")

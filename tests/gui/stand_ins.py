@@ -19,6 +19,7 @@ from core.debugger.snapshots import (
     LivePageView,
     PersonQuestion,
     Picked,
+    RefusedEdit,
     RunsView,
     SessionView,
     StepView,
@@ -87,6 +88,7 @@ class AskedSession:
         self.runs_changed: CoreSignal[RunsView] = CoreSignal()
         self.step_changed: CoreSignal[StepView] = CoreSignal()
         self.text_offered: CoreSignal[EditText] = CoreSignal()
+        self.edit_refused: CoreSignal[RefusedEdit] = CoreSignal()
         self.question_asked: CoreSignal[PersonQuestion | None] = CoreSignal()
         self.picked: CoreSignal[Picked] = CoreSignal()
         self.logged: CoreSignal[LogLine] = CoreSignal()

@@ -42,6 +42,7 @@ class Policies:
     def beside(self, folder: Path | None, texts: Mapping[str, str]) -> "Policies":
         """Return these policies with those of one more folder, which win, and with other texts of some.
 
+        Texts that some have already stay, and go before the folder's too.
         Raises UsageError where the folder or a policy of that id is not there,
         and DataError with the first thing that is wrong in what was added.
         """
@@ -52,7 +53,7 @@ class Policies:
         before = made.check()
         for id in texts:
             made.get(id)
-        made = Policies((*self._folders, *added), self._sites, texts=texts)
+        made = Policies((*self._folders, *added), self._sites, texts={**self._texts, **texts})
         if folder is not None and not [path for path, home in made._files() if home == folder]:
             raise UsageError(f"{folder} holds no policies: they are files whose names end in .md.")
         problems = made.check()
@@ -104,6 +105,10 @@ class Policies:
         """Return the path of a policy's file, or nothing where there is none that can be read."""
         policy = self._whole().get(id)
         return str(policy.path) if policy is not None else ""
+
+    def has_text(self, id: str) -> bool:
+        """Return whether a text is read in place of this policy's file."""
+        return id in self._texts
 
     def applying(self, environment: str, url: str) -> tuple[Policy, ...]:
         """Return the policies that can be used on this page, in the order of their ids.

@@ -138,7 +138,7 @@ class AlignmentJudge:
                 break
             again = f"This does not say {_asked_for(found.unclear)}. {_FORMS[purpose]}"
             messages = (
-                *messages[:1],
+                *self._prompter.asker.sent(request, number).messages[:1],
                 Message(role="assistant", text=reply.text.strip() or "(an empty reply)"),
                 Message(role="user", text=again),
             )

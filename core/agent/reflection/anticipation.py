@@ -143,7 +143,7 @@ class Anticipator:
             # What was dropped is asked for again, once.
             if attempt or not refused or len(kept) >= count or not state.calls_left:
                 break
-            request = _again(request, reply.text, refused)
+            request = _again(self._prompter.asker.sent(request, number), reply.text, refused)
         entries = tuple(
             base.replace(
                 action=one,

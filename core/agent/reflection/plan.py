@@ -60,7 +60,8 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
     text = prompter.render(state, state.preset.prompts.plan, **whole)
     messages: tuple[Message, ...] = (Message(role="user", text=text),)
     for _ in range(2):
-        reply, _ = await prompter.ask(state, prompter.request(state, "plan", messages, **whole))
+        request = prompter.request(state, "plan", messages, **whole)
+        reply, number = await prompter.ask(state, request)
         plan = read_plan(split_thinking(reply.text)[1], revision=state.trial - 1)
         if plan is not None:
             state.reflection.plan = plan
@@ -69,7 +70,7 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
             break
         again = "This is no list. Write the subtasks as a numbered list, one line each, and nothing else."
         messages = (
-            *messages[:1],
+            *prompter.asker.sent(request, number).messages[:1],
             Message(role="assistant", text=reply.text.strip() or "(an empty reply)"),
             Message(role="user", text=again),
         )

@@ -14,6 +14,7 @@ from core.agent.llm_calls import Asker
 from core.agent.loop import AgentRun
 from core.agent.phases.recognise import recognise
 from core.agent.policies.catalogue import NOT_POLICIES
+from core.agent.policies.file import read_policy
 from core.agent.presets import Preset, Presets
 from core.agent.prompt_builder import Prompter
 from core.agent.prompts import Prompts
@@ -94,7 +95,9 @@ class EditingService(Service[EditText]):
 
     @command
     async def try_here(self, name: str, text: str) -> None:
-        """Save the file, and have the step under way decided anew with it."""
+        """Save the file, and have the step under way decided anew with it; nothing is saved where that cannot be."""
+        if why := self._why_no_try(self._overridden(name)):
+            raise UsageError(why)
         if await self._save(name, text):
             kind, _, rest = name.partition("/")
             preset = Path(rest).stem if kind == "presets" else self.session.session.preset
@@ -103,7 +106,7 @@ class EditingService(Service[EditText]):
             self.session.corrections.ask_anew_by_files()
 
     async def _offer(self, name: str) -> None:
-        text = read_text(self._source(name))
+        text = read_text(self._source(name), line_ends=True)
         self.send((await self._checked(name, text)).replace(asked=True))
 
     async def _save(self, name: str, text: str) -> bool:
@@ -124,34 +127,47 @@ class EditingService(Service[EditText]):
         what, _, language = KINDS[kind]
         target = self._target(name)
         bundled = not target.exists()
-        own = f"Saved as your copy, {target}, which wins; the bundled file stays as it is."
+        saved = (
+            f"Saved as your copy, {target}, which wins; the bundled file stays as it is."
+            if bundled
+            else f"Saved as {target}, your copy, which wins over a bundled one."
+        )
+        overridden = self._overridden(name)
         view = EditText(
             name=name,
             title=f"The {what} {rest}",
             language=language,
             text=text,
-            note=own if bundled else f"Saved as {target}, your copy, which wins over a bundled one.",
-            tries=self._tries,
+            note=" ".join(filter(None, (overridden, saved))),
+            why_no_try=self._why_no_try(overridden),
         )
         with tempfile.TemporaryDirectory() as folder:
             draft = Path(folder) / name
             draft.parent.mkdir(parents=True)
-            draft.write_text(text, encoding="utf-8")
+            draft.write_text(text, encoding="utf-8", newline="")
             try:
-                resources, preset = self._with_draft(Path(folder), kind, rest)
+                resources, preset = self._with_draft(Path(folder), kind, rest, bool(overridden))
                 preview = await self._preview(resources, preset)
             except BackstepError as error:
                 return view.replace(problem=str(error).replace(str(draft), target.name))
         return view.replace(preview=preview)
 
-    def _with_draft(self, folder: Path, kind: str, rest: str) -> tuple[AgentResources, Preset]:
-        """Return what agents go by with the draft in that folder in place, and the preset; raises as the readers do."""
+    def _with_draft(
+        self, folder: Path, kind: str, rest: str, overridden: bool
+    ) -> tuple[AgentResources, Preset]:
+        """Return what agents go by with the draft in that folder in place, and the preset; raises as the readers do.
+
+        A draft that is `overridden` in the run under way changes nothing there.
+        """
         base, config = self._resources, self.services.config
         here = self.session.session.preset
         prompts = Prompts((folder / "prompts", config / "prompts", RESOURCES / "prompts"))
         spaces = Spaces(_folders(config, folder, "state_spaces"))
         presets = Presets(_folders(config, folder, "presets"), prompts, spaces)
         match kind:
+            case "policies" if overridden:
+                self.services.resources.policies.beside(folder / kind, {})
+                return base, base.presets.get(here)
             case "policies":
                 policies = base.policies.beside(folder / kind, {})
                 return replace(base, policies=policies), base.presets.get(here)
@@ -187,10 +203,34 @@ class EditingService(Service[EditText]):
         run = self.session.agent_run
         return run if run is not None and run.resting and not self.session.busy else None
 
-    @property
-    def _tries(self) -> bool:
+    def _why_no_try(self, overridden: str) -> str:
         run = self._run_at_rest
-        return run is not None and "ForceState" not in refusals(run)
+        if run is None or "ForceState" in refusals(run):
+            return "Only while a step of a run is under review: step to the next one (F10)."
+        return overridden
+
+    def _overridden(self, name: str) -> str:
+        """Return what the run under way goes by in place of this file, and what to do; or nothing."""
+        kind, _, rest = name.partition("/")
+        file, policies = self._files().get(name), self._resources.policies
+        if kind != "policies" or file is None:
+            return ""
+        try:
+            id = read_policy(file, file.parents[len(Path(rest).parts) - 1]).id
+        except DataError:
+            return ""  # No run goes by it.
+        if policies.has_text(id):
+            return (
+                f"This run goes by its own text of the policy {id}, not by this file: "
+                "fork it (Ctrl+Shift+F) to give it another text."
+            )
+        path = policies.path_of(id)
+        if path not in ("", str(file)):
+            return (
+                f"This run goes by {path}, not by this file: edit that one, or fork the run (Ctrl+Shift+F) "
+                "without that folder."
+            )
+        return ""
 
     @property
     def _resources(self) -> AgentResources:

@@ -16,7 +16,7 @@ from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.interventions import held_prompt
 from core.debugger.runner import GoalKind
-from core.debugger.snapshots import EditText
+from core.debugger.snapshots import EditText, RefusedEdit
 from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 from core.schema.step import Phase
@@ -43,6 +43,8 @@ class RunEditing(SessionCommands):
         super().__init__(parts)
         self.offered: Signal[EditText] = Signal()
         """A text to be edited, and again with its problem each time it was checked."""
+        self.refused: Signal[RefusedEdit] = Signal()
+        """An edit that was asked for and could not be carried out."""
 
     @command
     def edit_action(self, text: str) -> None:
@@ -64,13 +66,20 @@ class RunEditing(SessionCommands):
 
     @command
     def ask_for(self, name: str, values: dict[str, Any]) -> None:
-        """Carry out the edit of this name in `EDITS`, with these values."""
-        self._carry_out(edit_of(name, values))
+        """Carry out the edit of this name in `EDITS`, with these values, or send it as refused."""
+        try:
+            self._carry_out(edit_of(name, values))
+        except BackstepError as error:
+            self.refused.send(RefusedEdit(name=name, values=values, problem=str(error)))
+            raise
 
     @command
     def undo(self) -> None:
-        """Take back the last edit."""
+        """Take back the last edit; while a call is held, that of its prompt."""
         run = self._current.need_run("An edit is of the run under way.")
+        if self._runner.held_calls and self._runner.held_calls[-1].rewritten:
+            self._take_back_prompt(run, self._runner.held_calls[-1])
+            return
         undone = undo_edit(run)
         self._current.store_intervention("undo", undone.before, undone.after)
         self._show(run, "The edit was undone.")
@@ -136,7 +145,16 @@ class RunEditing(SessionCommands):
         held.rewrite(held_prompt.with_text(before, text))
         self._current.store_intervention("prompt", held_prompt.as_text(before), text)
         run = self._current.need_run("A prompt is of the run under way.")
-        message = f"Call {held.record.number} is sent with this prompt. Go on with Run (F5) or Step (F10)."
+        self._runner.tell_held()
+        message = f"Call {held.record.number} is sent with this prompt. Ctrl+Z undoes it; F5 or F10 goes on."
+        self._show(run, message)
+
+    def _take_back_prompt(self, run: AgentRun, held: HeldCall) -> None:
+        before = held_prompt.as_text(held.request.messages)
+        held.take_back()
+        self._current.store_intervention("undo", before, held_prompt.as_text(held.request.messages))
+        self._runner.tell_held()
+        message = f"Call {held.record.number} is sent with the prompt as it was before. F5 or F10 goes on."
         self._show(run, message)
 
     def _carry_out(self, edit: RunEdit) -> None:

@@ -13,7 +13,7 @@ from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.editable import EditablePanel, ask_line, show_right
+from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.enabled_commands import can_step
 from gui.widgets.formats import count, ranges, seconds
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu
@@ -309,8 +309,7 @@ class PlanPanel(EditablePanel):
         number = self._chosen_remedy
         if number is not None and not self.why_not():
             now = next(one.action for one in self._view.remedies if one.number == number)
-            ask_line(
-                self,
+            self.ask_line(
                 f"Edit remedy {number}",
                 "The action that is tried:",
                 lambda text: self.ask_edit("EditRemedy", number=number, action=text),
@@ -328,8 +327,8 @@ class PlanPanel(EditablePanel):
 
     def _ask_action(self, title: str, label: str, then: Callable[[str], object]) -> None:
         rows = self._permissible.rows
-        ask_line(
-            self, title, label, then, choices={f"{row.text}  {row.label}".strip(): row.text for row in rows}
+        self.ask_line(
+            title, label, then, choices={f"{row.text}  {row.label}".strip(): row.text for row in rows}
         )
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -11,7 +11,7 @@ from core.schema.step import Fit
 from gui.panels.state.diagram import StateDiagram
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
-from gui.widgets.editable import EditablePanel, ask_line, show_right
+from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
@@ -151,7 +151,7 @@ class StatePanel(EditablePanel):
         names = [one.name for one in self._view.states]
         if names and not self.why_not("ForceState"):
             label = "The state that the page counts as in this step:"
-            ask_line(self, "Force a state", label, self._force, choices=names, only=True)
+            self.ask_line("Force a state", label, self._force, choices=names, only=True)
 
     @property
     def why_no_force(self) -> str:

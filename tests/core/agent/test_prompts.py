@@ -160,6 +160,9 @@ def test_the_users_prompt_wins_also_when_it_comes_later(prompts, own):
         ("\n{{ objective + 1 }}", 2, "str"),
         ('\n{% include "reply_toolz.j2" %}', 2, 'no prompt "reply_toolz.j2"; did you mean reply_tools.j2'),
         ("{{ page.__class__.__mro__ }}", 1, "__class__"),
+        ("\n{{ task | trunc }}", 2, "No filter named 'trunc'"),
+        ("{% if task is hidden %}x{% endif %}", 1, "No test named 'hidden'"),
+        ("\n{% block a %}{% endblock %}{% block a %}{% endblock %}", 2, "defined twice"),
     ],
 )
 def test_an_error_in_a_prompt_is_reported_with_file_and_line(prompts, own, text, line, said):
@@ -169,6 +172,48 @@ def test_an_error_in_a_prompt_is_reported_with_file_and_line(prompts, own, text,
         render(prompts, "plain/user.j2")
     assert str(refused.value).startswith(f"{path}, line {line}: ")
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ('\n{% include "plain/user.j2" %}', 2, "calls itself"),
+        ("{% macro more() %}\n{{ more() }}{% endmacro %}{{ more() }}", 2, "calls itself"),
+        ("{% for i in range(10 ** 9) %}x{% endfor %}", 1, "Range too big"),
+        (
+            "{% for i in range(99999) %}\n{% for j in range(99999) %}{{ task }}{% endfor %}{% endfor %}",
+            2,
+            "longer than 2000000 characters",
+        ),
+        ("{{ 'a' * 10 ** 9 }}", 1, '"*"'),
+        ("{{ 10 ** (10 ** 10) }}", 1, '"**"'),
+    ],
+)
+def test_a_prompt_without_end_is_given_up_with_file_and_line(prompts, own, text, line, said):
+    path = own / "plain" / "user.j2"
+    path.write_text(text)
+    with pytest.raises(DataError) as refused:
+        render(prompts, "plain/user.j2")
+    assert str(refused.value).startswith(f"{path}, line {line}: ")
+    assert said in str(refused.value)
+
+
+def test_a_prompt_that_takes_too_long_is_given_up(prompts, own, monkeypatch):
+    monkeypatch.setattr("core.agent.prompts._MAX_SECONDS", 0.05)
+    path = own / "plain" / "user.j2"
+    path.write_text("{% for i in range(99999) %}{% for j in range(99999) %}{{ '' }}{% endfor %}{% endfor %}")
+    with pytest.raises(DataError, match=r"user\.j2, line 1: the text is not done after 0\.05 seconds"):
+        render(prompts, "plain/user.j2")
+
+
+def test_a_prompt_that_cannot_be_compiled_is_reported(prompts, own):
+    path = own / "plain" / "user.j2"
+    path.write_text("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}")
+    with pytest.raises(DataError, match="nested too deeply"):
+        render(prompts, "plain/user.j2")
+    path.write_text("{% for i in (1, 2) %}" * 25 + "{% endfor %}" * 25)
+    with pytest.raises(DataError, match="too many statically nested blocks"):
+        render(prompts, "plain/user.j2")
 
 
 def test_a_prompt_that_is_missing_or_not_text_is_reported(prompts, own):

@@ -509,3 +509,30 @@ def test_a_branch_asks_for_an_element_that_is_not_found_for_certain_before_it_ha
     assert "The element was: [" in llm_server.requests[-1].texts[-1]
     assert restored.grade == "same page"
     assert branch.state.observation.title == "Opened 1"
+
+
+def test_a_repair_turn_goes_on_from_the_messages_that_a_person_had_sent(stage, llm_server, site):
+    async def edited(call, held):
+        if held is not None and not any("(mine)" in one.text for one in held.request.messages):
+            *earlier, last = held.request.messages
+            held.rewrite((*earlier, last.replace(text=f"{last.text} (mine)")))
+
+    llm_server.script(
+        text(""),
+        PLAN,
+        text("hm"),
+        clicks('link "Archive"'),
+        clicks('link "Archive"', 'link "Help"'),
+        clicks('link "Help"'),
+        text("Hm."),
+        NOT_ALIGNED,
+    )
+    run = open_run(stage, llm_server, site)
+    run.hold_calls(edited)
+    stage.step(run)
+    kinds = ["plan", "plan", "decide", "repair", "remedies", "remedies", "aligned", "aligned"]
+    assert purposes(run) == kinds
+    for first, again in zip(llm_server.requests[::2], llm_server.requests[1::2], strict=True):
+        assert first.texts[-1].endswith(" (mine)")
+        assert again.texts[: len(first.texts)] == first.texts
+        assert len(again.texts) == len(first.texts) + 2

@@ -129,6 +129,18 @@ def test_a_held_call_can_be_cancelled(live, server, page, breaks):
     assert server.requests == []
 
 
+def test_a_call_that_is_held_after_its_reply_is_told_until_it_goes_on(live, server, page, breaks):
+    server.script(types("a"), says("stop []"))
+    begin(live, page)
+    breaks.service.add(LLMCall(purpose="decide", when="after"))
+    live.session.run_commands.step()
+    stopped(live, "decide")
+    assert (live.view.held_call, live.view.held_reply) == (0, 1)
+    live.session.run_commands.step()
+    live.wait_phase("review")
+    assert live.view.held_reply == 0
+
+
 class Saving:
     """A page that sends in several ways, and a server that notes what has come."""
 

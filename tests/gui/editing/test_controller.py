@@ -20,7 +20,6 @@ POLICY = EditText(
     text="Search.",
     note="Saved as your copy, /home/me/search.md, which wins; the bundled file stays as it is.",
     preview="### system\nSearch.",
-    tries=True,
 )
 
 
@@ -109,6 +108,36 @@ def test_escape_leaves_the_run_as_it_is_and_keeps_the_draft(editor, controller, 
     assert editor.draft_note.text() == ""
 
 
+ODD = "a =\u00a01\r\nb\u2028c\r\n"
+
+
+def test_a_text_that_the_field_shows_otherwise_is_no_draft(controller, session, qtbot: QtBot):
+    editor = opened(qtbot, controller, session.text_offered, MEMORY.replace(text=ODD))
+    assert (editor.edited, editor.text) == (False, ODD)
+    editor.close()
+    again = opened(qtbot, controller, session.text_offered, MEMORY)
+    assert again is editor
+    assert (editor.text, editor.draft_note.text()) == ("a = 1", "")
+
+
+def test_typing_changes_nothing_else_of_a_text(controller, session, qtbot: QtBot):
+    editor = opened(qtbot, controller, session.text_offered, MEMORY.replace(text=ODD))
+    assert typed(qtbot, editor, "0") == "0" + ODD
+    qtbot.keyClick(editor.field, Qt.Key.Key_Return, CTRL)
+    qtbot.waitUntil(lambda: ("apply_text", "memory", "0" + ODD) in session.asked)
+    session.text_offered.send(MEMORY.replace(text="0" + ODD, applied=True))
+    qtbot.waitUntil(lambda: not editor.isVisible())
+    assert not editor.edited
+
+
+def test_line_ends_of_several_kinds_become_one_kind_only_where_something_was_typed(
+    controller, session, qtbot: QtBot
+):
+    editor = opened(qtbot, controller, session.text_offered, MEMORY.replace(text="a\r\nb\n"))
+    assert (editor.edited, editor.text) == (False, "a\r\nb\n")
+    assert typed(qtbot, editor, "0") == "0a\nb\n"
+
+
 def test_a_draft_stays_while_the_run_goes_on_and_that_is_said(editor, window, session, qtbot: QtBot):
     text = typed(qtbot, editor, "0")
     show(qtbot, window, session, mode="running")
@@ -156,9 +185,9 @@ def test_a_file_of_a_panel_opens_in_the_editor_beside_the_prompt_that_would_resu
 
 
 def test_a_file_is_tried_only_where_a_step_is_under_review(controller, service, qtbot: QtBot):
-    editor = opened(qtbot, controller, service.changed, POLICY.replace(tries=False))
+    editor = opened(qtbot, controller, service.changed, POLICY.replace(why_no_try="Step first (F10)."))
     assert not editor.try_button.isEnabled()
-    assert "F10" in editor.try_button.toolTip()
+    assert editor.try_button.toolTip() == "Step first (F10)."
 
 
 def test_a_file_is_chosen_from_all_there_are(controller, window, service, qtbot: QtBot):

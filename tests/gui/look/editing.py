@@ -1,8 +1,8 @@
 """Pictures of what puts a run right: `python -m tests.gui.look.editing OUTDIR [STAGE ...]`."""
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QInputDialog, QWidget
 
-from core.debugger.snapshots import EditText
+from core.debugger.snapshots import EditText, RefusedEdit
 from gui.editing.controller import EditingController
 from tests.gui import samples
 from tests.gui.look.studio import Studio, take_pictures
@@ -64,7 +64,6 @@ def editor_file(studio: Studio) -> QWidget:
         note="Saved as your copy, /home/me/.config/backstep/policies/shop/search_shop.md, which wins; "
         "the bundled file stays as it is.",
         preview="### system\nYou operate a web page.\n\n### user\n" + samples.RAW,
-        tries=True,
     )
     return _edited(studio, view)
 
@@ -82,6 +81,23 @@ def put_right_stack(studio: Studio) -> None:
     studio.review()
     studio.session.step_changed.send(samples.STEP.replace(state=samples.SPACE))
     studio.window.dock("Policy stack").raise_()
+
+
+def refused_line(studio: Studio) -> QWidget:
+    studio.review()
+    studio.settle()
+    stack = studio.window.stack
+    stack.push()
+    studio.settle()
+    stack.findChild(QInputDialog).textValueSelected.emit("serch_shop [steel bottle]")
+    _, name, values = studio.session.asked[-1]
+    problem = (
+        'The policy at work, shop, calls no policy "serch_shop" here; did you mean search_shop? '
+        "It may call check_item, search_shop and sort_results."
+    )
+    studio.session.edit_refused.send(RefusedEdit(name=name, values=values, problem=problem))
+    studio.settle()
+    return stack.findChildren(QInputDialog)[-1]
 
 
 def put_right_exemplars(studio: Studio) -> None:

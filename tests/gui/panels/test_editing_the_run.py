@@ -2,9 +2,10 @@
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
 
+from core.debugger.snapshots import RefusedEdit
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 
@@ -38,10 +39,14 @@ def rows(view):
     return {row.key: view.rows_model.index(at) for at, row in enumerate(view.rows)}
 
 
+def open_dialogs(window: MainWindow) -> list[QInputDialog]:
+    return [one for one in window.findChildren(QInputDialog) if one.isVisible()]
+
+
 def answer(qtbot: QtBot, window: MainWindow, text: str) -> None:
     """Write a line in the dialog that is open, and press Enter."""
-    qtbot.waitUntil(lambda: any(one.isVisible() for one in window.findChildren(QInputDialog)))
-    dialog = next(one for one in window.findChildren(QInputDialog) if one.isVisible())
+    qtbot.waitUntil(lambda: bool(open_dialogs(window)))
+    (dialog,) = open_dialogs(window)
     dialog.setTextValue(text)
     qtbot.keyClick(dialog, Qt.Key.Key_Return)
 
@@ -188,6 +193,63 @@ def test_the_clean_observation_and_its_program_are_edited_and_made_anew(shown, s
     ]
 
 
+# Refused lines
+
+
+def refuse(session, problem: str) -> None:
+    """Have the session refuse the edit that was asked for last."""
+    _, name, values = session.asked[-1]
+    session.edit_refused.send(RefusedEdit(name=name, values=values, problem=problem))
+
+
+def words_in(dialog: QInputDialog) -> list[str]:
+    return [one.text() for one in dialog.findChildren(QLabel) if one.isVisible()]
+
+
+def test_a_line_that_is_refused_is_asked_for_again_as_it_was_written(shown, session, qtbot: QtBot):
+    shown.stack.push()
+    answer(qtbot, shown, "serch_shop [steel bottle]")
+    assert open_dialogs(shown) == []
+    problem = 'There is no policy "serch_shop"; did you mean search_shop?'
+    refuse(session, problem)
+    qtbot.waitUntil(lambda: bool(open_dialogs(shown)))
+    (dialog,) = open_dialogs(shown)
+    assert dialog.windowTitle() == "Push a policy"
+    assert dialog.textValue() == "serch_shop [steel bottle]"
+    qtbot.waitUntil(lambda: problem in words_in(dialog))
+    answer(qtbot, shown, "search_shop [steel bottle]")
+    assert session.asked[-1] == ("ask_for", "PushPolicy", {"call": "search_shop [steel bottle]"})
+    refuse(session, "The policies are too deep.")
+    qtbot.waitUntil(lambda: bool(open_dialogs(shown)))
+    (dialog,) = open_dialogs(shown)
+    assert dialog.textValue() == "search_shop [steel bottle]"
+    assert problem not in words_in(dialog)
+
+
+def test_a_line_is_not_lost_where_the_run_goes_on_meanwhile(shown, session, qtbot: QtBot):
+    shown.stack.push()
+    qtbot.waitUntil(lambda: bool(open_dialogs(shown)))
+    show(qtbot, shown, session, mode="running")
+    answer(qtbot, shown, "search_shop [steel bottle]")
+    qtbot.waitUntil(lambda: bool(open_dialogs(shown)))
+    (dialog,) = open_dialogs(shown)
+    assert dialog.textValue() == "search_shop [steel bottle]"
+    qtbot.waitUntil(lambda: any("pause it (F5)" in words for words in words_in(dialog)))
+    assert session.asked == []
+
+
+def test_what_was_asked_for_without_a_line_opens_no_dialog_where_it_is_refused(shown, session, qtbot: QtBot):
+    shown.stack.push()
+    answer(qtbot, shown, "search_shop [steel bottle]")
+    line = session.asked[-1]
+    shown.stack.restart()
+    refuse(session, "Nothing to restart.")
+    session.edit_refused.send(RefusedEdit(name=line[1], values=line[2], problem="Too late."))
+    session.session_changed.send(samples.SESSION.replace(message="After it."))
+    qtbot.waitUntil(lambda: shown.view.message == "After it.")
+    assert open_dialogs(shown) == []
+
+
 # Keys, and when not
 
 
@@ -216,6 +278,15 @@ def test_the_last_edit_is_undone_by_a_key_where_there_is_one(shown, session, qtb
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == []
     show(qtbot, shown, session, undoable=True)
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
+    assert session.asked == [("undo",)]
+
+
+def test_an_edit_of_the_held_prompt_is_undone_by_the_same_key(shown, session, qtbot: QtBot):
+    show(qtbot, shown, session, held_call=3)
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
+    assert session.asked == []
+    show(qtbot, shown, session, held_call=3, prompt_edited=True)
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == [("undo",)]
 
@@ -259,6 +330,8 @@ def edits_of(window: MainWindow):
         ({"mode": "ended"}, "a run under way can be changed"),
         ({"handed_over": True}, "give it back first (F6)"),
         ({"held_call": 3}, "all 3 is held"),
+        ({"held_reply": 3}, "all 3 is held after its reply: go on first"),
+        ({"held_request": "POST http://x/"}, "request is held: let it go (F5, F10) or refuse it (Ctrl+J)"),
     ],
 )
 def test_nothing_is_edited_while_the_run_does_not_rest_and_each_says_why(shown, session, qtbot, changes, why):

@@ -4,7 +4,9 @@ import threading
 
 import pytest
 
+from core.debugger.branching.service import ForkService
 from core.debugger.features import Features
+from core.schema.changes import Changes
 from core.storage.resources import RESOURCES
 from tests.core.debugger.live import SECONDS
 from tests.core.stage import on, page_file
@@ -90,6 +92,16 @@ def test_a_bundled_file_is_saved_as_a_copy_of_ones_own_which_then_holds(editor, 
     assert "your copy, which wins" in view.note
 
 
+def test_a_file_keeps_its_line_ends(editor, live):
+    text = (RESOURCES / PLAIN).read_text().replace("\n", "\r\n")
+    saved(live, PLAIN).parent.mkdir(exist_ok=True)
+    saved(live, PLAIN).write_bytes(text.encode())
+    view = editor.ask(editor.service.open, PLAIN)
+    assert (view.text, view.problem) == (text, "")
+    editor.ask(editor.service.save, PLAIN, "# mine\r\n" + view.text)
+    assert saved(live, PLAIN).read_bytes() == f"# mine\r\n{text}".encode()
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "problem"),
     [
@@ -109,6 +121,13 @@ def test_what_is_wrong_is_told_with_file_and_line_and_nothing_is_saved(editor, l
     view = editor.ask(editor.service.save, name, wrong)
     assert (view.applied, problem in view.problem) == (False, True)
     assert not saved(live, name).exists()
+
+
+def test_a_half_typed_name_of_a_filter_is_a_problem_of_the_text_and_the_session_goes_on(editor, live):
+    mode = live.view.mode
+    view = editor.ask(editor.service.check, "prompts/turn.j2", "{{ task | trunc }}")
+    assert view.problem == "turn.j2, line 1: No filter named 'trunc'."
+    assert live.view.mode == mode != "failed"
 
 
 def test_the_prompt_that_would_result_is_shown_for_the_step_in_view(editor, live, server, tmp_path):
@@ -152,7 +171,7 @@ def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
     assert live.step.stack.frames[0].policy == "search_shop"
     view = editor.ask(editor.service.open_path, live.step.stack.frames[0].file)
     assert view.name == POLICY
-    assert view.tries
+    assert not view.why_no_try
     text = view.text.replace("# Instruction\n", "# Instruction\n\nMind the capacity.\n", 1)
     view = editor.ask(editor.service.check, POLICY, text)
     assert view.problem == ""
@@ -169,3 +188,72 @@ def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
 def test_a_file_of_elsewhere_is_left_to_an_editor_of_ones_own(editor, live):
     editor.service.open_path("/elsewhere/x.md")
     live.wait(lambda: "/elsewhere/x.md is neither a bundled file" in live.view.message)
+
+
+@pytest.fixture
+def shop(live, server):
+    """The shop's task at its first action, on a policy of its own text."""
+    live.session.agent.set_preset("step")
+    live.open("shop/goal-000")
+    server.script(says("search_shop [steel bottle]"), says("wait [1]"))
+    live.to_review()
+    live.session.corrections.accept()
+    live.wait_phase("observe")
+    live.to_review()
+    return live.view.run
+
+
+def fork(live, run, changes):
+    forking = ForkService(live.session)
+    forking.fork(run, 2, changes, confirmed=False)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "the branch")
+    live.session.agent.set_preset("step")
+    return forking
+
+
+@pytest.mark.parametrize("by", ["text", "folder"])
+def test_a_file_that_a_branch_does_not_go_by_is_not_tried_in_it(editor, live, server, shop, tmp_path, by):
+    text = (RESOURCES / POLICY).read_text()
+    own = text.replace("# Instruction\n", "# Instruction\n\nBe thrifty.\n", 1)
+    file = tmp_path / "library" / "shop" / "search_shop.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(own)
+    changes = {
+        "text": Changes(policy_texts={"shop/search_shop": own}),
+        "folder": Changes(policies=str(tmp_path / "library")),
+    }
+    forking = fork(live, shop, changes[by])
+    server.script(says("wait [1]"))
+    live.to_review()
+    assert "Be thrifty." in "\n".join(server.requests[-1].texts)
+    mine = text.replace("# Instruction\n", "# Instruction\n\nMind the capacity.\n", 1)
+    view = editor.ask(editor.service.check, POLICY, mine)
+    said = {
+        "text": "This run goes by its own text of the policy shop/search_shop, not by this file: fork it",
+        "folder": f"This run goes by {file}, not by this file: edit that one",
+    }
+    assert view.problem == ""
+    assert view.note.startswith(said[by])
+    assert view.why_no_try.startswith(said[by])
+    assert "Mind the capacity." not in view.preview
+    assert "Be thrifty." in view.preview
+    asked = len(server.requests)
+    editor.service.try_here(POLICY, mine)
+    live.wait(lambda: live.view.message.startswith(said[by]))
+    assert not saved(live, POLICY).exists()
+    assert len(server.requests) == asked
+    assert "action" in editor.ask(editor.service.check, POLICY, mine.replace("actions =", "actio =")).problem
+    live.session.closers.remove(forking.close)
+
+
+def test_a_preview_in_a_branch_has_the_branchs_own_texts_of_other_policies(editor, live, server, shop):
+    own = (RESOURCES / POLICY).read_text().replace("# Instruction\n", "# Instruction\n\nBe thrifty.\n", 1)
+    forking = fork(live, shop, Changes(policy_texts={"shop/search_shop": own}))
+    server.script(says("wait [1]"))
+    live.to_review()
+    other = "policies/shop/check_item.md"
+    text = editor.ask(editor.service.open, other).text
+    view = editor.ask(editor.service.check, other, text)
+    assert "Be thrifty." in view.preview
+    assert view.why_no_try == ""
+    live.session.closers.remove(forking.close)

@@ -106,6 +106,15 @@ def test_remedies_are_added_rewritten_moved_and_dropped(links):
     refused(live, MoveRemedy(number=number['link "Orders"'], sooner=1), "is the first remedy already")
 
 
+def test_an_edit_that_is_refused_is_told_with_its_values(links):
+    live, sent = links, []
+    live.session.edit_refused.connect(sent.append)
+    refused(live, AddRemedy(action="click [4711]"), "4711")
+    (edit,) = sent
+    assert (edit.name, edit.values) == ("AddRemedy", {"action": "click [4711]"})
+    assert edit.problem == live.view.message
+
+
 def test_an_edit_is_undone_until_the_run_goes_on(links, server):
     live = links
     edit(live, AddRemedy(action=news(live)), "is the next remedy")

@@ -99,3 +99,42 @@ def test_a_prompt_that_was_sent_cannot_be_edited_any_more(held):
     held.session.edits.apply_text("prompt", "### system\nA")
     held.wait(lambda: "No LLM call is held" in held.view.message)
     assert held.text.problem.startswith("No LLM call is held")
+
+
+@pytest.mark.browser
+def test_an_edit_of_a_held_prompt_is_taken_back_before_it_is_sent(held, server):
+    live = held
+    live.session.edits.begin_text("prompt")
+    live.wait(lambda: live.text is not None)
+    first = live.text.text
+    second, third = first.replace("Noise", "Silence"), first.replace("Noise", "Music")
+    for text in (second, third):
+        live.session.edits.apply_text("prompt", text)
+        live.wait(lambda text=text: live.text.applied and live.text.text == text)
+    assert live.view.prompt_edited
+    for message in ("Silence", "Noise"):
+        live.session.edits.undo()
+        live.wait(lambda message=message: message in live.step.calls[0].messages[-1].text)
+    assert "as it was before" in live.view.message
+    assert not live.view.prompt_edited
+    live.session.run_commands.step()
+    live.wait_phase("review")
+    assert "Noise" in "\n".join(server.requests[0].texts)
+    done = [(kind, before, after) for kind, before, after, _ in live.interventions(live.view.run)]
+    assert done == [
+        ("prompt", first, second),
+        ("prompt", second, third),
+        ("undo", third, second),
+        ("undo", second, first),
+    ]
+
+
+@pytest.mark.browser
+def test_a_prompt_that_has_gone_counts_as_edited_no_more(held):
+    held.session.edits.begin_text("prompt")
+    held.wait(lambda: held.text is not None)
+    held.session.edits.apply_text("prompt", held.text.text + " Now.")
+    held.wait(lambda: held.view.prompt_edited)
+    held.session.run_commands.step()
+    held.wait_phase("review")
+    assert not held.view.prompt_edited

@@ -210,7 +210,7 @@ class PlanPanel(EditablePanel):
     @property
     def remedy(self) -> int | None:
         """The remedy that can be fired now: the selected one, else the topmost that waits."""
-        if not self.live or not can_step(self.session):
+        if self.why_not():
             return None
         waiting = [one.number for one in self._view.remedies if one.state == "waiting"]
         return _chosen_or_first(self.waiting.key, waiting)

@@ -16,6 +16,8 @@ _IDLE_MS = 250
 """After such a pause in typing the text is checked."""
 _PLACE = "editing/place"
 _KEPT = "This is your draft from before; Reload (Alt+R) reads the text as it is now."
+_PREVIEW = "The prompt of the step in view, with this text"
+_PREVIEW_BEFORE = "The prompt of the step in view, with the text as it was before the mistake"
 _SIDES = (12, 2, 12, 2)
 
 
@@ -55,9 +57,9 @@ class TextEditor(QDialog):
         self.field.textChanged.connect(self._on_changed)
         self.field.cursorPositionChanged.connect(self._tell_place)
         self.preview = TextView(theme, "The prompt that would result", self)
-        result = dim_label("The prompt of the step in view, with this text")
-        result.setContentsMargins(12, 2, 12, 2)
-        self._beside = holding(in_column(None, result, (self.preview, 1), spacing=0))
+        self.preview_head = dim_label(_PREVIEW)
+        self.preview_head.setContentsMargins(12, 2, 12, 2)
+        self._beside = holding(in_column(None, self.preview_head, (self.preview, 1), spacing=0))
         self.note, self.problem = (
             NoteLabel("dim", parent=self, margins=_SIDES),
             NoteLabel("bad", parent=self, margins=_SIDES),
@@ -153,6 +155,7 @@ class TextEditor(QDialog):
         self._line_end = "\r\n" if lines and text.count("\r\n") == lines else "\n"
 
     def _show(self, view: EditText) -> None:
+        same_text = self.name == view.name
         self._view = view
         self.setWindowTitle(view.title)
         self.title.setText(view.title)
@@ -160,8 +163,11 @@ class TextEditor(QDialog):
         self.hint.show_text(view.hint)
         self.note.show_text(view.note)
         self.problem.show_text(view.problem)
-        self.preview.show_text(view.preview)
-        self._beside.setVisible(bool(view.preview))
+        stale = view.problem != "" and not view.preview and same_text and not self._beside.isHidden()
+        if not stale:
+            self.preview.show_text(view.preview)
+            self._beside.setVisible(bool(view.preview))
+        self.preview_head.setText(_PREVIEW_BEFORE if stale else _PREVIEW)
         self._refresh()
 
     def _refresh(self) -> None:

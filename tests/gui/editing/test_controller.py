@@ -184,6 +184,21 @@ def test_a_file_of_a_panel_opens_in_the_editor_beside_the_prompt_that_would_resu
     qtbot.waitUntil(lambda: ("try_here", POLICY.name, text) in service.asked)
 
 
+def test_the_prompt_stays_beside_a_text_with_a_mistake_and_is_told_to_be_from_before(
+    controller, service, qtbot: QtBot
+):
+    editor = opened(qtbot, controller, service.changed, POLICY)
+    now = editor.preview_head.text()
+    text = typed(qtbot, editor, "!")
+    service.changed.send(POLICY.replace(asked=False, text=text, preview="", problem="Line 1: no policy."))
+    qtbot.waitUntil(lambda: editor.problem.isVisible())
+    assert editor.preview.source == POLICY.preview
+    assert "before the mistake" in editor.preview_head.text()
+    service.changed.send(POLICY.replace(asked=False, text=text, preview="Another prompt."))
+    qtbot.waitUntil(lambda: editor.preview.source == "Another prompt.")
+    assert editor.preview_head.text() == now
+
+
 def test_a_file_is_tried_only_where_a_step_is_under_review(controller, service, qtbot: QtBot):
     editor = opened(qtbot, controller, service.changed, POLICY.replace(why_no_try="Step first (F10)."))
     assert not editor.try_button.isEnabled()

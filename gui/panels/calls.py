@@ -29,7 +29,7 @@ _COLUMNS = (
     Column("Error"),
 )
 _PROMPT, _REPLY, _COST, _RETRIES, _ERROR = 3, 5, 6, 8, 9
-_WIDTHS = (32, 62, 116, 62, 56, 56, 62, 58, 62, 60)
+_WIDTHS = (28, 78, 96, 62, 66, 56, 60, 58, 66, 60)
 
 
 class CallsPanel(QWidget):

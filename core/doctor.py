@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from core.browser.host import runs_as_root
 from core.schema.errors import BackstepError, LLMError
 from core.schema.record import Record
 from core.setup import display_problem
@@ -227,9 +228,10 @@ def check_sandbox() -> CheckNote:
     """Look whether the browsers can keep pages in their sandbox."""
     if not sys.platform.startswith("linux"):
         return ok("Left to the system.")
-    if os.geteuid() == 0:
+    if runs_as_root():
         return warn(
-            "Running as root, where the browsers run without their sandbox; use another user for the web."
+            "Running as root, where the browsers run without their sandbox. For pages of the web run it as another "
+            "user, from a checkout of their own: adduser --disabled-password --gecos '' backstep, then su - backstep"
         )
     try:
         restricted = _USERNS.read_text().strip() == "1"

@@ -17,7 +17,7 @@ from playwright.async_api import (
     Playwright,
 )
 
-from core.browser.host import profile_folder, profile_names
+from core.browser.host import profile_folder, profile_names, runs_as_root
 from core.schema.errors import BrowserError
 from core.schema.events import BrowserEvent, TabId
 
@@ -51,7 +51,7 @@ def chromium_arguments() -> list[str]:
     arguments.append(f"--disable-features={','.join((*_OFF_IN_PLAYWRIGHT, *_OFF_HERE))}")
     # A page that failed stays as it failed until somebody asks for it again.
     arguments.append("--disable-auto-reload")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
+    if runs_as_root():
         arguments.append("--no-sandbox")
     return arguments
 

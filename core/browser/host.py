@@ -4,6 +4,7 @@ Everything above drives pages through the Playwright browser that a host
 connects; nothing above knows which host it is.
 """
 
+import os
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,6 +12,11 @@ from typing import Any, Protocol
 
 from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent, TabId
+
+
+def runs_as_root() -> bool:
+    """Return whether this program runs as root, where Chromium cannot keep pages in its sandbox."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 class BrowserHost(Protocol):

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from core.browser.host import runs_as_root
 from core.schema.errors import BrowserError, Interrupted
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def prepare_engine() -> str:
         "--disable-backgrounding-occluded-windows",
         "--disable-renderer-backgrounding",
     ]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
+    if runs_as_root():
         flags.append("--no-sandbox")
         print("Running as root: pages run without the browser's sandbox.", file=sys.stderr)
     os.environ["QTWEBENGINE_REMOTE_DEBUGGING"] = f"127.0.0.1:{port}"

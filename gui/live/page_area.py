@@ -15,12 +15,12 @@ from PySide6.QtWebEngineCore import (
     QWebEngineProfile,
 )
 from PySide6.QtWebEngineWidgets import QWebEngineView
-from PySide6.QtWidgets import QLineEdit, QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QStackedWidget, QTabBar, QWidget
 
-from core.browser.host import profile_folder
+from core.browser.host import profile_folder, runs_as_root
 from core.schema.events import BrowserEvent, BrowserEventKind
 from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import labelled
+from gui.widgets.words import labelled, set_tone
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 Announce = Callable[[BrowserEvent], None]
@@ -137,7 +137,14 @@ class PageArea(QWidget):
         self._address.returnPressed.connect(lambda: self.address_entered.emit(self._address.text()))
         self._stack = QStackedWidget(self)
 
-        line = in_row(None, self._address, margins=(8, 4, 8, 4))
+        self.no_sandbox = QLabel("No sandbox", self)
+        set_tone(self.no_sandbox, "bad")
+        self.no_sandbox.setToolTip(
+            "This page comes from the web, and runs without the browser's sandbox because Backstep was started as "
+            "root. A page that takes over the browser has the whole machine: run Backstep as another user."
+        )
+        self.no_sandbox.hide()
+        line = in_row(None, (self._address, 1), self.no_sandbox, margins=(8, 4, 8, 4), spacing=6)
         in_column(self, self._bar, line, (self._stack, 1), spacing=0)
 
     def set_announce(self, announce: Announce) -> None:
@@ -330,6 +337,9 @@ class PageArea(QWidget):
         view = self.current_view()
         url = view.url().toString() if view is not None else ""
         self._address.setText("" if url == "about:blank" else url)
+        from_web = view is not None and view.url().scheme() in ("http", "https")
+        of_here = view is not None and view.url().host() in ("127.0.0.1", "localhost", "::1")
+        self.no_sandbox.setVisible(runs_as_root() and from_web and not of_here)
         self._address.setCursorPosition(0)
 
     @Slot(QWebEngineDownloadRequest)

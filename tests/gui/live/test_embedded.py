@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QUrl
+from pytestqt.qtbot import QtBot
 
 from core.schema.errors import BrowserError
+from gui.live import page_area
 from gui.live.page_area import LEAVING, PageArea
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
@@ -63,6 +65,27 @@ def test_a_minimised_area_is_worked_in(browser: Browsing, site: Site, area: Page
         browser.worker.run(browser.find("button", "done"))
     finally:
         area.showNormal()
+
+
+@pytest.mark.parametrize("as_root", [True, False])
+def test_a_page_of_the_web_without_a_sandbox_says_so(
+    browser: Browsing,
+    site: Site,
+    area: PageArea,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    as_root: bool,
+) -> None:
+    monkeypatch.setattr(page_area, "runs_as_root", lambda: as_root)
+    browser.worker.run(browser.open(site.page("<p>here</p>")))
+    assert not area.no_sandbox.isVisible()
+    view = area.current_view()
+    assert view is not None
+    view.setHtml("<p>there</p>", QUrl("http://web.example/"))
+    qtbot.waitUntil(lambda: view.url().host() == "web.example", timeout=60_000)
+    assert area.no_sandbox.isVisible() == as_root
+    browser.worker.run(browser.open(site.page("<p>here</p>")))
+    assert not area.no_sandbox.isVisible()
 
 
 def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt() -> None:

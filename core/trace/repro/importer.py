@@ -5,11 +5,14 @@ import sqlite3
 import tempfile
 from collections.abc import Generator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
+
+from sqlite_utils import Database
 
 from core.schema.errors import DataError, TraceError
 from core.schema.record import Record
-from core.trace.database import APPLICATION_ID
+from core.trace.database import APPLICATION_ID, MIGRATIONS
 from core.trace.records import RunRow
 from core.trace.repro.rows import Unchanged
 from core.trace.store import TraceStore
@@ -103,12 +106,30 @@ def _opened(path: Path) -> Generator[TraceStore, None, None]:
 
 
 def _check_schema(path: Path) -> None:
-    """Raise DataError for a database with views: a table's name must mean a table."""
+    """Raise DataError for views, triggers and virtual tables that are not ours: they would run what they say."""
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA trusted_schema = OFF")
-        views = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'view'").fetchone()[0]
-    if views:
+        foreign = _active(connection) - _own_active()
+    if foreign:
         raise DataError(f"{path.name} is no repro file: its tables are not those of a trace.")
+
+
+@cache
+def _own_active() -> frozenset[str]:
+    """Return what of the schema of a trace database does something by itself, in any of its versions."""
+    found: set[str] = set()
+    with closing(Database(memory=True)) as database:
+        for migrate in MIGRATIONS:
+            migrate(database)
+            found |= _active(database.conn)
+    return frozenset(found)
+
+
+def _active(connection: sqlite3.Connection) -> set[str]:
+    rows = connection.execute(
+        "SELECT sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'"
+    )
+    return {sql for (sql,) in rows}
 
 
 def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:

@@ -173,11 +173,18 @@ def test_a_file_that_only_looks_like_one_says_so(other, tmp_path):
         import_repro(other, path)
 
 
-def test_tables_that_are_none_are_refused(other, tmp_path):
-    path = tmp_path / "x.backstep"
-    TraceStore.open(path).close()
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE VIEW more AS SELECT 1",
+        "CREATE TRIGGER more AFTER UPDATE ON runs BEGIN DELETE FROM steps; END",
+        "CREATE VIRTUAL TABLE more USING fts5 (words)",
+    ],
+)
+def test_tables_that_are_none_and_foreign_triggers_are_refused(store, other, tmp_path, statement):
+    path = written(store, tmp_path, write_run(store))
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE VIEW more AS SELECT 1")
+        connection.execute(statement)
     connection.close()
     with pytest.raises(DataError, match="not those of a trace"):
         import_repro(other, path)

@@ -191,7 +191,7 @@ class KeysDialog(QDialog):
                 keys = dim_label(key)
                 keys.setFont(theme.machine_font())
                 grid.addWidget(keys, row, 0)
-                grid.addWidget(QLabel(words, inside), row, 1)
+                grid.addWidget(QLabel(words, inside, wordWrap=True), row, 1)
         grid.setColumnStretch(1, 1)
         area = QScrollArea(self)
         area.setWidgetResizable(True)

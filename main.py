@@ -1,5 +1,6 @@
 """Backstep: the only place that joins core and gui."""
 
+import contextlib
 import importlib
 import sys
 import threading
@@ -54,7 +55,11 @@ def entry() -> None:
     """Run the command line; an error that a user can mend is one sentence and an exit code."""
     try:
         from core.cli.app import make_app, run_app
+        from core.storage.temp_folder import begin_temp_folder
 
+        if sys.argv[1:2] != ["test"]:  # What a test leaves is to be looked at.
+            with contextlib.suppress(OSError):  # What cannot be written there is told where it is written.
+                begin_temp_folder()
         code = run_app(make_app(open_window=open_window, with_embedded=with_embedded))
     except ImportError as error:
         # A package that has gone, or a shared library that Qt wants.

@@ -1,0 +1,55 @@
+"""The folder of a process for temporary files: it goes with the process, and the next start sweeps what was killed.
+
+Chromium, Playwright's driver and the sandbox of parsers put their files there,
+because they go by TMPDIR. A process that lives holds a lock in its folder.
+"""
+
+import atexit
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_PREFIX = "backstep-run-"
+_LOCK = ".lock"
+
+
+def begin_temp_folder() -> Path:
+    """Have this process and those that it starts put temporary files into a folder of its own, and return it.
+
+    Folders of processes that have ended without removing theirs are removed.
+    Raises OSError where the system's folder cannot be written.
+    """
+    base = Path(tempfile.gettempdir())
+    while base.name.startswith(_PREFIX):
+        base = base.parent  # Started by another one of ours: sockets must not come to lie too deep.
+    _sweep(base)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+    lock = os.open(
+        folder / "locked", os.O_CREAT | os.O_RDWR, 0o600
+    )  # Stays open as long as the process lives.
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.rename(folder / "locked", folder / _LOCK)  # Nobody finds it before it is locked.
+    tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _sweep(base: Path) -> None:
+    """Remove the folders of processes that live no more."""
+    for folder in base.glob(f"{_PREFIX}*"):
+        try:
+            mine = folder.stat(follow_symlinks=False).st_uid == os.geteuid() and not folder.is_symlink()
+            if not mine:
+                continue
+            lock = os.open(folder / _LOCK, os.O_RDWR)
+        except OSError:
+            continue  # It has just been made, or removed.
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except BlockingIOError:
+            pass  # Its process lives.
+        finally:
+            os.close(lock)

@@ -16,6 +16,9 @@ from core.schema.step import CallRecord
 from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.store import TraceStore
 
+_TELL_EVERY = 0.03
+"""Seconds between two tellings of what has come of a reply: each holds all of it."""
+
 
 class Answerer(Protocol):
     """Whoever answers prompts, as far as a run needs it: any `LLM`, or one that sends purposes to others."""
@@ -170,10 +173,19 @@ class Asker:
         began = time.perf_counter()
         said: list[str] = []
         retries: list[Retry] = []
+        due: asyncio.TimerHandle | None = None
 
         def on_text(piece: str) -> None:
+            nonlocal due
             said.append(piece)
-            self._listener(Asked(record=record, text="".join(said)))
+            if due is None:
+                due = asyncio.get_running_loop().call_later(_TELL_EVERY, tell)
+
+        def tell() -> None:
+            nonlocal due
+            due = None
+            said[:] = ["".join(said)]
+            self._listener(Asked(record=record, text=said[0]))
 
         def on_retry(retry: Retry) -> None:
             retries.append(retry)
@@ -194,6 +206,8 @@ class Asker:
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
         finally:
+            if due is not None:
+                due.cancel()
             del self._open[record.number]
             state.totals.seconds_in_llm += self._out.take()
         state.totals.prompt_tokens += reply.usage.prompt_tokens

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
+from core.llm.errors import mistake
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, Message, Purpose, Retry
@@ -195,9 +196,10 @@ class Asker:
         try:
             with state.in_calls.span(), self._out.span():
                 reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
-        except (BackstepError, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError) as error:
             seconds = time.perf_counter() - began
-            failed = record.replace(seconds=seconds, retries=tuple(retries), error=str(error))
+            why = str(error) if isinstance(error, BackstepError) else mistake(error)
+            failed = record.replace(seconds=seconds, retries=tuple(retries), error=why)
             if isinstance(error, asyncio.CancelledError):
                 # The server has worked on it all the same.
                 used = estimate_usage(request.messages, "".join(said))

@@ -79,6 +79,12 @@ def clean(text: str, secrets: Iterable[str] = (), length: int = _SHORT) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def mistake(error: BaseException) -> str:
+    """Return the sentence for an exception that nobody has foreseen."""
+    what = clean(f"{type(error).__name__}: {error}").rstrip(":. ")
+    return f"{what}. This is a mistake of the program, and the log has the details; step again, or open the task anew."
+
+
 def call_errors() -> tuple[type[Exception], ...]:
     """Return what a call may raise through no fault of ours; the openai package must be loaded."""
     import httpx2

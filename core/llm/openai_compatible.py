@@ -344,7 +344,7 @@ class OpenAICompatibleLLM:
         self, client: "AsyncOpenAI", sent: dict[str, Any], on_text: Callable[[str], None] | None
     ) -> Assembly | LLMFailure:
         assembly = Assembly()
-        failure: LLMFailure | None
+        failure: LLMFailure | None = None
         limit = asyncio.timeout(self._total_timeout)
         try:
             async with limit:
@@ -352,9 +352,10 @@ class OpenAICompatibleLLM:
         except TimeoutError:
             if not limit.expired():
                 raise  # A listener's own.
-            failure = LLMFailure(
-                reason=f"did not end its answer within {self._total_timeout:g} seconds", kind="slow"
-            )
+            if not assembly.finish_reason:  # Else all has come, and only the end of the stream is missing.
+                failure = LLMFailure(
+                    reason=f"did not end its answer within {self._total_timeout:g} seconds", kind="slow"
+                )
         if failure is None and not assembly.finish_reason:
             failure = LLMFailure(reason="ended its answer before it was whole", passing=True, kind="broken")
         if failure is None:

@@ -261,6 +261,12 @@ class TestTheWholeAnswerHasALimitOfTime:
         assert "raise total_timeout_seconds, lower max_tokens, or choose a faster LLM." in error
         assert len(llm_server.requests) == 1
 
+    async def test_a_reply_that_is_finished_counts_though_the_stream_does_not_end(self, llm_server):
+        llm = make(llm_server, total_timeout_seconds=0.5)
+        llm_server.say("ok", hold_after=3)
+        assert (await llm.reply(ask())).text == "ok"
+        await llm.close()
+
     async def test_a_listener_that_times_out_itself_is_not_taken_for_the_server(self, llm_server, llm):
         llm_server.say("text")
 

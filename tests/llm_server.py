@@ -14,6 +14,7 @@ answers: a reply, or a function from the request to a reply.
 
 import asyncio
 import contextlib
+import itertools
 import json
 import threading
 from collections import deque
@@ -48,7 +49,7 @@ class Reply:
     calls: tuple[Call, ...] = ()
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    body: str | None = None
+    body: str | bytes | None = None
     """Sent as it is, in place of an answer made from `text` and `calls`."""
     content_type: str = "application/json"
     """Of `body`."""
@@ -76,6 +77,8 @@ class Reply:
     """Answer in one JSON object, though a stream was asked for."""
     before: threading.Event | None = None
     """Wait for it before answering."""
+    drip: float | None = None
+    """Seconds between the bytes of `body`, which is repeated for ever then."""
 
 
 @dataclass(frozen=True)
@@ -243,6 +246,9 @@ class LLMServer:
             return False
         if reply.break_after == 0:
             return False
+        if reply.drip is not None:
+            await self._drip(reply, writer)
+            return False
         if reply.body is not None:
             await _send(writer, reply.status, reply.body, reply.headers, reply.content_type)
             return True
@@ -271,6 +277,16 @@ class LLMServer:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
         return True
+
+    async def _drip(self, reply: Reply, writer: asyncio.StreamWriter) -> None:
+        body = reply.body.encode() if isinstance(reply.body, str) else reply.body
+        writer.write(_head(reply.status, {"Content-Type": reply.content_type, **reply.headers}))
+        with contextlib.suppress(ConnectionError):
+            for byte in itertools.cycle(body or b" "):
+                writer.write(bytes([byte]))
+                await writer.drain()
+                await asyncio.sleep(reply.drip or 0.0)
+        self._count("_disconnects")
 
     async def _hold(self, reader: asyncio.StreamReader) -> None:
         with contextlib.suppress(ConnectionError):
@@ -314,11 +330,11 @@ def _head(status: int, headers: dict[str, str]) -> bytes:
 async def _send(
     writer: asyncio.StreamWriter,
     status: int,
-    body: str,
+    body: str | bytes,
     headers: dict[str, str] | None = None,
     content_type: str = "application/json",
 ) -> None:
-    data = body.encode()
+    data = body.encode() if isinstance(body, str) else body
     head = {"Content-Type": content_type, "Content-Length": str(len(data)), **(headers or {})}
     writer.write(_head(status, head) + data)
     await writer.drain()

@@ -102,7 +102,7 @@ async def choose_element(
     calls.append(number)
     said = split_thinking(reply.text)[1].split()
     digits = "".join(sign for sign in said[0] if sign.isdecimal()) if said else ""
-    place = int(digits) if digits else 0
+    place = int(digits) if 0 < len(digits) < 6 else 0
     return found.candidates[place - 1] if 1 <= place <= len(found.candidates) else None
 
 

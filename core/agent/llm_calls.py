@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
+from core.llm.errors import mistake
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, Message, Purpose, Retry
@@ -15,6 +16,9 @@ from core.schema.record import Record
 from core.schema.step import CallRecord
 from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.store import TraceStore
+
+_TELL_EVERY = 0.03
+"""Seconds between two tellings of what has come of a reply: each holds all of it."""
 
 
 class Answerer(Protocol):
@@ -190,10 +194,19 @@ class Asker:
         began = time.perf_counter()
         said: list[str] = []
         retries: list[Retry] = []
+        due: asyncio.TimerHandle | None = None
 
         def on_text(piece: str) -> None:
+            nonlocal due
             said.append(piece)
-            self._listener(Asked(record=record, text="".join(said)))
+            if due is None:
+                due = asyncio.get_running_loop().call_later(_TELL_EVERY, tell)
+
+        def tell() -> None:
+            nonlocal due
+            due = None
+            said[:] = ["".join(said)]
+            self._listener(Asked(record=record, text=said[0]))
 
         def on_retry(retry: Retry) -> None:
             retries.append(retry)
@@ -203,9 +216,10 @@ class Asker:
         try:
             with state.in_calls.span(), self._out.span():
                 reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
-        except (BackstepError, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError) as error:
             seconds = time.perf_counter() - began
-            failed = record.replace(seconds=seconds, retries=tuple(retries), error=str(error))
+            why = str(error) if isinstance(error, BackstepError) else mistake(error)
+            failed = record.replace(seconds=seconds, retries=tuple(retries), error=why)
             if isinstance(error, asyncio.CancelledError):
                 # The server has worked on it all the same.
                 used = estimate_usage(request.messages, "".join(said))
@@ -214,6 +228,8 @@ class Asker:
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
         finally:
+            if due is not None:
+                due.cancel()
             del self._open[record.number]
             state.totals.seconds_in_llm += self._out.take()
         state.totals.prompt_tokens += reply.usage.prompt_tokens

@@ -1,6 +1,7 @@
 """A run without a window: the loop goes on by itself, and what would stop for a person follows a rule."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -10,6 +11,7 @@ from core.agent.loop import AgentRun, open_run
 from core.agent.state import Budget
 from core.browser.channel import PageGone
 from core.debugger.services import Services
+from core.llm.errors import mistake
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, BrowserError, TraceError, UsageError
 from core.schema.record import Record
@@ -18,6 +20,8 @@ from core.schema.step import Acted, PhaseRecord
 from core.schema.task import Task
 from core.settings.settings import OnGate
 from core.trace.records import RunOutcome, RunRow, StepRow
+
+log = logging.getLogger(__name__)
 
 ALLOW = "Allow that with --on-gate allow, or by on_gate in the settings."
 
@@ -166,6 +170,10 @@ async def _report_of_whole(
         await _finish(run, "interrupted", "Interrupted from the keyboard.")
     except (BackstepError, PageGone) as error:
         await _finish(run, "error", str(error) or "The page went away; run the task again.")
+    except Exception as error:
+        # Nobody is there to take the run up again: it must not be left open.
+        log.exception("A mistake of the program")
+        await _finish(run, "error", mistake(error))
     if not run.ended:
         return _unstored(run)
     try:

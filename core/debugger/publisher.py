@@ -21,6 +21,7 @@ from core.debugger.snapshots import (
 )
 from core.debugger.steps.mechanisms import mechanisms_of
 from core.debugger.steps.publisher import StepPublisher
+from core.llm.errors import mistake
 from core.schema.errors import DataError, TraceError
 from core.schema.events import LogLine
 from core.schema.messages import LLMChoice, LLMRequest
@@ -250,9 +251,7 @@ class Publisher:
     def crash(self, error: Exception) -> None:
         """Say that the program itself failed; called where the error was caught."""
         log.exception("A mistake of the program", exc_info=error)
-        self.fail(
-            f"{type(error).__name__}: {error}. This is a mistake of the program; the log has the details."
-        )
+        self.fail(mistake(error))
 
 
 def preset_options(presets: Presets) -> tuple[tuple[PresetOption, ...], list[str]]:

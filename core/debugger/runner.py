@@ -227,6 +227,7 @@ class Runner:
             self.rest(run, "failed", message)
         except Exception as error:
             self._publisher.crash(error)
+            self._publisher.publish_step(run)
 
     def _on_hit(self, hit: Hit) -> None:
         """Tell of a breakpoint that was hit, also of one that only logs."""

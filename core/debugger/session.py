@@ -19,6 +19,7 @@ from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands,
 from core.debugger.runner import Runner
 from core.debugger.services import Current, Services
 from core.debugger.snapshots import SessionView
+from core.llm.errors import mistake
 from core.schema.errors import BackstepError
 from core.schema.events import BrowserEvent
 from core.trace.store import TraceStore
@@ -212,7 +213,7 @@ class Session:
                 await services.close()
 
     def _on_worker_failure(self, error: BaseException) -> None:
-        self._publisher.fail(f"{type(error).__name__}: {error}. The log has the details; open the task anew.")
+        self._publisher.fail(mistake(error))
 
     def _on_embedded(self, done: int, total: int) -> None:
         """Tell how far the index of exemplars is; the next phase takes the message away."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.llm.errors import LLMFailure
 from core.schema.errors import LLMError
 
 if TYPE_CHECKING:
@@ -137,8 +138,9 @@ class EndpointEmbedding:
             if on_progress is not None:
                 on_progress(len(rows), len(texts))
         try:
-            vectors = np.asarray(rows, dtype=np.float32)
-            lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+            with np.errstate(over="ignore", invalid="ignore"):
+                vectors = np.asarray(rows, dtype=np.float32)
+                lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         except (ValueError, np.exceptions.AxisError) as error:
             raise LLMError(
                 f"The embeddings of {self.name} are not of one length; ask another model."
@@ -154,18 +156,37 @@ class EndpointEmbedding:
         await self._llm.close()
 
     async def _ask(self, texts: list[str]) -> list[list[float]]:
-        import openai
-
+        answer = await self._llm.embeddings(texts)
+        if isinstance(answer, LLMFailure):
+            raise LLMError(self._sentence(answer))
+        found = answer.get("data") if isinstance(answer, dict) else None
+        entries = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        if len(entries) != len(texts):
+            raise LLMError(f"{self.name} gave {len(entries)} embeddings for {len(texts)} texts.")
+        if all(type(one.get("index")) is int for one in entries):
+            entries.sort(key=lambda one: one["index"])
+        rows = [one.get("embedding") for one in entries]
         try:
-            answer = await self._llm.embeddings(texts)
-        except openai.APITimeoutError as error:
-            raise LLMError(f"The embeddings of {self.name} did not come in time; try again.") from error
-        except openai.APIConnectionError as error:
-            raise LLMError(f"{self.name} cannot be reached for embeddings; is the server running?") from error
-        except openai.APIStatusError as error:
-            raise LLMError(f"{self.name} refused to embed ({error.status_code}): {error.message}") from error
-        except (openai.OpenAIError, ValueError) as error:
-            raise LLMError(f"The embeddings of {self.name} cannot be read: {error}") from error
-        if len(answer.data) != len(texts):
-            raise LLMError(f"{self.name} gave {len(answer.data)} embeddings for {len(texts)} texts.")
-        return [list(one.embedding) for one in sorted(answer.data, key=lambda one: one.index)]
+            return [_numbers(row) for row in rows]
+        except TypeError as error:
+            raise LLMError(
+                f"The embeddings of {self.name} cannot be used: some are no lists of numbers."
+            ) from error
+        except OverflowError as error:
+            raise LLMError(f"The embeddings of {self.name} cannot be used: a number is too large.") from error
+
+    def _sentence(self, failure: LLMFailure) -> str:
+        if failure.status:
+            return f"{self.name} refused to embed ({failure.status}): {failure.words}"
+        if failure.kind in ("timeout", "slow"):
+            return f"The embeddings of {self.name} did not come in time; try again."
+        if failure.kind in ("large", "broken", "stream"):
+            return f"The embeddings of {self.name} cannot be read: the server {failure.reason}."
+        return f"{self.name} cannot be reached for embeddings: it {failure.reason}; is the server running?"
+
+
+def _numbers(row: object) -> list[float]:
+    """Raises TypeError where `row` is no list of numbers, and OverflowError where one is too large."""
+    if not isinstance(row, list) or not all(type(value) in (float, int) for value in row):
+        raise TypeError
+    return [float(value) for value in row]

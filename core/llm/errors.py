@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from core.llm.replies import is_deep, plain
 from core.schema.record import Record
 
 _PASSING = frozenset({408, 409, 425, 429})
@@ -30,7 +31,14 @@ _UNREADABLE = re.compile(
     re.IGNORECASE,
 )
 """How servers say that they cannot read what their own model wrote: llama.cpp, Ollama, Groq."""
-_TAG = re.compile(r"<(?:script|style).*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(?:script|style).*?</(?:script|style)>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+_STATUS = re.compile(r"[1-5][0-9]{2}")
+_READ = 8000
+"""Characters of what a server says that are looked at."""
+
+
+class TooLargeError(ValueError):
+    """More than is read of a server's answer; the text says how much that is."""
 
 
 class LLMFailure(Record):
@@ -47,7 +55,8 @@ class LLMFailure(Record):
     retry_after: float | None = None
     """Seconds the server asks to wait."""
     kind: str = ""
-    """refused · host · certificate · timeout · broken · stream · status · quota · context · unreadable."""
+    """refused · host · certificate · timeout · slow · large · broken · stream · status · quota · context ·
+    unreadable."""
 
     @property
     def words(self) -> str:
@@ -64,10 +73,16 @@ def without(text: str, secrets: Iterable[str]) -> str:
 
 def clean(text: str, secrets: Iterable[str] = (), length: int = _SHORT) -> str:
     """Return `text` on one line, without the secrets or anything like a key, and not too long."""
-    text = without(text, secrets)
+    text = plain(without(text, secrets)[:_READ])
     text = _SECRET.sub(lambda match: f"{match[1] or ''}[key]", text)
     text = " ".join(text.split())
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def mistake(error: BaseException) -> str:
+    """Return the sentence for an exception that nobody has foreseen."""
+    what = clean(f"{type(error).__name__}: {error}").rstrip(":. ")
+    return f"{what}. This is a mistake of the program, and the log has the details; step again, or open the task anew."
 
 
 def call_errors() -> tuple[type[Exception], ...]:
@@ -79,29 +94,34 @@ def call_errors() -> tuple[type[Exception], ...]:
 
 
 def from_exception(error: Exception, *, secrets: Iterable[str], timeout: float) -> LLMFailure:
-    """Read an exception of the openai package, or of what lies beneath it."""
+    """Read an exception of the openai package, of what lies beneath it, or of reading the answer."""
+    import httpx2
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
+    if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
         return LLMFailure(reason=f"sent nothing for {timeout:g} seconds", passing=True, kind="timeout")
-    if isinstance(error, openai.APIConnectionError):
+    if isinstance(error, (openai.APIConnectionError, httpx2.TransportError)):
         return _from_connection(error, secrets)
     if isinstance(error, openai.APIStatusError):
         return _from_status(error, secrets)
-    if isinstance(error, openai.APIError):
-        return from_body({"error": error.body or error.message}, secrets=secrets)
+    if isinstance(error, TooLargeError):
+        return LLMFailure(reason=f"sent {error}, which is not read", kind="large")
     if isinstance(error, ValueError):
-        return LLMFailure(reason="sent something that is not JSON", passing=True, kind="broken")
+        return LLMFailure(
+            reason=f"sent something that is not JSON ({clean(str(error), secrets)})",
+            passing=True,
+            kind="broken",
+        )
     name = type(error).__name__
     return LLMFailure(reason=f"broke off ({clean(f'{name}: {error}', secrets)})", passing=True, kind="broken")
 
 
 def from_body(body: object, *, secrets: Iterable[str]) -> LLMFailure:
     """Read an error that came inside an answer the server had begun as a success."""
-    message = clean(_message(body), secrets)
+    message = clean(_message(body, secrets), secrets)
     error = body.get("error") if isinstance(body, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
-    status = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdigit()) else 0
+    status = int(code) if isinstance(code, (int, str)) and _STATUS.fullmatch(str(code)) else 0
     parameter = error.get("param") if isinstance(error, dict) else None
     found = LLMFailure(
         reason=f"broke off with an error: {message}",
@@ -110,7 +130,7 @@ def from_body(body: object, *, secrets: Iterable[str]) -> LLMFailure:
         parameter=parameter if isinstance(parameter, str) else "",
         kind="stream",
     )
-    return _told_apart(found, f"{message} {code}")
+    return _told_apart(found, f"{message} {_code(code)}")
 
 
 def nearest_model(model: str, served: tuple[str, ...]) -> str:
@@ -132,6 +152,8 @@ def _from_connection(error: Exception, secrets: Iterable[str]) -> LLMFailure:
     text = " ".join(chain).lower()
     if "certificate" in text:
         return LLMFailure(reason="has a certificate that cannot be trusted", kind="certificate")
+    if "decodingerror: compressed" in text:
+        return LLMFailure(reason="compressed its answer, which it was not asked to", kind="large")
     if "ssl" in text or "tls" in text:
         return LLMFailure(reason="does not speak TLS there; check http or https", kind="certificate")
     if "unsupportedprotocol" in text or "invalidurl" in text:
@@ -152,7 +174,8 @@ def _from_connection(error: Exception, secrets: Iterable[str]) -> LLMFailure:
 
 def _from_status(error: Any, secrets: Iterable[str]) -> LLMFailure:
     status = int(error.status_code)
-    message = clean(_message(error.body), secrets) or f"HTTP status {status}"
+    body = None if is_deep(error.body) else error.body
+    message = clean(_message(body, secrets), secrets) or f"HTTP status {status}"
     spent = error.code == "insufficient_quota"
     parameter = error.param if isinstance(error.param, str) else ""
     found = LLMFailure(
@@ -163,7 +186,11 @@ def _from_status(error: Any, secrets: Iterable[str]) -> LLMFailure:
         retry_after=_retry_after(error.response.headers),
         kind="quota" if spent else "status",
     )
-    return _told_apart(found, f"{message} {error.code}")
+    return _told_apart(found, f"{message} {_code(error.code)}")
+
+
+def _code(code: object) -> str:
+    return code[:_SHORT] if isinstance(code, str) else ""
 
 
 def _told_apart(failure: LLMFailure, said: str) -> LLMFailure:
@@ -177,17 +204,17 @@ def _told_apart(failure: LLMFailure, said: str) -> LLMFailure:
     return failure
 
 
-def _message(body: object) -> str:
+def _message(body: object, secrets: Iterable[str]) -> str:
     """Return the words of an error body, whose form differs from server to server."""
     if isinstance(body, str):
-        return _TAG.sub(" ", body)
+        return _TAG.sub(" ", without(body, secrets)[:_READ])
     if isinstance(body, dict):
         for name in ("error", "message", "detail", "msg"):
             inner = body.get(name)
             if isinstance(inner, str) and inner:
                 return inner
             if isinstance(inner, dict) and inner:
-                return _message(inner)
+                return _message(inner, secrets)
             if isinstance(inner, list) and inner:
                 return json.dumps(inner, ensure_ascii=False)
     return json.dumps(body, ensure_ascii=False, default=str) if body else ""
@@ -204,5 +231,5 @@ def _retry_after(headers: Any) -> float | None:
         when = parsedate_to_datetime(given)
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
         return max(0.0, (when - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None

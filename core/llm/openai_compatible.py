@@ -1,11 +1,10 @@
 """An LLM behind an OpenAI-compatible server: OpenAI itself, vLLM, Ollama, llama.cpp and others."""
 
 import asyncio
-import json
 import random
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from core.llm.costs import Prices
@@ -19,12 +18,12 @@ from core.schema.errors import LLMError
 from core.schema.messages import LLM, LLMReply, LLMRequest, Retry, Sampling, ToolCall, Usage
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-    from openai.types import CreateEmbeddingResponse
+    from openai import AsyncAPIResponse, AsyncOpenAI
 
 
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 10.0
+_MOST_MODELS = 5000
 
 
 class OpenAICompatibleLLM:
@@ -51,6 +50,7 @@ class OpenAICompatibleLLM:
         takes_images: bool = False,
         sampling: Sampling | None = None,
         timeout_seconds: float = 120.0,
+        total_timeout_seconds: float = 1800.0,
         attempts: int = 4,
         prices: Prices | None = None,
         first_wait: float = 1.0,
@@ -66,8 +66,8 @@ class OpenAICompatibleLLM:
         """`key` may be a call, made off the loop at first use: a keyring can block.
 
         `why_key` tells in a sentence where the key was found or sought.
-        `timeout_seconds` bounds the wait for the next piece, not the whole
-        answer. `first_wait` and `longest_wait`, in seconds, bound the wait
+        `timeout_seconds` bounds the wait for the next piece,
+        `total_timeout_seconds` that for the whole answer. `first_wait` and `longest_wait`, in seconds, bound the wait
         between attempts, a server's Retry-After included. `headers` and `body`
         are added to each request; a header's value ``$NAME`` is what
         `find_secret` returns for that name. With `api_version` the server is
@@ -92,6 +92,7 @@ class OpenAICompatibleLLM:
         self._meter = meter or Meter()
         self._takes_images = takes_images
         self._timeout = timeout_seconds
+        self._total_timeout = total_timeout_seconds
         self._attempts = attempts
         self._prices = prices or Prices()
         self._first_wait = first_wait
@@ -185,7 +186,7 @@ class OpenAICompatibleLLM:
                         0.0,
                     )
                     continue
-                note = _unread(outcome.unread) or self._note_schema(outcome, sent)
+                note = outcome.cut or _unread(outcome.unread) or self._note_schema(outcome, sent)
                 return self._reply(outcome, sent, started, retries, note)
             # What is known may have changed while the call was out.
             dialect = Dialect(self.honoured)
@@ -237,16 +238,37 @@ class OpenAICompatibleLLM:
             raise LLMError(await self._sentence(client, found, listing=True))
         return found
 
-    async def embeddings(self, texts: list[str]) -> "CreateEmbeddingResponse":
-        """Return what the server answers for the vectors of texts; raises OpenAIError and LLMError."""
+    async def embeddings(self, texts: list[str]) -> Any:
+        """Return what the server answers for the vectors of texts, as plain JSON, or an LLMFailure; raises LLMError."""
+        from core.llm import wire
+
         client = (await self._open()).with_options(max_retries=self._attempts - 1)
-        return await client.embeddings.create(
+        asked = client.embeddings.with_streaming_response.create(
             model=self.model,
             input=texts,
             encoding_format="float",
             extra_headers=self._left_out,
             extra_body=self._body or None,
         )
+        return await self._whole(asked, wire.LARGEST_VECTORS, self._timeout, self._total_timeout)
+
+    async def _whole(
+        self,
+        asked: "AbstractAsyncContextManager[AsyncAPIResponse[Any]]",
+        largest: int,
+        silence: float,
+        seconds: float,
+    ) -> Any:
+        """Return an answer of one piece as plain JSON, or an LLMFailure; it has so many seconds in all."""
+        from core.llm import wire
+
+        try:
+            async with asyncio.timeout(seconds), asked as response:
+                return await wire.read_whole(response.http_response, largest)
+        except TimeoutError:
+            return LLMFailure(reason=f"did not end its answer within {seconds:g} seconds", kind="slow")
+        except call_errors() as error:
+            return from_exception(error, secrets=self._secrets, timeout=silence)
 
     async def close(self) -> None:
         """Let go of connections; the next request opens new ones."""
@@ -270,6 +292,8 @@ class OpenAICompatibleLLM:
         import httpx2
         import openai
 
+        from core.llm import wire
+
         key = self.find_key()
         if key is not None and not (key.isascii() and key.isprintable()):
             raise LLMError(
@@ -289,16 +313,19 @@ class OpenAICompatibleLLM:
             left_out += ["OpenAI-Organization", "OpenAI-Project"]
         self._left_out = {name: openai.Omit() for name in left_out}
         timeout = httpx2.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
-        # A proxy from the environment cannot reach this machine's own servers.
-        local = openai.DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self.base_url) else None
+        http = openai.DefaultAsyncHttpxClient(
+            # A proxy from the environment cannot reach this machine's own servers.
+            trust_env=not is_loopback(self.base_url),
+            event_hooks={"response": [wire.check_response]},
+        )
         return openai.AsyncOpenAI(
             api_key=key or "none",
             base_url=self.base_url,
             timeout=timeout,
             max_retries=0,
-            http_client=local,
+            http_client=http,
             # As the client's own: the package logs those of a request.
-            default_headers=headers,
+            default_headers={**wire.HEADERS, **headers},
             default_query={"api-version": self._api_version} if self._api_version else None,
         )
 
@@ -317,41 +344,67 @@ class OpenAICompatibleLLM:
         self, client: "AsyncOpenAI", sent: dict[str, Any], on_text: Callable[[str], None] | None
     ) -> Assembly | LLMFailure:
         assembly = Assembly()
+        failure: LLMFailure | None = None
+        limit = asyncio.timeout(self._total_timeout)
+        try:
+            async with limit:
+                failure = await self._read(client, sent, assembly, on_text)
+        except TimeoutError:
+            if not limit.expired():
+                raise  # A listener's own.
+            if not assembly.finish_reason:  # Else all has come, and only the end of the stream is missing.
+                failure = LLMFailure(
+                    reason=f"did not end its answer within {self._total_timeout:g} seconds", kind="slow"
+                )
+        if failure is None and not assembly.finish_reason:
+            failure = LLMFailure(reason="ended its answer before it was whole", passing=True, kind="broken")
+        if failure is None:
+            return assembly
+        return self._half_way(failure, assembly) if assembly.begun else failure
+
+    async def _read(
+        self,
+        client: "AsyncOpenAI",
+        sent: dict[str, Any],
+        assembly: Assembly,
+        on_text: Callable[[str], None] | None,
+    ) -> LLMFailure | None:
+        """Read one answer into `assembly`; return what went wrong on the way."""
+        from core.llm import wire
+
         async with AsyncExitStack() as stack:
             try:
-                stream = await client.chat.completions.create(
+                asked = client.chat.completions.with_streaming_response.create(
                     **sent, extra_headers=self._left_out, extra_body=self._body or None
                 )
-                stack.push_async_callback(stream.close)
-                whole = "json" in stream.response.headers.get("content-type", "")
-                body = json.loads(await stream.response.aread()) if whole else None
+                response = (await stack.enter_async_context(asked)).http_response
+                whole = wire.is_whole(response)
+                chunks = wire.read_answer(response)
+                stack.push_async_callback(chunks.aclose)
             except call_errors() as error:
                 return from_exception(error, secrets=self._secrets, timeout=self._timeout)
-            if isinstance(body, dict) and body.get("error"):
-                return from_body(body, secrets=self._secrets)
-            if whole:
-                self._pass_on(assembly.add(body), on_text)
-                assembly.finish_reason = assembly.finish_reason or ("stop" if assembly.begun else "")
-            chunks = aiter(stream)
-            while not whole:
+            while not assembly.cut:
                 try:
                     chunk = await anext(chunks)
                 except StopAsyncIteration:
                     break
                 except call_errors() as error:
-                    if assembly.finish_reason:
-                        break
                     failure = from_exception(error, secrets=self._secrets, timeout=self._timeout)
-                    if failure.kind == "unreadable" and assembly.begun:
-                        # What the model wrote has come, and may be read better here.
-                        assembly.finish_reason, assembly.unread = "error", failure.words
-                        return assembly
-                    return self._half_way(failure, assembly) if assembly.begun else failure
-                self._pass_on(assembly.add(chunk), on_text)
-        if assembly.finish_reason:
-            return assembly
-        broken = LLMFailure(reason="ended its answer before it was whole", passing=True, kind="broken")
-        return self._half_way(broken, assembly) if assembly.begun else broken
+                else:
+                    if not (isinstance(chunk, dict) and chunk.get("error")):
+                        self._pass_on(assembly.add(chunk), on_text)
+                        continue
+                    failure = from_body(chunk, secrets=self._secrets)
+                if assembly.finish_reason:
+                    break
+                if failure.kind == "unreadable" and assembly.begun:
+                    # What the model wrote has come, and may be read better here.
+                    assembly.finish_reason, assembly.unread = "error", failure.words
+                    break
+                return failure
+            if whole and assembly.begun:
+                assembly.finish_reason = assembly.finish_reason or "stop"
+        return None
 
     @staticmethod
     def _pass_on(text: str, on_text: Callable[[str], None] | None) -> None:
@@ -360,7 +413,8 @@ class OpenAICompatibleLLM:
 
     @staticmethod
     def _half_way(failure: LLMFailure, assembly: Assembly) -> LLMFailure:
-        came = f"{len(assembly.text)} characters" if assembly.text else "part of a tool call"
+        text = assembly.text or assembly.reasoning
+        came = f"{len(text)} characters" if text else "part of a tool call"
         return failure.replace(reason=f"{failure.reason}, half-way, after {came}")
 
     def _reply(
@@ -430,7 +484,8 @@ class OpenAICompatibleLLM:
             if isinstance(served, LLMFailure):
                 return f"{begin}; check base_url (most end in /v1) and the model's name, {self.model}."
             if self.model not in served:
-                return f"{self.server} has no model {self.model}; {nearest_model(self.model, served)}."
+                nearest = await asyncio.to_thread(nearest_model, self.model, served)
+                return f"{self.server} has no model {self.model}; {nearest}."
             return f"{begin}; check base_url (most end in /v1)."
         if failure.status == 404:
             return f"{begin}; check base_url (most end in /v1)."
@@ -441,6 +496,10 @@ class OpenAICompatibleLLM:
             )
         if failure.kind == "unreadable":
             return f"{begin}; the server cannot read what {self.model} writes: choose another LLM or chat template."
+        if failure.kind == "slow":
+            return f"{begin}; raise total_timeout_seconds, lower max_tokens, or choose a faster LLM."
+        if failure.kind == "large":
+            return f"{begin}; look at the server's own log, or choose another LLM."
         if failure.kind == "quota":
             return f"{begin}; the account has nothing left to spend: top it up, or choose another LLM."
         if failure.kind in ("certificate", "host"):
@@ -454,12 +513,19 @@ class OpenAICompatibleLLM:
         return f"{begin}; check the model's name, {self.model}, and its settings."
 
     async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | LLMFailure:
+        from core.llm import wire
+
         timeout = min(_LIST_SECONDS, self._timeout)
-        try:
-            page = await client.models.list(timeout=timeout, extra_headers=self._left_out)
-            names = [model.id for model in page.data or ()]
-        except call_errors() as error:
-            return from_exception(error, secrets=self._secrets, timeout=timeout)
+        asked = client.models.with_streaming_response.list(timeout=timeout, extra_headers=self._left_out)
+        body = await self._whole(asked, wire.LARGEST_LIST, timeout, _LIST_SECONDS)
+        if isinstance(body, LLMFailure):
+            return body
+        models = body.get("data") if isinstance(body, dict) else body
+        if not isinstance(models, list):
+            return LLMFailure(reason="sent something that is no list of models", kind="broken")
+        if len(models) > _MOST_MODELS:
+            return LLMFailure(reason=f"lists more than {_MOST_MODELS} models", kind="large")
+        names = [model.get("id") for model in models if isinstance(model, dict)]
         return tuple(sorted(clean(name, self._secrets) for name in names if isinstance(name, str)))
 
 
@@ -487,7 +553,8 @@ async def check_endpoint(llm: LLM) -> str:
     milliseconds = (time.perf_counter() - started) * 1000
     reached = f"{llm.name}: {llm.server} answers in {milliseconds:.0f} ms"
     if served and llm.model not in served:
-        return f"{reached}, but has no model {llm.model}; {nearest_model(llm.model, served)}."
+        nearest = await asyncio.to_thread(nearest_model, llm.model, served)
+        return f"{reached}, but has no model {llm.model}; {nearest}."
     if not served:
         return f"{reached}, and lists no models."
     others = [name for name in served if name != llm.model]

@@ -10,16 +10,23 @@ import re
 from typing import Any
 
 from core.llm.costs import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, TOKENS_PER_REPLY, count_tokens
-from core.llm.errors import LLMFailure
+from core.llm.errors import LLMFailure, clean
 from core.llm.honoured import SCHEMA_LEVELS, Honoured, Part, SchemaLevel
 from core.llm.json_schema import count_values, fits_json, strict
-from core.llm.replies import split_thinking
+from core.llm.replies import CUT, MOST_ACTIONS, plain, split_thinking
 from core.schema.messages import LLMRequest, Message, Sampling, ToolCall, Usage
 
 DEFAULT_MAX_TOKENS = 4096
 """What a reply may be long where nothing says: a model that goes round in a loop ends there."""
 REASONING_MAX_TOKENS = 16_384
 """The same for a model that reasons first."""
+LONGEST_TEXT = 200_000
+"""Characters of a reply's text, and of what it reasoned, that are taken."""
+LONGEST_ARGUMENTS = 100_000
+"""Characters of the arguments of all its tool calls together."""
+_LONGEST_NAME = 200
+_MOST_TOKENS = 1_000_000_000
+"""No call takes more; a server that counts more cannot count."""
 
 _REFUSES = re.compile(
     r"unsupported|(?:not|n't).support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not available"
@@ -268,8 +275,9 @@ class _BuildingCall:
 class Assembly:
     """Puts an answer together from chunks, or takes it whole.
 
-    Reads chunks as objects or as plain JSON, and passes over what is not of
-    the expected shape: servers differ in what they leave out.
+    Passes over what is not of the expected shape: servers differ in what they
+    leave out. Of an answer that is too long the beginning is kept, and `cut`
+    says what was left out.
     """
 
     def __init__(self) -> None:
@@ -277,6 +285,8 @@ class Assembly:
         self._reasoning: list[str] = []
         self.reasoning_tokens = 0
         self._calls: list[_BuildingCall] = []
+        self._left = {"text": LONGEST_TEXT, "reasoning": LONGEST_TEXT, "arguments": LONGEST_ARGUMENTS}
+        """Characters that are still taken of each."""
         self._usage: Usage | None = None
         self.model = ""
         self.finish_reason = ""
@@ -284,15 +294,17 @@ class Assembly:
         """Whether the server marks what was said as a refusal."""
         self.unread = ""
         """Why the server could not read what its model wrote, where it broke off over that."""
+        self.cut = ""
+        """What of the answer was left out, as a sentence."""
 
     @property
     def text(self) -> str:
-        return "".join(self._texts)
+        return plain("".join(self._texts))
 
     @property
     def reasoning(self) -> str:
         """What the model thought, where the server tells it apart from the text."""
-        return "".join(self._reasoning)
+        return plain("".join(self._reasoning))
 
     @property
     def begun(self) -> bool:
@@ -308,16 +320,18 @@ class Assembly:
     def tool_calls(self) -> tuple[ToolCall, ...]:
         return tuple(
             ToolCall(
-                id=call.id or f"call_{number}", name=call.name, arguments="".join(call.arguments) or "{}"
+                id=plain(call.id) or f"call_{number}",
+                name=plain(call.name),
+                arguments=plain("".join(call.arguments)) or "{}",
             )
             for number, call in enumerate(self._calls, start=1)
         )
 
     def add(self, chunk: object) -> str:
-        """Take in one chunk, or a whole answer, and return the text that it adds."""
+        """Take in one chunk, or a whole answer, as plain JSON, and return the text that it adds."""
         model = _get(chunk, "model")
         if isinstance(model, str) and model:
-            self.model = model
+            self.model = clean(model, length=_LONGEST_NAME)
         self._add_usage(_get(chunk, "usage"))
         choices = _get(chunk, "choices")
         if not isinstance(choices, list) or not choices:
@@ -325,22 +339,33 @@ class Assembly:
         choice = choices[0]
         finish = _get(choice, "finish_reason")
         if isinstance(finish, str):
-            self.finish_reason = finish
+            self.finish_reason = clean(finish, length=_LONGEST_NAME)
         said = _get(choice, "delta") or _get(choice, "message")
         refusal = _get(said, "refusal")
         self.refused = self.refused or bool(refusal)
         text = _get(said, "content") or refusal
-        added = text if isinstance(text, str) else ""
+        added = self._take("text", text) if isinstance(text, str) else ""
         if added:
             self._texts.append(added)
         # DeepSeek, llama.cpp, vLLM and LiteLLM have the first name; OpenRouter and newer vLLM the second.
         reasoning = _get(said, "reasoning_content") or _get(said, "reasoning")
         if isinstance(reasoning, str):
-            self._reasoning.append(reasoning)
+            self._reasoning.append(self._take("reasoning", reasoning))
         calls = _get(said, "tool_calls")
         for call in calls if isinstance(calls, list) else ():
             self._add_call(call)
-        return added
+        if self.cut:
+            self.finish_reason = CUT
+        return plain(added)
+
+    def _take(self, what: str, text: str) -> str:
+        """Return as much of a piece as is still taken."""
+        left = self._left[what]
+        self._left[what] = max(left - len(text), 0)
+        if len(text) > left:
+            most = LONGEST_ARGUMENTS if what == "arguments" else LONGEST_TEXT
+            self.cut = f"The reply was cut: more than {most} characters of {what} are not taken."
+        return text[:left]
 
     def usage(self, sent: dict[str, Any]) -> Usage:
         """Return the server's count of tokens, or an estimate marked so."""
@@ -354,19 +379,17 @@ class Assembly:
         return Usage(prompt_tokens=estimate_prompt(sent), completion_tokens=completion, estimated=True)
 
     def _add_usage(self, usage: object) -> None:
-        prompt = _get(usage, "prompt_tokens")
-        completion = _get(usage, "completion_tokens")
-        if not isinstance(prompt, int):
+        prompt = _tokens(usage, "prompt_tokens")
+        if prompt is None:
             return
-        cached = _get(_get(usage, "prompt_tokens_details"), "cached_tokens")
-        if not isinstance(cached, int):
-            cached = _get(usage, "prompt_cache_hit_tokens")  # DeepSeek's own name
-        reasoned = _get(_get(usage, "completion_tokens_details"), "reasoning_tokens")
-        self.reasoning_tokens = reasoned if isinstance(reasoned, int) else 0
+        cached = _tokens(_get(usage, "prompt_tokens_details"), "cached_tokens")
+        if cached is None:
+            cached = _tokens(usage, "prompt_cache_hit_tokens")  # DeepSeek's own name
+        self.reasoning_tokens = _tokens(_get(usage, "completion_tokens_details"), "reasoning_tokens") or 0
         self._usage = Usage(
             prompt_tokens=prompt,
-            completion_tokens=completion if isinstance(completion, int) else 0,
-            cached_tokens=cached if isinstance(cached, int) else 0,
+            completion_tokens=_tokens(usage, "completion_tokens") or 0,
+            cached_tokens=cached or 0,
         )
 
     def _add_call(self, delta: object) -> None:
@@ -375,17 +398,21 @@ class Assembly:
         function = _get(delta, "function")
         name = _get(function, "name")
         arguments = _get(function, "arguments")
-        id = id if isinstance(id, str) else ""
-        name = name if isinstance(name, str) else ""
+        id = id[:_LONGEST_NAME] if isinstance(id, str) else ""
+        name = name[:_LONGEST_NAME] if isinstance(name, str) else ""
         call = self._call_for(index, id, name)
+        if call is None:
+            self.cut = f"The reply was cut: more than {MOST_ACTIONS} tool calls are not taken."
+            return
         call.id = call.id or id
         call.name = call.name or name
+        if isinstance(arguments, dict):
+            arguments = json.dumps(arguments, ensure_ascii=False)
         if isinstance(arguments, str):
-            call.arguments.append(arguments)
-        elif isinstance(arguments, dict):
-            call.arguments.append(json.dumps(arguments, ensure_ascii=False))
+            call.arguments.append(self._take("arguments", arguments))
 
-    def _call_for(self, index: object, id: str, name: str) -> _BuildingCall:
+    def _call_for(self, index: object, id: str, name: str) -> _BuildingCall | None:
+        """Return the call that a piece belongs to, or None where it would be one too many."""
         for call in self._calls:
             if id and call.id == id:
                 return call
@@ -395,6 +422,8 @@ class Assembly:
             return same[-1]
         if index is None and self._calls and not name:
             return self._calls[-1]
+        if len(self._calls) == MOST_ACTIONS:
+            return None
         new = _BuildingCall(index, id, name)
         self._calls.append(new)
         return new
@@ -416,6 +445,11 @@ def estimate_prompt(sent: dict[str, Any]) -> int:
 
 
 def _get(thing: object, name: str) -> Any:
-    if isinstance(thing, dict):
-        return thing.get(name)
-    return getattr(thing, name, None)
+    return thing.get(name) if isinstance(thing, dict) else None
+
+
+def _tokens(thing: object, name: str) -> int | None:
+    """Return a count of tokens, or None where there is none that can be right."""
+    count = _get(thing, name)
+    fits = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS
+    return count if fits else None

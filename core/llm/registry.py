@@ -260,6 +260,7 @@ class LLMs:
             takes_images=entry.takes_images,
             sampling=entry.sampling,
             timeout_seconds=entry.timeout_seconds,
+            total_timeout_seconds=entry.total_timeout_seconds,
             attempts=entry.attempts,
             prices=self._prices,
             first_wait=self._first_wait,

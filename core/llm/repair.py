@@ -6,13 +6,14 @@
 
 import itertools
 import json
+import math
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from core.llm.replies import Written, WrittenCall, load_json, read_json, read_lines, read_tools
+from core.llm.replies import CUT, Written, WrittenCall, load_json, plain, read_json, read_lines, read_tools
 from core.schema.action import (
     ACTION,
     ACTIONS,
@@ -52,11 +53,11 @@ def read_reply(
     no action at all: the proposal holds the problem and the queue is empty.
     """
     written = _written(reply, reply_format, request.permissible)
-    thought = _plain(written.thought)
+    thought = plain(written.thought)
     try:
         actions = _actions(written, reply, request.permissible)
     except _UnusableError as problem:
-        return Proposal(thought=thought, problem=_plain(str(problem))), ()
+        return Proposal(thought=thought, problem=plain(str(problem))), ()
     return Proposal(action=actions[0], thought=thought), actions[1:]
 
 
@@ -83,12 +84,12 @@ def read_alternatives(reply: LLMReply, request: LLMRequest, reply_format: ReplyF
             text = (
                 one if isinstance(one, str) else f"{one.name} {json.dumps(one.arguments, ensure_ascii=False)}"
             )
-            refused.append((_plain(text), _plain(f"{why}{_cut(reply)}")))
+            refused.append((plain(text), plain(f"{why}{_cut(reply)}")))
     return Alternatives(
-        thought=_plain(written.thought),
+        thought=plain(written.thought),
         actions=tuple(actions),
         refused=tuple(refused),
-        problem=_plain(written.problem),
+        problem=plain(written.problem),
     )
 
 
@@ -143,6 +144,8 @@ def _actions(written: Written, reply: LLMReply, permissible: Permissible | None)
 
 def _cut(reply: LLMReply) -> str:
     """Return the sentence that a reply was cut off, or nothing."""
+    if reply.finish_reason == CUT:
+        return " The reply was cut off: it was longer than what is taken."
     length = reply.finish_reason == "length"
     return " The reply was cut off: it reached the limit of max_tokens." if length else ""
 
@@ -197,6 +200,7 @@ def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
         parameter = parameters.get(key)
         if parameter is None:
             takes = ", ".join(parameters) or "no arguments"
+            key = key[:80]
             close = get_close_matches(key, list(parameters), n=1)
             hint = f"did you mean {close[0]}?" if close else f"it takes {takes}."
             raise _UnusableError(f'{name} has no argument "{key}"; {hint}')
@@ -338,9 +342,10 @@ def _number(value: object) -> float | None:
         return None
     if isinstance(value, (int, float, str)):
         try:
-            return float(value)
+            number = float(value)
         except (ValueError, OverflowError):
             return None
+        return number if math.isfinite(number) else None
     return None
 
 
@@ -353,10 +358,11 @@ def _yes_or_no(value: object) -> bool | None:
 
 
 def _no_such(name: str, names: list[str]) -> str:
+    name = name[:80]
     close = get_close_matches(name.lower().replace(" ", "_"), names, n=1)
     what = "is not permissible here" if name in ACTIONS else "is not an action"
     hint = f"did you mean {close[0]}? Permissible are" if close else "permissible are"
-    return f'"{name[:80]}" {what}; {hint}: {", ".join(names)}.'
+    return f'"{name}" {what}; {hint}: {", ".join(names)}.'
 
 
 def _shown(value: object) -> str:
@@ -369,8 +375,3 @@ def _is_object(arguments: str) -> bool:
         return isinstance(load_json(arguments), dict)
     except ValueError:
         return False
-
-
-def _plain(text: str) -> str:
-    """Return `text` without halves of surrogate pairs, which no database or file can keep."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -42,6 +42,14 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ ]*")
 _BRACKET = re.compile(r"\s*\[")
 _JSON_START = re.compile(r"[{\[]")
 _THOUGHTS = ("thought", "reason")
+MOST_ACTIONS = 100
+"""Actions, or tool calls, of one reply that are taken."""
+CUT = "cut"
+"""The finish reason of a reply that was longer than what is taken."""
+_MOST_READ = 2_000_000
+"""Characters that are read in search of JSON, places where it could begin taken together."""
+_DEEPEST = 100
+_TOO_DEEP = "it is nested too deep"
 
 
 def read_tools(reply: LLMReply) -> Written:
@@ -95,6 +103,8 @@ def read_json(reply: LLMReply) -> Written:
         entries = [entries]
     if not isinstance(entries, list) or not entries:
         return Written(thought=thought, problem='The JSON has no actions; list at least one under "actions".')
+    if len(entries) > MOST_ACTIONS:
+        return Written(thought=thought, problem=_too_many(len(entries)))
     actions: list[WrittenCall | str] = []
     for entry in entries:
         if isinstance(entry, str):
@@ -138,21 +148,65 @@ def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
         )
     reasons.append(rest)
     thought = "\n".join(filter(None, (_without_label(reason) for reason in reasons)))
+    if len(actions) > MOST_ACTIONS:
+        return Written(thought=thought or thinking, problem=_too_many(len(actions)))
     return Written(thought=thought or thinking, actions=tuple(actions))
 
 
-def load_json(text: str) -> Any:
-    """Read JSON; raises ValueError with a short reason for anything that is not, however odd."""
+def _too_many(count: int) -> str:
+    return f"The reply has {count} actions, and at most {MOST_ACTIONS} are taken; answer with fewer."
+
+
+def load_json(text: str, *, constants: bool = False) -> Any:
+    """Read JSON; raises ValueError with a short reason for anything that is not, however odd.
+
+    With `constants` NaN and infinities are None; without they are no JSON.
+    """
     try:
-        return json.loads(text, strict=False, parse_constant=_no_constant)
+        value = json.loads(text, strict=False, parse_constant=_no_number if constants else _no_constant)
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at character {error.pos + 1}") from error
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError(_TOO_DEEP) from error
+    except ValueError as error:
+        # Python reads no number of more than 4300 digits, and says how to make it.
+        raise ValueError("a number in it is too long" if "digits" in str(error) else str(error)) from error
+    if text.count("[") + text.count("{") > _DEEPEST and is_deep(value):
+        raise ValueError(_TOO_DEEP)
+    return value
+
+
+def is_deep(value: object) -> bool:
+    """Return whether lists and objects lie deeper in one another than anything that is meant."""
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
+
+
+def _no_number(name: str) -> Any:
+    return None
+
+
+def plain(text: str) -> str:
+    """Return `text` as a database and a window can keep it.
+
+    The halves of a surrogate pair become one character; a half alone, and the character U+0000, become U+FFFD.
+    """
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\0", "\ufffd")
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -215,13 +269,19 @@ def _find_json(text: str, fits: Callable[[object], bool]) -> tuple[Any, str]:
     decoder = json.JSONDecoder(strict=False, parse_constant=_no_constant)
     spare: Any = None
     position = 0
-    tries = 0
-    while (match := _JSON_START.search(text, position)) and tries < 200:
+    read = tries = 0
+    while (match := _JSON_START.search(text, position)) and tries < 200 and read < _MOST_READ:
         tries += 1
         try:
             found, position = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            end = error.pos if isinstance(error, json.JSONDecodeError) else len(text)
+            read += end - match.start()
             position = match.end()
+            continue
+        read += position - match.start()
+        if is_deep(found):
+            trouble = trouble or _TOO_DEEP
             continue
         if fits(found):
             return found, ""

@@ -116,6 +116,8 @@ class LLMSettings(_SamplingSettings):
     takes_images: bool = False
     timeout_seconds: float = Field(default=120.0, gt=0, le=3600)
     """How long to wait for the next piece of an answer."""
+    total_timeout_seconds: float = Field(default=1800.0, gt=0, le=86_400)
+    """How long to wait for the whole of an answer; a slow model may need many minutes for a long one."""
     attempts: int = Field(default=4, ge=1, le=20)
     """How often to try in all, where the failure is one that passes."""
     key_name: str = ""

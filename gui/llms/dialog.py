@@ -90,6 +90,7 @@ class SettingsDialog(QDialog):
         self.requests.setValue(entry.requests_per_minute or 0)
         self.tokens.setValue(entry.tokens_per_minute or 0)
         self.timeout.setValue(round(entry.timeout_seconds))
+        self.total.setValue(round(entry.total_timeout_seconds))
         self.attempts.setValue(entry.attempts)
         self._untouched = self._values()
         self._on_edited()
@@ -117,6 +118,7 @@ class SettingsDialog(QDialog):
             "reasoning_effort": self.effort.currentData(),
             "parallel_tool_calls": False if self.one_call.isChecked() else None,
             "timeout_seconds": float(self.timeout.value()),
+            "total_timeout_seconds": float(self.total.value()),
             "attempts": self.attempts.value(),
             "headers": _read_object(self.headers.text()) or {},
             "body": _read_object(self.body.text()) or {},
@@ -239,10 +241,16 @@ class SettingsDialog(QDialog):
         self.cost.setToolTip("US dollars, from one start of the program to the next")
         spending = in_row(None, self.cost, self.requests, self.tokens, 1, spacing=8)
         self.timeout = QSpinBox(self, minimum=1, maximum=3600, suffix=" s")
+        self.total = labelled(
+            QSpinBox(self, minimum=1, maximum=86_400, singleStep=60, suffix=" s"), "Seconds for a whole reply"
+        )
         self.attempts = QSpinBox(self, minimum=1, maximum=20)
         limits = in_row(
             None,
             self.timeout,
+            QLabel("for a piece,", self),
+            self.total,
+            QLabel("for a reply,", self),
             QLabel("and try at most", self),
             self.attempts,
             QLabel("times", self),

@@ -237,7 +237,9 @@ def test_what_the_fields_round_or_cannot_show_stays_as_it_is_until_it_is_changed
     dialog.description.setText("mine")
     assert dialog.entry() == entry.replace(name="fine", description="mine")
     dialog.attempts.setValue(3)
+    dialog.total.setValue(7200)
     assert dialog.entry().attempts == 3
+    assert dialog.entry().total_timeout_seconds == 7200
     assert dialog.entry().timeout_seconds == 0.5
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.llm.replies import find_object, split_thinking
+from core.llm.replies import find_object, plain, split_thinking
 from core.schema.step import Judgement
 
 T = TypeVar("T")
@@ -27,7 +27,8 @@ _SUBTASK: Mapping[str, SubtaskSaid] = {
     "open": "open",
     "no": "open",
 }
-_MARKUP = r"[*_`#>\"'“”]*"
+# Runs are taken whole (`*+`): signs that two of them could share would take for ever on a line of nothing else.
+_MARKUP = r"[*_`#>\"'“”]*+"
 _LABEL = r"(?:answer|verdict|conclusion|aligned|subtask|task)"
 _BOOL = TypeAdapter(bool)
 
@@ -67,7 +68,7 @@ def read_judgement(text: str) -> Judgement:
     over = str(values.get("subtask", "")).strip().lower()
     known = over in ("open", "done", "needless")
     return Judgement(
-        sentence=str(values.get("effect") or "").strip(),
+        sentence=plain(str(values.get("effect") or "")).strip(),
         aligned=_bool(values.get("aligned")),
         subtask_done=over != "open" if known else None,
         needless=over == "needless",
@@ -86,12 +87,12 @@ def _said(text: str, words: Mapping[str, T]) -> tuple[T | None, str]:
     """Return what the words of a reply say, and the reply without those that stand for themselves."""
     lines = [line.strip() for line in split_thinking(text)[1].splitlines() if line.strip()]
     one = f"{_MARKUP}({'|'.join(words)}){_MARKUP}"
-    alone = re.compile(rf"\W*(?:{_LABEL}{_MARKUP}\s*[:=]\s*)?\W*{one}\W*", re.IGNORECASE)
+    alone = re.compile(rf"\W*+(?:{_LABEL}{_MARKUP}\s*+[:=]\s*+)?+\W*+{one}\W*+", re.IGNORECASE)
     ends = r"(?=\s*(?:[.,;:!()–—]|$)|\s+-)(?!\s*\.\s*\d)"
-    first = re.compile(rf"\W*{one}{ends}", re.IGNORECASE)
+    first = re.compile(rf"\W*+{one}{ends}", re.IGNORECASE)
     last = re.compile(rf"(?<=[.!?])\s+{one}[.!]*$", re.IGNORECASE)
     labelled = re.compile(
-        rf"\b(?:answer|verdict|conclusion){_MARKUP}\s*(?:is\s*:?|:|=)\s*{one}{ends}", re.IGNORECASE
+        rf"\b(?:answer|verdict|conclusion){_MARKUP}\s*+(?:is\s*+:?+|:|=)\s*+{one}{ends}", re.IGNORECASE
     )
     found: list[T] = []
     beside: list[T] = []

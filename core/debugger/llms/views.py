@@ -20,6 +20,7 @@ class LLMEntry(Record):
     reasoning_effort: ReasoningEffort | None = None
     parallel_tool_calls: bool | None = None
     timeout_seconds: float = 120.0
+    total_timeout_seconds: float = 1800.0
     attempts: int = 4
     headers: dict[str, str] = {}
     body: dict[str, Any] = {}

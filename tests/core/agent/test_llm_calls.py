@@ -84,3 +84,52 @@ async def test_a_call_that_is_withdrawn_is_stored_with_the_reason_whatever_its_c
     asker.withdraw_early("cancelled: not needed")
     await ended.wait()
     assert store.calls(state.run)[0].error == "cancelled: not needed"
+
+
+class Streaming:
+    """Says a text in small pieces, all at once, and the rest when it is let."""
+
+    name = "streaming"
+    takes_images = False
+
+    def __init__(self, *, error: Exception | None = None) -> None:
+        self.error = error
+        self.go_on = asyncio.Event()
+
+    async def reply(self, request, *, on_text=None, on_retry=None):
+        for _ in range(20_000):
+            on_text("x" * 8)
+        await self.go_on.wait()
+        if self.error is not None:
+            raise self.error
+        on_text("y")
+        return LLMReply(text="x" * 160_000 + "y")
+
+
+async def test_a_reply_in_thousands_of_pieces_is_told_whole_and_not_thousands_of_times(store):
+    state = state_of(store)
+    store.begin_step(state.run, 1, 1)
+    llm = Streaming()
+    heard: list[str] = []
+
+    def listen(asked) -> None:
+        heard.append(asked.text)
+        if len(asked.text) == 160_000:
+            llm.go_on.set()  # While the server is silent, all that has come is shown.
+
+    reply, _ = await Asker(store, llm, listen).ask(state, REQUEST)
+    assert heard[-1] == reply.text
+    assert len(heard) < 20
+
+
+async def test_a_call_that_ends_in_what_nobody_has_foreseen_is_stored_as_ended(store):
+    state = state_of(store)
+    store.begin_step(state.run, 1, 1)
+    llm = Streaming(error=RecursionError("too deep\ud800"))
+    llm.go_on.set()
+    asker = Asker(store, llm, lambda asked: None)
+    with pytest.raises(RecursionError):
+        await asker.ask(state, REQUEST)
+    assert asker.asking is None
+    (call,) = store.calls(state.run)
+    assert call.error.startswith("RecursionError: too deep\ufffd. This is a mistake of the program")

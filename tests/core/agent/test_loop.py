@@ -1,8 +1,10 @@
 import pytest
 
+from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.errors import LLMError, TraceError
 from core.schema.step import PHASES
 from core.trace.store import TraceStore
+from tests.core.agent.headless import headless
 from tests.core.agent.traced import COVERED, records, steps
 from tests.core.stage import on, page_file, stop
 from tests.llm_server import Reply, call
@@ -350,3 +352,16 @@ def test_an_answer_with_half_a_surrogate_pair_is_stored_and_ends_the_run(stage, 
     run = stage.open(llm_server, url=page_file(tmp_path, "<p>Hello</p>"))
     stage.to_the_end(run)
     assert run.store.run(run.state.run).answer == "a?b"
+
+
+def test_a_run_without_a_window_ends_as_failed_where_something_unforeseen_is_raised(
+    stage, llm_server, monkeypatch
+):
+    def broken(*_) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(OpenAICompatibleLLM, "_read", broken)
+    report = headless(stage, llm_server, "miniwob/click-test-2", "plain")
+    assert (report.outcome, report.exit_code) == ("error", 3)
+    assert report.error.startswith("RecursionError: too deep. This is a mistake of the program")
+    assert stage.services.store.run(report.run).outcome == "error"

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.step import PHASES
 from tests.core.stage import on, page_file, stop
 from tests.llm_server import Reply, call
@@ -177,6 +178,39 @@ def test_an_llm_that_fails_leaves_the_phase_to_be_tried_again(live, server):
     live.wait(lambda: live.step.calls and live.step.calls[0].error)
     live.session.run_commands.run()
     assert live.wait_mode("ended").success is True
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (Reply(body="[" * 100_000), "sent something that is not JSON"),
+        (Reply(body='{"error": {"message": "busy", "code": "²"}}'), "broke off with an error: busy"),
+    ],
+)
+def test_a_broken_reply_leaves_the_phase_to_be_tried_again(live, server, reply, words):
+    live.open()
+    server.otherwise = reply
+    live.session.run_commands.step()
+    assert words in live.wait_mode("failed").message
+    server.otherwise = on('button "ONE"')
+    assert live.to_review().action.action
+
+
+def test_what_nobody_has_foreseen_leaves_the_phase_to_be_tried_again(live, server, monkeypatch):
+    def broken(*_) -> None:
+        raise RecursionError("too deep")
+
+    live.open()
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenAICompatibleLLM, "_read", broken)
+        live.session.run_commands.run()
+        view = live.wait_mode("failed")
+    assert view.message == (
+        "RecursionError: too deep. This is a mistake of the program, and the log has the details; "
+        "step again, or open the task anew."
+    )
+    server.otherwise = on('button "ONE"')
+    assert live.to_review().action.action
 
 
 def test_the_llm_and_the_preset_can_be_changed_in_the_middle(live, server, tmp_path):

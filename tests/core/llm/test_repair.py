@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.llm.repair import read_reply, repair_messages
-from core.llm.replies import as_json, as_lines, as_tool_call
+from core.llm.replies import as_json, as_lines, as_tool_call, plain
 from core.schema.action import (
     ACTIONS,
     Action,
@@ -154,7 +154,7 @@ class TestWhatIsPermissibleComesBackEqual:
         proposal, queue = read_reply(LLMReply(text=text), request(), "json")
         assert proposal.problem == ""
         assert [proposal.action, *queue] == actions
-        assert proposal.thought == thought.strip()
+        assert proposal.thought == plain(thought).strip()
 
     @unhurried
     @given(several, free.filter(lambda text: "action" not in text.lower()))
@@ -242,7 +242,7 @@ class TestProblems:
             ("type", '{"target": 3, "text": "a", "enter": "maybe"}', "type wants true or false as its enter"),
             ("tab_focus", '{"index": 1.5}', "tab_focus wants a whole number as its index, not 1.5."),
             ("tab_focus", '{"index": -1}', "tab_focus cannot use index"),
-            ("wait", '{"seconds": "NaN"}', "wait cannot use seconds"),
+            ("wait", '{"seconds": "NaN"}', "wait wants a number as its seconds"),
             (
                 "select",
                 '{"target": 7, "option": "1"}',

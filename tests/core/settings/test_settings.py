@@ -36,6 +36,7 @@ model = "qwen3:8b"
 description = "The one below the desk"
 takes_images = true
 timeout_seconds = 60.0
+total_timeout_seconds = 7200.0
 attempts = 2
 key_name = "MY_KEY"
 temperature = 0.2

@@ -1,6 +1,11 @@
 """What replies to judgements say, and where they say nothing."""
 
+import json
+import time
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.agent.reflection.judgement_replies import read_aligned, read_judgement, read_subtask, read_yes_no
 
@@ -89,3 +94,35 @@ def test_what_a_judgement_does_not_say_is_not_known():
     found = read_judgement('{"effect": "So.", "aligned": "perhaps", "subtask": "half"}')
     assert (found.aligned, found.subtask_done, found.task_done) == (None, None, None)
     assert read_judgement("The orders came up. YES").aligned is None
+
+
+@pytest.mark.parametrize(
+    "sign", ["-", "*", "_", "*_", "_*", "# ", ". ", " ", '"', "yes ", "answer is ", "answer: "]
+)
+def test_a_line_of_nothing_but_signs_is_read_at_once(sign):
+    text = sign * (50_000 // len(sign))
+    began = time.thread_time()
+    read_yes_no(text)
+    read_subtask(text)
+    assert time.thread_time() - began < 3
+
+
+@pytest.mark.parametrize(
+    ("effect", "sentence"),
+    [("a\ud800b\0c", "a\ufffdb\ufffdc"), (10**30, str(10**30)), ([[1]], "[[1]]"), (None, "")],
+)
+def test_the_sentence_of_a_judgement_can_be_stored_whatever_it_is(effect, sentence):
+    judgement = read_judgement(json.dumps({"effect": effect, "aligned": 10**30, "task_done": "\u00b2"}))
+    assert (judgement.sentence, judgement.aligned, judgement.task_done) == (sentence, None, None)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.text()
+    | st.lists(
+        st.sampled_from(["yes", "NO", "**", "_", ".", "\n", " ", "answer", "is", ":", "{", '"aligned"', "1"])
+    ).map("".join)
+)
+def test_any_reply_is_read_as_a_judgement(text):
+    for read in (read_yes_no, read_subtask, read_aligned, read_judgement):
+        read(text)

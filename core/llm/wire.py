@@ -1,0 +1,107 @@
+"""What is read of a server's answer, and how much: nothing is parsed before its size is known to be bearable.
+
+The openai package sends the request and reads refusals. Answers are read here: its own reader has no limits, and
+makes objects of each piece that cost more than the piece.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
+
+import httpx2
+
+from core.llm.errors import TooLargeError
+from core.llm.replies import load_json
+
+LARGEST_ANSWER = 2 << 20
+"""Bytes of an answer that comes in one piece."""
+LARGEST_LIST = 4 << 20
+"""Bytes of a list of models, of which some servers have thousands."""
+LARGEST_VECTORS = 16 << 20
+"""Bytes of the embeddings of one request."""
+_LARGEST_EVENT = 1 << 20
+_LARGEST_ERROR = 64 << 10
+"""Bytes of a refusal's body; what is beyond is not read."""
+_AFTER_DONE = 0.1
+"""Seconds that a server gets to end its answer after it has called it done; without that the connection is lost."""
+
+HEADERS = {"Accept-Encoding": "identity"}
+"""A few compressed bytes can be gigabytes."""
+
+
+async def check_response(response: httpx2.Response) -> None:
+    """Refuse a compressed answer, and cut the body of a refusal; a hook of the HTTP client."""
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise httpx2.DecodingError(f"compressed as {encoding}")
+    if response.is_error and isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Beginning(response.stream)
+
+
+class _Beginning(httpx2.AsyncByteStream):
+    """The first bytes of a body."""
+
+    def __init__(self, whole: httpx2.AsyncByteStream) -> None:
+        self._whole = whole
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = _LARGEST_ERROR
+        async for piece in self._whole:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+def is_whole(response: httpx2.Response) -> bool:
+    """Return whether the answer comes in one piece, though a stream was asked for."""
+    return "json" in response.headers.get("content-type", "")
+
+
+async def read_whole(response: httpx2.Response, largest: int) -> Any:
+    """Return the JSON value that is the answer.
+
+    Raises ValueError where it is none, its TooLargeError beyond `largest` bytes, and httpx2.HTTPError.
+    """
+    body = bytearray()
+    async with contextlib.aclosing(response.aiter_raw()) as pieces:
+        async for piece in pieces:
+            body += piece
+            if len(body) > largest:
+                raise TooLargeError(f"more than {largest >> 20} MB")
+    return _load(body.decode("utf-8-sig", "replace"))
+
+
+async def read_answer(response: httpx2.Response) -> AsyncGenerator[Any, None]:
+    """Yield the JSON values of a stream of server-sent events until it is called done or ends, or of a whole answer.
+
+    Raises as `read_whole` does; after an event that cannot be read nothing more comes.
+    """
+    if is_whole(response):
+        yield await read_whole(response, LARGEST_ANSWER)
+        return
+    # Some servers name another type or none, or an encoding; events are always in UTF-8.
+    response.headers["content-type"] = "text/event-stream"
+    source = httpx2.EventSource(response, max_event_size=_LARGEST_EVENT)
+    async with contextlib.aclosing(aiter(source)) as events:  # type: ignore[type-var]
+        try:
+            async for event in events:
+                if event.data.startswith("[DONE]"):
+                    break
+                if event.data:
+                    yield _load(event.data)
+        except httpx2.SSEError as error:
+            raise TooLargeError(f"a piece of more than {_LARGEST_EVENT >> 20} MB") from error
+        with contextlib.suppress(TimeoutError, httpx2.HTTPError):
+            async with asyncio.timeout(_AFTER_DONE):
+                async for _ in events:
+                    pass
+
+
+def _load(text: str) -> Any:
+    # Servers write NaN where a number is unknown, such as a probability that nobody asked for.
+    return load_json(text, constants=True)

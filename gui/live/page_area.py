@@ -226,14 +226,20 @@ class PageArea(QWidget):
         if view is not None:
             self._close_view(view)
 
-    def reload_crashed(self, tab: str) -> None:
-        """Put a new tab with the same URL in place of the dead one, which can be shown but not driven again."""
+    def replace_tab(self, tab: str) -> str:
+        """Put an empty tab in the place of one that can be shown but not driven any more; returns its id."""
         view = self.view_of(tab)
         if view is None:
-            return
-        url = view.url()
-        self._add(self._views().index(view)).load(url if not url.isEmpty() else QUrl("about:blank"))
+            return self.open_tab()
+        page = self._add(self._views().index(view))
+        page.load(QUrl("about:blank"))
         self._close_view(view)
+        return page.devToolsId()
+
+    def renderer_of(self, tab: str) -> int:
+        """Return the process id of the renderer of a tab, or 0 where it has none."""
+        view = self.view_of(tab)
+        return self._page(view).renderProcessPid() if view is not None else 0
 
     def close_pages(self) -> None:
         """Let go of all pages and then of their profiles, at once: at the end of the program no loop runs."""

@@ -1,7 +1,9 @@
-"""tests/core/browser/test_recovery.py in the embedded browser."""
+"""tests/core/browser/test_recovery.py in the embedded browser, and what only Qt would ask a person."""
 
 import pytest
+from PySide6.QtWidgets import QApplication, QColorDialog
 
+from gui.live.page_area import PageArea
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.hostile_pages import HOSTILE
 from tests.core.browser.site import Site
@@ -35,3 +37,38 @@ async def test_a_harmless_page_works_after_a_hostile_one(browser: Browsing, site
     await browser.open(HOSTILE[name].serve(site, HOSTILE[name].sample))
     await browser.see()
     await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_page_cannot_start_programs_by_addresses_of_theirs(browser: Browsing, site: Site) -> None:
+    url = HOSTILE["protocols of its own"].serve(site, 5)
+    await browser.open(url)
+    assert "hostile" in await browser.words()
+    assert browser.tabs.current.playwright_page.url == url
+    told = [one.text for one in browser.events() if one.kind == "replaced"]
+    assert all(one.endswith("The tab was closed.") for one in told)
+    await harmless_page_works(browser, site)
+
+
+def test_a_colour_picker_is_refused_and_told(browser: Browsing, site: Site, area: PageArea) -> None:
+    page = "<input type=color aria-label=colour><button onclick=\"this.textContent = 'done'\">b</button>"
+    browser.worker.run(browser.open(site.page(page)))
+    browser.worker.run(_click_the_colour(browser))
+    browser.worker.run(browser.do('click [button "b"]'))
+    browser.worker.run(browser.find("button", "done"))
+    assert "asked for a colour; none was chosen" in "".join(one.text for one in browser.events())
+    assert not [
+        one for one in QApplication.topLevelWidgets() if isinstance(one, QColorDialog) and one.isVisible()
+    ]
+
+
+async def _click_the_colour(browser: Browsing) -> None:
+    await browser.tabs.current.playwright_page.mouse.click(20, 20)
+
+
+@in_browser
+async def test_of_many_events_of_a_page_the_first_are_told(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<script>for (let i = 0; i < 3000; i++) console.error(i)</script>"))
+    told = [one.text for one in browser.events() if one.kind == "console"]
+    assert len(told) == 100
+    assert "More of this kind is not told" in told[-1]

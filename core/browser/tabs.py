@@ -215,7 +215,7 @@ class Tabs:
     def close_off(self, seal: Seal) -> None:
         """Let nothing leave for a server from the next profile on, until `open_up`; what is held back is an event."""
         seal.on_remark = lambda remark: self._note(
-            BrowserEvent(kind="held_back", text=remark, tab=self.current.tab)
+            BrowserEvent(kind="held_back", text=remark, tab=self._current.tab)
         )
         self._seals.append(seal)
 
@@ -382,7 +382,7 @@ class Tabs:
     async def _check_browser(self, page: Page) -> None:
         """Make sure the browser answers, where a page of it does not; raises BrowserError where it was replaced."""
         self._check_lost()
-        if await self._connection.answers():
+        if await self._connection.answers(patiently=True):
             return
         if self._connection.connected:
             # A page that floods the connection with messages stops with its renderer.
@@ -425,7 +425,6 @@ class Tabs:
     async def _replace_tab(self, tab: TabId) -> None:
         """Put an empty tab in the place of one whose renderer has ended, and make it current; raises BrowserError."""
         self._pages.pop(tab, None)
-        self._crashes.discard(tab)
         await self.make_current(await self._asked(self.host.replace_tab(tab), "a tab was not replaced"))
 
     async def _wait_for_page(self, tab: TabId) -> PlaywrightPage:

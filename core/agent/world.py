@@ -98,7 +98,6 @@ class World:
         """Read the current page; a crashed one is brought back first."""
         if self.tabs.current.crashed:
             await self.tabs.revive()
-            await self.tabs.settle(self.tabs.mark())
         return await self.capturer.capture(self.tabs.current, await self.tabs.list())
 
     async def marked_html(self) -> str:

@@ -185,9 +185,13 @@ class Capturer:
                 )
             except PageGone as gone:
                 if page.crashed:
-                    raise BrowserError("The page crashed and cannot be read; open the task anew.") from gone
+                    raise BrowserError(
+                        "The page crashed and cannot be read; step again, or go back to a step."
+                    ) from gone
                 if page.playwright_page.is_closed():
-                    raise BrowserError("The browser or its tab has ended; open the task anew.") from gone
+                    raise BrowserError(
+                        "The browser or its tab has ended; go back to a step, or open the task anew."
+                    ) from gone
                 continue
             took = (time.perf_counter() - started) * 1000
             capture = Capture(observation=observation, html=html, milliseconds=took)

@@ -1,7 +1,9 @@
 """How the documents of a tab are reached: protocol sessions, our script world in them, and what ends every question."""
 
+import asyncio
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 from playwright.async_api import CDPSession
 
@@ -10,6 +12,12 @@ from core.storage.resources import RESOURCES
 
 class PageGone(Exception):
     """The document went away while it was being asked: it navigates, was closed, or crashed."""
+
+
+def let_go(question: "asyncio.Future[Any]") -> None:
+    """Wait for an answer no more; what it would have been, or failed with, nobody needs to know."""
+    question.add_done_callback(lambda done: done.cancelled() or done.exception())
+    question.cancel()
 
 
 @dataclass(eq=False)

@@ -5,11 +5,13 @@ import logging
 import os
 import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Literal
 
 from playwright.async_api import (
     Browser,
     BrowserContext,
+    CDPSession,
     Dialog,
     Download,
     Error,
@@ -17,7 +19,7 @@ from playwright.async_api import (
     Playwright,
 )
 
-from core.browser.host import profile_folder, profile_names, runs_as_root
+from core.browser.host import KILL, profile_folder, profile_names, runs_as_root
 from core.schema.errors import BrowserError
 from core.schema.events import BrowserEvent, TabId
 
@@ -25,7 +27,6 @@ log = logging.getLogger(__name__)
 
 VIEWPORT = (1000, 720)
 _ACTIVATE_SECONDS = 2.0
-_RELOAD_SECONDS = 15.0
 _OFF_IN_PLAYWRIGHT = (
     "AvoidUnnecessaryBeforeUnloadCheckSync DestroyProfileOnBrowserClose HttpsUpgrades "
     "HttpsFirstBalancedModeAutoEnable LensOverlay MediaRouter PaintHolding ThirdPartyStoragePartitioning "
@@ -80,7 +81,9 @@ class ChromiumHost:
         self._current: TabId = ""
         self._closing: TabId = ""
         self._listeners: list[Callable[[BrowserEvent], None]] = []
-        self._crashed: dict[TabId, str] = {}
+        self._crashed: set[TabId] = set()
+        self._processes: list[int] = []
+        """The processes of the browsers that were started."""
         self._opening = asyncio.Lock()
 
     async def connect(self, playwright: Playwright) -> Any:
@@ -97,7 +100,15 @@ class ChromiumHost:
             )
         except Error as error:
             raise BrowserError(f"{self._executable} did not start as a browser: {_said(error)}") from error
+        self._processes = [await self._process_of(self._browser)]
         return self._Contexts(self)
+
+    @staticmethod
+    async def _process_of(browser: Browser) -> int:
+        session = await browser.new_browser_cdp_session()
+        processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+        await session.detach()
+        return int(next(one["id"] for one in processes if one["type"] == "browser"))
 
     class _Contexts:
         """What `Tabs` reads of a browser: its contexts, the persistent one of a named profile among them."""
@@ -112,6 +123,10 @@ class ChromiumHost:
         def is_connected(self) -> bool:
             browser = self._host._browser
             return browser is not None and browser.is_connected() and not self._host._profile_died
+
+        async def new_browser_cdp_session(self) -> CDPSession:
+            assert self._host._browser is not None
+            return await self._host._browser.new_browser_cdp_session()
 
     async def open_profile(self, name: str | None) -> TabId:
         await self._close_context()
@@ -144,6 +159,8 @@ class ChromiumHost:
                 f"The profile {name} could not be opened; close the browser that uses it: {_said(error)}"
             ) from error
         context.on("close", self._on_profile_closed)
+        if context.browser is not None:
+            self._processes.append(await self._process_of(context.browser))
         return context
 
     def _on_profile_closed(self, context: BrowserContext) -> None:
@@ -218,14 +235,14 @@ class ChromiumHost:
             return
 
     def _on_crash(self, tab: TabId, page: Page) -> None:
-        self._crashed[tab] = page.url
+        self._crashed.add(tab)
 
     def _on_close(self, tab: TabId) -> None:
         index = next((i for i, (known, _) in enumerate(self._tabs) if known == tab), None)
         if index is None:
             return
         del self._tabs[index]
-        self._crashed.pop(tab, None)
+        self._crashed.discard(tab)
         if self._current == tab and self._tabs:
             self._current = self._tabs[max(index - 1, 0)][0]
         if tab != self._closing:
@@ -273,9 +290,7 @@ class ChromiumHost:
             if not self._tabs and self._context is not None and alive:
                 await self._open_tab()
 
-    async def reload_crashed(self, tab: TabId) -> None:
-        """Put a new tab in place of the dead one: Chromium's own cannot be driven any more."""
-        url = self._crashed.pop(tab, "")
+    async def replace_tab(self, tab: TabId) -> TabId:
         place = next((i for i, (known, _) in enumerate(self._tabs) if known == tab), len(self._tabs))
         dead = self._page(tab)
         fresh = await self.open_tab()
@@ -285,14 +300,22 @@ class ChromiumHost:
             if page is not None:
                 self._tabs.insert(place, (fresh, page))
             await dead.close()
-        if url and page is not None:
-            try:
-                await page.goto(url, wait_until="commit", timeout=_RELOAD_SECONDS * 1000)
-            except Error as error:
-                self._announce(
-                    "load_failed", f"The crashed page {url} could not be loaded again.", fresh, url
-                )
-                log.info("Loading a crashed page again: %s", error)
+        return fresh
+
+    async def end_renderer(self, tab: TabId) -> bool:
+        return False  # The protocol does not tell which process runs which page.
+
+    async def awake(self) -> None:
+        """The browser is a process of its own."""
+
+    async def kill(self) -> None:
+        self._tabs.clear()
+        self._crashed.clear()
+        self._browser, self._context, self._profile_died = None, None, False
+        processes, self._processes = self._processes, []
+        for process in processes:
+            with suppress(OSError):  # It has ended.
+                os.kill(process, KILL)
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         return None
@@ -310,6 +333,7 @@ class ChromiumHost:
                 await context.close()
             except Error as error:
                 log.info("Closing a profile: %s", error)
+            del self._processes[1:]
 
     async def close(self) -> None:
         await self._close_context()
@@ -319,6 +343,7 @@ class ChromiumHost:
                 await browser.close()
             except Error as error:
                 log.info("Closing the browser: %s", error)
+        self._processes.clear()
 
 
 def _said(error: Error) -> str:

@@ -6,12 +6,16 @@ connects; nothing above knows which host it is.
 
 import os
 import re
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent, TabId
+
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""Windows knows one way to end a process, whatever the signal."""
 
 
 def runs_as_root() -> bool:
@@ -57,8 +61,20 @@ class BrowserHost(Protocol):
         """Return the current tab."""
         ...
 
-    async def reload_crashed(self, tab: TabId) -> None:
-        """Bring a tab whose renderer died back to life at its URL."""
+    async def replace_tab(self, tab: TabId) -> TabId:
+        """Put an empty tab in the place of one that is dead or does not answer, and make it current."""
+        ...
+
+    async def end_renderer(self, tab: TabId) -> bool:
+        """Kill the process that runs the tab's page, without asking the page; False where the host does not know it."""
+        ...
+
+    async def awake(self) -> None:
+        """Return as soon as whoever serves the browser on our side could serve it."""
+        ...
+
+    async def kill(self) -> None:
+        """End the browser without asking it; one that is the window's stays."""
         ...
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.channel import WORLD, Channel, FrameLink, PageGone, world_script
+from core.browser.channel import WORLD, Channel, FrameLink, PageGone, let_go, world_script
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
@@ -65,6 +65,12 @@ class PageProtocol:
         self.sent = SentLog()
         self.patient: Callable[[], bool] = lambda: False
         """Whether an answer may be long in coming, for something is held that the page waits for."""
+        self.check_lost: Callable[[], Awaitable[None]] = _nothing
+        """Raises BrowserError where the page is gone because the browser has ended or is being replaced."""
+        self.check_browser: Callable[[], Awaitable[None]] = _nothing
+        """Makes sure that it is the page which does not answer; raises BrowserError where it was the whole browser."""
+        self.end_renderer: Callable[[], Awaitable[None]] = self.crash
+        """Ends the renderer of a page that cannot be helped; raises BrowserError where more had to go."""
         self.log = log
 
     async def prepare(self, channel: Channel) -> None:
@@ -151,14 +157,17 @@ class PageProtocol:
         self.windows_opened += 1
         self.loading.changed.set()
 
-    def _on_crash(self) -> None:
+    def end_waiting(self) -> None:
+        """Wait for nothing of the page any more: a dead renderer answers nothing, not even with an error."""
         self.crashed = True
         self.loading.stop()
         self.requests.forget()
         self._world_came.set()
-        # A dead renderer answers nothing, not even with an error.
         for waiting in tuple(self._in_flight):
             waiting.cancel()
+
+    def _on_crash(self) -> None:
+        self.end_waiting()
         self._tell("crash", "The page's renderer crashed.", self.playwright_page.url)
 
     def _tell(self, kind: BrowserEventKind, text: str, url: str) -> None:
@@ -276,8 +285,8 @@ class PageProtocol:
         """
         patience = HANG_SECONDS if patience is None else patience
         if self.crashed:
-            asyncio.ensure_future(work).cancel()
-            raise PageGone("the renderer crashed")
+            let_go(asyncio.ensure_future(work))
+            raise await self._crashed()
         task = asyncio.ensure_future(work)
         self._in_flight.add(task)
         loop = asyncio.get_running_loop()
@@ -294,20 +303,26 @@ class PageProtocol:
                 if left <= patience:
                     raise BrowserError(
                         f"The page at {self.playwright_page.url} does not answer; "
-                        "reload it or open the task anew."
+                        "go back to a step, or open the task anew."
                     )
                 await self._keep_alive(session or self.channel)
             if task.cancelled():
-                raise PageGone("the renderer crashed")
+                raise await self._crashed()
             return task.result()
         except Error as error:
+            await self.check_lost()
             if why := gone(error):
                 raise PageGone(why) from error
             raise
         finally:
             self._in_flight.discard(task)
-            if not task.done():
-                task.cancel()
+            let_go(task)
+
+    async def _crashed(self) -> PageGone:
+        """Return what to raise where the renderer is gone; raises BrowserError where more than that had to go."""
+        async with self._rescue:  # Who ended it may find that it was no help.
+            await self.check_lost()
+        return PageGone("the renderer crashed")
 
     async def stir(self, patience: float | None = None) -> None:
         """Make sure the page answers; a script of it that loops for ever is ended. Raises nothing."""
@@ -317,9 +332,15 @@ class PageProtocol:
             log.info("The page does not answer: %s", error)
 
     async def _keep_alive(self, channel: Channel) -> None:
-        """Make sure the page's script runs on: a loop is ended, and a renderer that cannot be helped too."""
+        """Make sure the page's script runs on: a loop is ended, and a renderer that cannot be helped too.
+
+        Raises BrowserError where more than that had to be ended.
+        """
         async with self._rescue:
             if self.crashed or await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
+                return
+            await self.check_browser()
+            if self.crashed:
                 return
             self._tell(
                 "hang",
@@ -329,7 +350,22 @@ class PageProtocol:
             await self._answers(channel, "Runtime.terminateExecution", {})
             if not await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
                 log.warning("Ending the page's script did not help; its renderer is ended.")
-                await self._answers(channel, "Page.crash", {})
+                await self.end_renderer()
+
+    async def crash(self) -> None:
+        """Ask the browser to end the renderer."""
+        await self._answers(self.channel, "Page.crash", {})
+
+    async def ended(self, seconds: float) -> bool:
+        """Return whether the renderer has ended, waiting for it for so long."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not self.crashed and not self.playwright_page.is_closed():
+                    self.loading.changed.clear()
+                    await self.loading.changed.wait()
+        except TimeoutError:
+            return False
+        return True
 
     @staticmethod
     async def _answers(channel: Channel, method: str, params: dict[str, Any]) -> bool:
@@ -374,6 +410,10 @@ class PageProtocol:
 
     def main_frame(self) -> FrameLink:
         return FrameLink(self.loading.main_frame, self.channel, self.playwright_page.url, "", None)
+
+
+async def _nothing() -> None:
+    pass
 
 
 def _lacks_walker(result: dict[str, Any]) -> bool:

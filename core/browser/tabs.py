@@ -1,16 +1,23 @@
-"""The tabs of one browser, as the agent acts in them: opened, focused, closed, popped up."""
+"""The tabs of one browser, as the agent acts in them: opened, focused, closed, popped up, and replaced.
+
+Where the browser does not answer, a part of it is replaced and an event says
+so: the renderer of the tab, then the profile with all tabs, then the
+connection (see `core.browser.recovery`). Without its renderer the page is
+loaded again; with the profile or the connection it is gone (`Tabs.lost`) until
+a profile is opened anew, which going back to a step does.
+"""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from playwright.async_api import Browser as PlaywrightBrowser
-from playwright.async_api import Error, Playwright, async_playwright
+from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
+from core.browser.channel import PageGone
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, network_reason
@@ -18,6 +25,7 @@ from core.browser.page import Page
 from core.browser.page_protocol import Refs
 from core.browser.recorded.offline_replay import Seal
 from core.browser.recorded.recorder import NetworkRecorder
+from core.browser.recovery import FAILURES, TAB_SECONDS, Connection, Rung, Unanswered, reason_of
 from core.browser.sent_requests import Ask, Holding
 from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled, SettleMark, mark, settle
 from core.schema.errors import ActionError, BrowserError
@@ -26,11 +34,21 @@ from core.schema.observation import Tab
 from core.schema.restore import Sent
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 GOTO_SECONDS = 30.0
 START_SECONDS = 30.0
 _TITLE_SECONDS = 2.0
 _WINDOW_SECONDS = 2.0
+_RENDERER_SECONDS = 4.0
+"""So long the end of a renderer may take."""
+_ENDED = "The browser has ended; go back to a step, or open the task anew."
+_GO_BACK = "Go back to a step, or open the task anew, to go on."
+_FLOODED = "The browser did not answer while the page ran; the page's renderer was ended."
+_RUNGS: dict[Rung, str] = {
+    "profile": "It was replaced by a new profile with an empty tab.",
+    "connection": "The connection to it was ended and made anew, with an empty tab.",
+}
 _BY_SCRIPT = "The page asked ("
 """How hosts begin to tell of an alert, a confirm or a prompt, which the protocol tells of too."""
 
@@ -40,10 +58,13 @@ class Tabs:
 
     def __init__(self, host: BrowserHost) -> None:
         self.host = host
-        self.current: Page
+        self.lost = ""
+        """What was replaced and why, in whole sentences: the page is gone since then. Empty while there is one."""
         self.log = PageListener()
-        self._playwright: Playwright | None = None
-        self._browser: PlaywrightBrowser | None = None
+        self._current: Page
+        self._connection = Connection(host)
+        self._replacing = asyncio.Lock()
+        self._left_sent: tuple[Sent, ...] = ()
         self._pages: dict[TabId, Page] = {}
         self._found: dict[PlaywrightPage, TabId] = {}
         self._refs = Refs()
@@ -63,44 +84,116 @@ class Tabs:
         self._loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(START_SECONDS):
-                self._playwright = await async_playwright().start()
-                self._browser = await self.host.connect(self._playwright)
+                await self._connection.begin()
         except (Error, TimeoutError) as error:
-            await self.close()
-            said = str(error).partition("\n")[0] or f"it did not start within {START_SECONDS:g} s"
-            raise BrowserError(f"The browser cannot be driven: {said}") from error
+            await self._connection.end(by_force=True)
+            said = reason_of(error) if str(error) else f"it did not start within {START_SECONDS:g} s"
+            raise BrowserError(f"The browser cannot be driven: {said}.") from error
         except BaseException:
-            await self.close()
+            await self._connection.end(by_force=True)
             raise
 
     async def open_profile(self, name: str | None = None) -> Page:
         """Close all tabs and begin with one empty tab in a clean profile, or in the named one.
 
-        A browser that has died meanwhile is started, or connected to, again.
-        Raises BrowserError, and UsageError for a name that cannot be used.
+        A browser that has died meanwhile is started, or connected to, again;
+        so is one that does not answer. Raises BrowserError, and UsageError for
+        a name that cannot be used.
         """
-        if self._browser is None or not self._browser.is_connected():
-            await self.close()
-            await self.start()
-        self._pages.clear()
-        self._found.clear()
-        self._refs = Refs()
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                tab = await self.host.open_profile(name)
-                self.log.forget()
-        except (Error, TimeoutError) as error:
-            said = str(error).partition("\n")[0] or f"nothing came of it within {START_SECONDS:g} s"
-            raise BrowserError(f"The browser could not open an empty tab: {said}") from error
-        await self.make_current(tab)
+        async with self._replacing:
+            if not self._connection.connected:
+                await self._connection.end(by_force=True)
+                await self.start()
+            await self._begin_with(name, (None, "profile", "connection"), "")
+        self.lost, self._left_sent = "", ()
         context = self.current.playwright_page.context
         try:
             for seal in self._seals:
                 await seal.put_on(context)
         except Error as error:
-            raise BrowserError("The browser has ended; open the task anew.") from error
+            raise BrowserError(_ENDED) from error
         self.network.follow(context, logins=name is None)
         return self.current
+
+    async def _begin_with(self, name: str | None, rungs: Sequence[Rung | None], why: str) -> None:
+        """Open a profile with one empty tab, after replacing what a rung names; the next one follows where that fails.
+
+        `why` says what did not answer. Raises BrowserError after the last rung, and UsageError.
+        """
+        silent = False
+        seconds = START_SECONDS if name else TAB_SECONDS  # A named profile may be a browser of its own.
+        for rung in rungs:
+            if silent and rung != "connection" and "connection" in rungs:
+                continue  # Where nothing is answered, another profile is no help.
+            if rung is not None:
+                self._note(BrowserEvent(kind="replaced", text=f"{why} {_RUNGS[rung]}"))
+            try:
+                if rung == "connection":
+                    await self._connection.end(by_force=True)
+                    await self.start()
+                self._pages.clear()
+                self._found.clear()
+                self._refs = Refs()
+                opened = self.host.open_profile(name)
+                tab = await self._connection.awaited(opened, "a new profile was not opened", seconds=seconds)
+                self.log.forget()
+                await self._attach(tab)
+            except FAILURES as error:
+                log.warning("Opening a profile: %s", error)
+                silent = isinstance(error, Unanswered) and error.connection
+                why = f"{reason_of(error)}."
+            else:
+                return
+        raise BrowserError(
+            f"No browser could be had, also after a new one was begun. {why} The command doctor tells what is missing."
+        )
+
+    async def _asked(self, work: Awaitable[T], what: str, *, seconds: float = TAB_SECONDS) -> T:
+        """Await something the browser must do; where it does not, it is replaced and BrowserError raised."""
+        try:
+            return await self._connection.awaited(work, what, seconds=seconds)
+        except Unanswered as error:
+            if not self._browser_lives():
+                raise await self._ended() from error
+            raise await self._replace("connection" if error.connection else "profile", str(error)) from error
+
+    async def _ended(self) -> BrowserError:
+        return await self._replace("connection", "The browser has ended.")
+
+    async def _replace(self, rung: Rung, why: str) -> BrowserError:
+        """Replace the profile, or the connection, and return the error that says that the page is gone.
+
+        Of several who ask at the same time for the same page, the first is heeded.
+        """
+        asked_by = self._current
+        async with self._replacing:
+            if self.lost or self._current is not asked_by:
+                return self._is_lost() if self.lost else BrowserError(_ENDED)
+            self._left_sent = self.take_sent()
+            self.lost = f"{why} {_RUNGS[rung]}"
+            try:
+                await self._begin_with(None, ("profile", "connection") if rung == "profile" else (rung,), why)
+            except BrowserError as error:
+                self.lost = f"{why} {error}"
+            return self._is_lost()
+
+    def _is_lost(self) -> BrowserError:
+        return BrowserError(f"{self.lost} {_GO_BACK}")
+
+    @property
+    def current(self) -> Page:
+        """The tab that is acted in; raises BrowserError where the browser was replaced and has none of the run."""
+        self._check_lost()
+        return self._current
+
+    def _check_lost(self) -> None:
+        if self.lost:
+            raise self._is_lost()
+
+    async def _check_ended(self) -> None:
+        self._check_lost()
+        if not self._browser_lives():
+            raise await self._ended()
 
     @asynccontextmanager
     async def sealed(self, seal: Seal) -> AsyncGenerator[None, None]:
@@ -122,7 +215,7 @@ class Tabs:
     def close_off(self, seal: Seal) -> None:
         """Let nothing leave for a server from the next profile on, until `open_up`; what is held back is an event."""
         seal.on_remark = lambda remark: self._note(
-            BrowserEvent(kind="held_back", text=remark, tab=self.current.tab)
+            BrowserEvent(kind="held_back", text=remark, tab=self._current.tab)
         )
         self._seals.append(seal)
 
@@ -133,22 +226,7 @@ class Tabs:
 
     async def close(self) -> None:
         """Let go of the browser; what is already gone is no error."""
-        playwright, self._playwright, self._browser = self._playwright, None, None
-        if playwright is None:
-            return
-        try:
-            async with asyncio.timeout(10):
-                await self.host.close()
-        except (Error, TimeoutError) as error:
-            log.info("Letting go of the browser: %s", error)
-        try:
-            async with asyncio.timeout(10):
-                await playwright.stop()
-        except (Exception, asyncio.CancelledError) as error:
-            if (task := asyncio.current_task()) is not None and task.cancelling():
-                raise
-            # Playwright's driver may have died before; it raises whatever its pipe did.
-            log.info("Ending Playwright: %s", error)
+        await self._connection.end()
 
     # What happens beside what was asked
 
@@ -163,12 +241,13 @@ class Tabs:
 
     def take_sent(self) -> tuple[Sent, ...]:
         """Return what the tabs have sent since the last call, those that are closed by now left out."""
-        return tuple(sent for page in self._pages.values() for sent in page.sent.take())
+        left, self._left_sent = self._left_sent, ()
+        return (*left, *(sent for page in self._pages.values() for sent in page.sent.take()))
 
     @property
     def untaken_sent(self) -> tuple[Sent, ...]:
         """What the next call of `take_sent` would return."""
-        return tuple(sent for page in self._pages.values() for sent in page.sent.untaken)
+        return (*self._left_sent, *(sent for page in self._pages.values() for sent in page.sent.untaken))
 
     def _on_host_event(self, event: BrowserEvent) -> None:
         if self._loop is not None and not self._loop.is_closed():
@@ -181,7 +260,7 @@ class Tabs:
         if event.kind == "dialog" and not event.text.startswith(_BY_SCRIPT):
             self.log.note_question(event.text, event.url)
         if event.kind == "crash" and (page := self._pages.get(event.tab)):
-            page.crashed = True
+            page.end_waiting()
         for listener in self._listeners:
             listener(event)
 
@@ -200,13 +279,18 @@ class Tabs:
 
     async def list(self) -> tuple[Tab, ...]:
         """Return the tabs in the order the person sees them."""
+        if not self._browser_lives():
+            raise await self._ended()
         tabs = []
-        for index, tab in enumerate(await self.host.tabs()):
+        for index, tab in enumerate(await self._open_tabs()):
             page = await self._playwright_page(tab)
             title = "" if page is None else await self._title(tab, page)
             url = page.url if page is not None else ""
             tabs.append(Tab(index=index, title=title, url=url, current=tab == self.current.tab))
         return tuple(tabs)
+
+    async def _open_tabs(self) -> tuple[TabId, ...]:
+        return await self._asked(self.host.tabs(), "it did not tell its tabs")
 
     async def _title(self, tab: TabId, page: PlaywrightPage) -> str:
         if tab == self.current.tab:
@@ -219,74 +303,146 @@ class Tabs:
 
     async def open(self) -> None:
         """Open an empty tab and make it current."""
-        await self.make_current(await self.host.open_tab())
+        await self.make_current(await self._asked(self.host.open_tab(), "a tab was not opened"))
 
     async def focus(self, index: int) -> None:
         """Make the tab at `index` current; raises ActionError when there is none."""
-        tabs = await self.host.tabs()
+        tabs = await self._open_tabs()
         if index >= len(tabs):
             raise ActionError(f"There is no tab {index}; there are {len(tabs)}, counted from 0.")
         await self.make_current(tabs[index])
 
     async def close_current(self) -> None:
         """Close the current tab; raises ActionError for the last one."""
-        if len(await self.host.tabs()) <= 1:
+        if len(await self._open_tabs()) <= 1:
             raise ActionError("This is the only tab: it stays open.")
         gone = self.current.tab
-        await self.host.close_tab(gone)
+        await self._asked(self.host.close_tab(gone), "a tab was not closed")
         self._pages.pop(gone, None)
         await self.make_current(await self.host.current_tab())
 
     async def follow(self) -> bool:
         """Take hold of the tab the host says is current; returns whether it is another than before."""
-        tab = await self.host.current_tab()
+        tab = await self._asked(self.host.current_tab(), "it did not tell its tab")
         if tab == self.current.tab and not self.current.playwright_page.is_closed():
             return False
         await self.make_current(tab)
         return True
 
     async def make_current(self, tab: TabId) -> None:
-        """Activate a tab and attach to it where that has not been done; raises BrowserError."""
+        """Activate a tab and attach to it where that has not been done; raises BrowserError.
+
+        One that does not answer is closed, and where that is no help the profile is replaced.
+        """
         try:
-            async with asyncio.timeout(START_SECONDS):
-                await self.host.activate_tab(tab)
-                if tab not in self._pages or self._pages[tab].playwright_page.is_closed():
-                    found = await self._wait_for_page(tab)
-                    self._pages[tab] = await Page.attach(tab, found, self._note, self._refs, self.log)
-                    self._pages[tab].patient = lambda: self.holding.held > 0
-        except (Error, TimeoutError) as error:
-            raise BrowserError("A tab of the browser cannot be driven; open the task anew.") from error
-        self.current = self._pages[tab]
+            await self._attach(tab)
+        except FAILURES as error:
+            if self.lost:
+                raise self._is_lost() from error
+            if not self._browser_lives():
+                raise await self._ended() from error
+            why = f"{reason_of(error)}."
+            rung: Rung = "profile" if await self._connection.answers() else "connection"
+            if rung == "connection" or not await self._closed(tab, why):
+                raise await self._replace(rung, why) from error
+
+    async def _closed(self, tab: TabId, why: str) -> bool:
+        """Close a tab that cannot be attached to, and go to one that was; return whether that is possible."""
+        self._note(BrowserEvent(kind="replaced", text=f"{why} The tab was closed.", tab=tab))
+        what = "the tab was not closed"
+        try:
+            known = [one for one in await self._open_tabs() if one in self._pages and one != tab]
+            if known:
+                await self._connection.awaited(self.host.close_tab(tab), what)
+                await self._attach(known[-1])
+            else:
+                await self._attach(await self._connection.awaited(self.host.replace_tab(tab), what))
+        except FAILURES as error:
+            log.warning("Closing a tab that does not answer: %s", error)
+            return False
+        return True
+
+    async def _attach(self, tab: TabId) -> None:
+        """Activate a tab, attach to it where that has not been done, and make it current; raises `FAILURES`."""
+        what = "a tab was not made current"
+        await self._connection.awaited(self.host.activate_tab(tab), what)
+        if tab not in self._pages or self._pages[tab].playwright_page.is_closed():
+            found = await self._connection.awaited(
+                self._wait_for_page(tab), "a tab was opened but not announced"
+            )
+            attached = Page.attach(tab, found, self._note, self._refs, self.log)
+            page = await self._connection.awaited(attached, "a tab was not attached to")
+            page.patient = lambda: self.holding.held > 0
+            page.check_lost = self._check_ended
+            page.check_browser = lambda: self._check_browser(page)
+            page.end_renderer = lambda: self._end_renderer(page)
+            self._pages[tab] = page
+        self._current = self._pages[tab]
+
+    async def _check_browser(self, page: Page) -> None:
+        """Make sure the browser answers, where a page of it does not; raises BrowserError where it was replaced."""
+        self._check_lost()
+        if await self._connection.answers(patiently=True):
+            return
+        if self._connection.connected:
+            # A page that floods the connection with messages stops with its renderer.
+            self._note(BrowserEvent(kind="hang", text=_FLOODED, tab=page.tab, url=page.playwright_page.url))
+            if not await self.host.end_renderer(page.tab):
+                await page.crash()
+            if await self._connection.answers(patiently=True):
+                return
+        raise await self._replace("connection", "The browser did not answer.")
+
+    async def _end_renderer(self, page: Page) -> None:
+        """End the renderer of a page that cannot be helped; raises BrowserError where the profile was replaced."""
+        if not await self.host.end_renderer(page.tab):
+            await page.crash()
+        if not await page.ended(_RENDERER_SECONDS):
+            raise await self._replace(
+                "profile", "A page did not answer, and its renderer could not be ended."
+            )
 
     async def revive(self) -> None:
-        """Bring a crashed current tab back at its URL; raises BrowserError."""
-        tab = self.current.tab
-        self._pages.pop(tab, None)
-        self._crashes.discard(tab)
+        """Bring a crashed current tab back at its URL and wait; raises BrowserError.
+
+        A page that ends its renderer there once more is left: the tab is empty then.
+        """
+        tab, url = self.current.tab, self.current.playwright_page.url
+        await self._replace_tab(tab)
+        if url in ("", "about:blank"):
+            return
         try:
-            async with asyncio.timeout(START_SECONDS):
-                await self.host.reload_crashed(tab)
-        except (Error, TimeoutError) as error:
-            raise BrowserError("The crashed page cannot be brought back; open the task anew.") from error
-        await self.make_current(await self.host.current_tab())
+            await self._goto(self.current, url)
+            await settle(self.current, SettleMark(0, 0))
+        except (Error, PageGone) as error:
+            text = f"The crashed page {url} could not be loaded again."
+            self._note(BrowserEvent(kind="load_failed", text=text, tab=self.current.tab, url=url))
+            log.info("Loading a crashed page again: %s", error)
+        if self.current.crashed:
+            await self._replace_tab(self.current.tab)
+            raise BrowserError(f"The page {url} ended its renderer twice; the tab is empty. {_GO_BACK}")
+
+    async def _replace_tab(self, tab: TabId) -> None:
+        """Put an empty tab in the place of one whose renderer has ended, and make it current; raises BrowserError."""
+        self._pages.pop(tab, None)
+        await self.make_current(await self._asked(self.host.replace_tab(tab), "a tab was not replaced"))
 
     async def _wait_for_page(self, tab: TabId) -> PlaywrightPage:
-        deadline = asyncio.get_running_loop().time() + 10
-        while asyncio.get_running_loop().time() < deadline:
+        while True:
             page = await self._playwright_page(tab)
             if page is not None:
                 return page
             # Playwright tells of the page in a moment of its own; there is no event for one by its id.
             await asyncio.sleep(0.01)
-        raise BrowserError("A tab was opened but the browser never announced it; restart the program.")
 
     async def _playwright_page(self, tab: TabId) -> PlaywrightPage | None:
         known = self._pages.get(tab)
         if known is not None and not known.playwright_page.is_closed():
             return known.playwright_page
-        if self._browser is None or not self._browser.is_connected():
-            raise BrowserError("The browser has ended; open the task anew.")
-        for context in self._browser.contexts:
+        browser = self._connection.browser
+        if browser is None or not self._connection.connected:
+            raise BrowserError(_ENDED)
+        for context in browser.contexts:
             for page in context.pages:
                 if page.is_closed():
                     continue
@@ -317,7 +473,7 @@ class Tabs:
             await self._goto(page, url)
         except Error as error:
             if not self._browser_lives():
-                raise BrowserError("The browser has ended; open the task anew.") from error
+                raise await self._ended() from error
             text = error.message.partition("\n")[0]
             message = f"{url} could not be opened: {_reason(text)}."
             kind: BrowserEventKind = "certificate" if certificate_refused(text) else "load_failed"
@@ -326,12 +482,12 @@ class Tabs:
             raise ActionError(message) from error
         return await self.settle(before)
 
-    @staticmethod
-    async def _goto(page: Page, url: str) -> None:
+    async def _goto(self, page: Page, url: str) -> None:
         """Begin to load a URL; tried again where what was loading before gets in its way."""
         for left in (1, 0):
+            begun = page.playwright_page.goto(url, wait_until="commit", timeout=GOTO_SECONDS * 1000)
             try:
-                await page.playwright_page.goto(url, wait_until="commit", timeout=GOTO_SECONDS * 1000)
+                await self._asked(begun, f"{url} was not opened", seconds=GOTO_SECONDS + 5)
                 return
             except Error as error:
                 if "interrupted by another navigation" not in error.message or not left:
@@ -339,7 +495,7 @@ class Tabs:
             await settle(page, mark(page))
 
     def _browser_lives(self) -> bool:
-        return self._browser is not None and self._browser.is_connected()
+        return self._connection.connected
 
     @asynccontextmanager
     async def held(self, ask: Ask) -> AsyncGenerator[None, None]:
@@ -351,7 +507,7 @@ class Tabs:
             async with self.holding.on(self.current.playwright_page.context, ask):
                 yield
         except Error as error:
-            raise BrowserError("The browser has ended; open the task anew.") from error
+            raise BrowserError(_ENDED) from error
 
     async def settle(self, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
         """Wait for the current tab to come to rest; follows a popup the action opened.
@@ -378,7 +534,7 @@ class Tabs:
             since = mark(page)  # The action chose another tab, where nothing has been begun.
         settled = await settle(page, since, bounds)
         if not self._browser_lives():
-            raise BrowserError("The browser has ended; open the task anew.")
+            raise await self._ended()
         if page.windows_opened > since.windows:
             await self._window_comes(page)
         if await self.follow():

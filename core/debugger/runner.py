@@ -220,7 +220,7 @@ class Runner:
                 self.rest(run, "waiting", "The LLM call was cancelled; step to ask again.")
             raise
         except (BackstepError, PageGone) as error:
-            message = str(error) or "The page went away; step again."
+            message = _lost(run) or str(error) or "The page went away; step again."
             self._publisher.log("error", "session", message)
             if isinstance(error, TraceError):
                 self._publisher.change(saved=False)
@@ -380,6 +380,17 @@ class Runner:
         self._publisher.set_mode("waiting", message)
         self._publisher.publish_step(run)
         return True
+
+
+def _lost(run: AgentRun) -> str:
+    """Return how a run whose browser was replaced can go on, or nothing where it has its page."""
+    if not (lost := run.world.tabs.lost):
+        return ""
+    # A step can be gone back to once its page has been read.
+    step = run.state.number - (run.next_phase == "observe")
+    if step < 1:
+        return f"{lost} Open the task again (Ctrl+R) to begin anew in it."
+    return f"{lost} Go back to step {step} (Ctrl+B) to go on from there in it."
 
 
 def _mode_of(run: AgentRun) -> Mode:

@@ -222,6 +222,10 @@ class Session:
 
     def _on_browser_event(self, event: BrowserEvent) -> None:
         level: Literal["info", "warning", "error"] = (
-            "error" if event.kind in ("crash", "hang") else "info" if event.kind == "popup" else "warning"
+            "error"
+            if event.kind in ("crash", "hang", "replaced")
+            else "info"
+            if event.kind == "popup"
+            else "warning"
         )
         self.log(level, "browser", event.text)

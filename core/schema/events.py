@@ -19,6 +19,7 @@ BrowserEventKind = Literal[
     "load_failed",
     "console",
     "held_back",
+    "replaced",
 ]
 
 

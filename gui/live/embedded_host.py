@@ -1,6 +1,7 @@
 """The browser inside the window as a `BrowserHost`: calls from the worker's loop, answered by the GUI thread."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -8,7 +9,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QImageWriter
 
-from core.browser.host import profile_names
+from core.browser.host import KILL, profile_names
 from core.schema.events import BrowserEvent, TabId
 from gui.live.page_area import PageArea
 
@@ -81,8 +82,25 @@ class EmbeddedHost:
     async def current_tab(self) -> TabId:
         return await self._ask(self._area.current_tab)
 
-    async def reload_crashed(self, tab: TabId) -> None:
-        await self._ask(lambda: self._area.reload_crashed(tab))
+    async def replace_tab(self, tab: TabId) -> TabId:
+        return await self._ask(lambda: self._area.replace_tab(tab))
+
+    async def end_renderer(self, tab: TabId) -> bool:
+        process = await self._ask(lambda: self._area.renderer_of(tab))
+        if not process:
+            return False
+        try:
+            os.kill(process, KILL)
+        except OSError:
+            return False  # It has ended meanwhile, or is not ours to end.
+        return True
+
+    async def awake(self) -> None:
+        # The engine's browser lives in the GUI thread.
+        await self._ask(lambda: None)
+
+    async def kill(self) -> None:
+        """The browser is the window's: it goes when the window goes."""
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         image = await self._ask(lambda: self._grab(tab))

@@ -3,9 +3,22 @@
 What a page asks never opens a box of Qt's own: dialogs, popups, downloads and errors are answered by rule.
 """
 
+from collections import Counter
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, QStandardPaths, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import (
+    QChildEvent,
+    QCoreApplication,
+    QEvent,
+    QObject,
+    QRect,
+    QStandardPaths,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWebEngineCore import (
     QWebEngineCertificateError,
@@ -13,9 +26,10 @@ from PySide6.QtWebEngineCore import (
     QWebEnginePage,
     QWebEnginePermission,
     QWebEngineProfile,
+    QWebEngineSettings,
 )
 from PySide6.QtWebEngineWidgets import QWebEngineView
-from PySide6.QtWidgets import QLabel, QLineEdit, QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QColorDialog, QLabel, QLineEdit, QStackedWidget, QTabBar, QWidget
 
 from core.browser.host import profile_folder, runs_as_root
 from core.schema.events import BrowserEvent, BrowserEventKind
@@ -24,6 +38,10 @@ from gui.widgets.words import labelled, set_tone
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 Announce = Callable[[BrowserEvent], None]
+
+
+_MOST_TOLD = 100
+"""Events of a kind that are told of one document."""
 
 
 class WebPage(QWebEnginePage):
@@ -43,12 +61,20 @@ class WebPage(QWebEnginePage):
         self._announce = announce
         self._open_tab = open_tab
         self.handed_over = False
+        self._told: Counter[BrowserEventKind] = Counter()
+        self.loadStarted.connect(self._told.clear)
         self._leaving = QCoreApplication.translate("QWebEnginePage", LEAVING)
         self.certificateError.connect(self._on_certificate_error)
         self.renderProcessTerminated.connect(self._on_terminated)
         self.permissionRequested.connect(self._on_permission)
 
     def tell(self, kind: BrowserEventKind, text: str) -> None:
+        """Announce an event; of more than 100 of a kind since the document began to load, the rest is left out."""
+        self._told[kind] += 1
+        if self._told[kind] > _MOST_TOLD:
+            return
+        if self._told[kind] == _MOST_TOLD:
+            text = f"{text} More of this kind is not told until the page is loaded again."
         self._announce(BrowserEvent(kind=kind, text=text, tab=self.devToolsId(), url=self.url().toString()))
 
     def _asked(self, kind: str, message: str, accepted: bool) -> None:
@@ -75,7 +101,10 @@ class WebPage(QWebEnginePage):
         self, level: QWebEnginePage.JavaScriptConsoleMessageLevel, message: str, line: int, source: str
     ) -> None:
         # Without this override Qt prints every message of every page to stderr.
-        if level == QWebEnginePage.JavaScriptConsoleMessageLevel.ErrorMessageLevel:
+        if (
+            self._told["console"] < _MOST_TOLD
+            and level == QWebEnginePage.JavaScriptConsoleMessageLevel.ErrorMessageLevel
+        ):
             self.tell("console", f"The page logged an error: {message[:500]}")
 
     def chooseFiles(self, mode: QWebEnginePage.FileSelectionMode, old, accepted):  # type: ignore[no-untyped-def]
@@ -104,6 +133,23 @@ class WebPage(QWebEnginePage):
     def _on_permission(self, permission: QWebEnginePermission) -> None:
         permission.deny()
         self.tell("dialog", f"The page asked for {permission.permissionType().name}; it was refused.")
+
+
+class WebView(QWebEngineView):
+    """Refuses what the engine would open over the page for a person to answer: a colour picker."""
+
+    def childEvent(self, event: QChildEvent) -> None:
+        super().childEvent(event)
+        if event.added():
+            # It is only about to become a dialog.
+            QTimer.singleShot(0, self, self._refuse)
+
+    def _refuse(self) -> None:
+        for dialog in self.findChildren(QColorDialog):
+            dialog.reject()
+            page = self.page()
+            assert isinstance(page, WebPage)
+            page.tell("dialog", "The page asked for a colour; none was chosen: fill in the field.")
 
 
 class PageArea(QWidget):
@@ -161,6 +207,9 @@ class PageArea(QWidget):
         profile = self._named(name) if name else QWebEngineProfile(self)
         self._drop_all()
         old, self._profile = self._profile, profile
+        # A link to a program such as mail would start it, outside the window.
+        unknown = QWebEngineSettings.UnknownUrlSchemePolicy.DisallowUnknownUrlSchemes
+        profile.settings().setUnknownUrlSchemePolicy(unknown)
         if old is not profile:
             profile.downloadRequested.connect(self._on_download)
             self._let_go(old)
@@ -193,7 +242,7 @@ class PageArea(QWidget):
 
     def _add(self, place: int | None = None) -> WebPage:
         assert self._profile is not None
-        view = QWebEngineView(self._stack)
+        view = WebView(self._stack)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         page = WebPage(
             self._profile,
@@ -233,14 +282,20 @@ class PageArea(QWidget):
         if view is not None:
             self._close_view(view)
 
-    def reload_crashed(self, tab: str) -> None:
-        """Put a new tab with the same URL in place of the dead one, which can be shown but not driven again."""
+    def replace_tab(self, tab: str) -> str:
+        """Put an empty tab in the place of one that can be shown but not driven any more; returns its id."""
         view = self.view_of(tab)
         if view is None:
-            return
-        url = view.url()
-        self._add(self._views().index(view)).load(url if not url.isEmpty() else QUrl("about:blank"))
+            return self.open_tab()
+        page = self._add(self._views().index(view))
+        page.load(QUrl("about:blank"))
         self._close_view(view)
+        return page.devToolsId()
+
+    def renderer_of(self, tab: str) -> int:
+        """Return the process id of the renderer of a tab, or 0 where it has none."""
+        view = self.view_of(tab)
+        return self._page(view).renderProcessPid() if view is not None else 0
 
     def close_pages(self) -> None:
         """Let go of all pages and then of their profiles, at once: at the end of the program no loop runs."""

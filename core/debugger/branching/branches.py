@@ -201,9 +201,12 @@ class Branches(SessionCommands):
         )
 
     def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:
-        """Return the browser and the episode of the current run, where the row is a run of the same task."""
+        """Return the browser and the episode of the current run, where the row is a run of the same task.
+
+        After the browser was replaced it is in no episode.
+        """
         current = self._current.run
-        if current is None:
+        if current is None or current.world.tabs.lost:
             return None, None
         mine = self._current.need_services().store.run(current.state.run)
         same = (row.task, row.seed, row.instruction, row.profile, offline) == (

@@ -21,7 +21,7 @@ from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
 
 Value = str | bool | int | float | tuple[str, ...]
-_FAILURES = ("crash", "hang", "certificate", "load_failed")
+_FAILURES = ("crash", "hang", "replaced", "certificate", "load_failed")
 """Kinds of browser events that are written as exceptions."""
 
 

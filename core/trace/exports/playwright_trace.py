@@ -33,7 +33,7 @@ PAGE = "page@1"
 VIEWPORT = (1280, 720)
 """Taken where the page did not tell the size of its viewport."""
 _SUFFIXES = {"image/webp": ".webp", "image/jpeg": ".jpeg", "image/png": ".png"}
-_ERRORS = ("crash", "hang", "load_failed", "certificate")
+_ERRORS = ("crash", "hang", "replaced", "load_failed", "certificate")
 _IN_LOG = ("console", "dialog")
 """Events that the log of the page tells of more exactly."""
 _WHEN = (1980, 1, 1, 0, 0, 0)

@@ -89,7 +89,6 @@ class Browsing:
         """Read the page; a crashed one is brought back first."""
         if self.tabs.current.crashed:
             await self.tabs.revive()
-            await self.tabs.settle(self.tabs.mark())
         capture = await self.capturer.capture(self.tabs.current, await self.tabs.list())
         return capture.observation
 

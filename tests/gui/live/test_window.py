@@ -18,6 +18,8 @@ from gui.breakpoints.controller import BreakpointsController
 from gui.live.embedded_host import EmbeddedHost
 from gui.live.page_area import PageArea
 from gui.shell.main_window import MainWindow
+from tests.core.browser.hostile_pages import HOSTILE
+from tests.core.browser.site import Site
 from tests.core.stage import config_folder_in, llms_for, on, page_file, settings_for
 from tests.gui.live.engine_plugin import ENDPOINT
 from tests.llm_server import LLMServer
@@ -240,3 +242,22 @@ def test_a_breakpoint_of_the_panel_stops_the_run_and_the_tree_leads_back_to_a_br
     assert window.runs.tree.isExpanded(left)
     desk.step_to_review()
     assert window.view.step == 1
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("name", ["timers that spin", "console errors"])
+def test_a_hostile_page_leaves_the_window_with_a_browser_that_works(
+    desk: LiveWindow, llm_server: LLMServer, site: Site, name: str
+) -> None:
+    llm_server.otherwise = on('button "ONE"')
+    url = HOSTILE[name].serve(site, HOSTILE[name].sample)
+    desk.session.tasks.open("web/open", 0, url=url, instruction="Look at it.")
+    desk.wait_until(lambda: desk.window.view.mode in ("waiting", "failed"))
+    assert "estart the program" not in desk.window.view.message
+    desk.session.tasks.open("miniwob/click-test-2", 0)
+    desk.wait_until(lambda: desk.window.view.task == "miniwob/click-test-2")
+    desk.wait_for("waiting")
+    desk.step_to_review()
+    desk.trigger("step")
+    desk.wait_for("ended")
+    assert desk.window.view.success is True

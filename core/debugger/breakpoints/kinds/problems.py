@@ -48,10 +48,13 @@ class Failure(Breakpoint):
         return f"{_SENTENCES[what]}: {cut(reason)}"
 
 
+_CRASHES = ("crash", "hang", "replaced")
+
+
 def _failure(event: DebugEvent) -> tuple[FailureKind, str] | None:
     """Return what has failed at this event, and why."""
     if event.browser_event is not None:
-        return ("crash", event.browser_event.text) if event.browser_event.kind in ("crash", "hang") else None
+        return ("crash", event.browser_event.text) if event.browser_event.kind in _CRASHES else None
     if event.where == "after call" and event.call is not None:
         error = event.call.error
         # The person who cancels a call knows about it.
@@ -61,7 +64,7 @@ def _failure(event: DebugEvent) -> tuple[FailureKind, str] | None:
     acted = event.completed(Acted)
     if acted is None:
         return None
-    crash = next((one for one in acted.events if one.kind in ("crash", "hang")), None)
+    crash = next((one for one in acted.events if one.kind in _CRASHES), None)
     if crash is not None:
         return "crash", crash.text
     # A step without an action had a reply that could not be used, which has hit after decide.

@@ -1,0 +1,179 @@
+"""Playwright's driver and its connection to a host's browser: begun, asked whether they answer, ended by force.
+
+What does not answer is replaced, the smallest part first: the renderer of a
+tab, then the profile with its tabs, then the connection. `core.browser.tabs`
+climbs these rungs. What tells a part that has died from a busy machine is
+here: a question that does not concern any page (`Connection.answers`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from typing import Any, Literal, TypeVar
+
+from playwright.async_api import Browser, CDPSession, Error, Playwright, async_playwright
+
+from core.browser.channel import let_go
+from core.browser.host import BrowserHost
+from core.schema.errors import BrowserError
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+Rung = Literal["profile", "connection"]
+"""What is replaced where ending a tab's renderer is not enough."""
+
+TAB_SECONDS = 8.0
+"""A new, empty tab is given up after this long, where the browser answers meanwhile."""
+_PATIENCE = 2.0
+"""After this long without an answer the browser is asked whether it answers at all."""
+_SIGNS = 20
+_SIGN_SECONDS = 0.25
+"""So often, and each time so long, the answer to that is waited for."""
+_MOST_SIGNS = 40
+"""Where it is patient: as long as messages come, which were sent before the answer."""
+_LEAVE_SECONDS = 1.5
+"""So long a driver may take to end by itself."""
+
+
+class Unanswered(Exception):
+    """What was asked of the browser was not answered; `connection` says that nothing at all is."""
+
+    def __init__(self, what: str, *, connection: bool) -> None:
+        super().__init__(f"The browser did not answer: {what}.")
+        self.connection = connection
+
+
+class Connection:
+    """One driver at a time, and the browser that it is connected to."""
+
+    def __init__(self, host: BrowserHost) -> None:
+        self._host = host
+        self._manager = async_playwright()
+        self._playwright: Playwright | None = None
+        self._sign: CDPSession | None = None
+        self._messages = 0
+        self.browser: Browser | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether driver and browser are there; they may not answer all the same."""
+        process = self._process
+        alive = process is None or process.returncode is None
+        return self.browser is not None and alive and self.browser.is_connected()
+
+    @property
+    def _transport(self) -> Any:
+        # WORKAROUND: Playwright cannot end a driver that does not read, nor tell that one is busy (1.65).
+        return getattr(getattr(self._manager, "_client", None), "_transport", None)
+
+    @property
+    def _process(self) -> Any:
+        return getattr(self._transport, "_proc", None)
+
+    async def begin(self) -> None:
+        """Start a driver and connect to the host's browser; raises Error and BrowserError."""
+        self._manager = async_playwright()
+        self._playwright = await self._manager.start()
+        self._listen(self._transport)
+        self.browser = await self._host.connect(self._playwright)
+        self._sign = await self.browser.new_browser_cdp_session()
+
+    def _listen(self, transport: Any) -> None:
+        # Nobody asks Playwright why its driver ended, of which asyncio would complain.
+        transport.on_error_future.add_done_callback(lambda end: end.cancelled() or end.exception())
+        handle = transport.on_message
+
+        def counted(message: Any) -> None:
+            self._messages += 1
+            handle(message)
+
+        transport.on_message = counted
+
+    async def answers(self, *, patiently: bool = False) -> bool:
+        """Return whether the browser answers a question that concerns no page.
+
+        After 5 s it does not; `patiently` after 10 s, as long as other
+        messages come. Time in which this loop stood still, or the thread that
+        serves the browser, does not count.
+        """
+        if self._sign is None or not self.connected:
+            return False
+        asked = asyncio.ensure_future(self._sign.send("Browser.getVersion"))
+        try:
+            silent = 0
+            for _ in range(_MOST_SIGNS if patiently else _SIGNS):
+                await self._host.awake()
+                messages = self._messages
+                await asyncio.wait({asked}, timeout=_SIGN_SECONDS)
+                if asked.done():
+                    return asked.exception() is None
+                silent = silent + 1 if messages == self._messages else 0
+                if silent >= _SIGNS:
+                    return False
+            return False
+        finally:
+            let_go(asked)
+
+    async def awaited(self, work: Awaitable[T], what: str, *, seconds: float = TAB_SECONDS) -> T:
+        """Await something the browser must do, for `seconds` at most as long as it answers anything else.
+
+        `what` names it in the error. Raises Unanswered, and what `work` raises.
+        """
+        task = asyncio.ensure_future(work)
+        waited = 0.0
+        try:
+            while True:
+                await asyncio.wait({task}, timeout=_PATIENCE)
+                if task.done():
+                    return task.result()
+                waited += _PATIENCE
+                if not await self.answers():
+                    raise Unanswered(what, connection=True)
+                if waited >= seconds and not task.done():
+                    raise Unanswered(what, connection=False)
+        except Error as error:
+            if self.connected:
+                raise
+            raise Unanswered(what, connection=True) from error
+        finally:
+            let_go(task)
+
+    async def end(self, *, by_force: bool = False) -> None:
+        """Let go of the browser and end the driver; what does not go by itself, or not at all `by_force`, is killed."""
+        playwright, process = self._playwright, self._process
+        self._playwright = None
+        if playwright is None:
+            return
+        try:
+            if by_force:
+                await self._host.kill()
+            else:
+                await self.awaited(self._host.close(), "it did not close")
+        except (Error, Unanswered) as error:
+            log.info("Letting go of the browser: %s", error)
+            await self._host.kill()
+            by_force = True
+        finally:
+            self._sign, self.browser = None, None
+        leaving = asyncio.ensure_future(playwright.stop())
+        try:
+            await asyncio.wait({leaving}, timeout=_LEAVE_SECONDS if by_force else 10)
+        finally:
+            if process is not None and process.returncode is None:
+                log.warning("Playwright's driver did not end by itself and was killed.")
+                process.kill()
+        try:
+            await asyncio.wait({leaving}, timeout=_LEAVE_SECONDS)
+        finally:
+            let_go(leaving)  # The driver may have died before; it raises whatever its pipe did.
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of what went wrong, without its full stop."""
+    said = str(error).partition("\n")[0] or type(error).__name__
+    return said.rstrip(".")
+
+
+FAILURES = (Unanswered, Error, TimeoutError, BrowserError)
+"""What a browser that is to be replaced raises."""

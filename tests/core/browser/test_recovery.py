@@ -1,0 +1,158 @@
+"""A browser that does not answer is replaced, the smallest part first, and a harmless page works afterwards.
+
+Asked of an installed Chromium here, and of the embedded browser in tests/gui/live.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from core.browser.tabs import Tabs
+from core.schema.errors import ActionError, BrowserError
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.hostile_pages import HOSTILE
+from tests.core.browser.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("impatient")]
+
+
+def driver_of(tabs: Tabs) -> int:
+    """Return the process of Playwright's driver."""
+    return int(tabs._connection._process.pid)
+
+
+async def harmless_page_works(browser: Browsing, site: Site) -> None:
+    await browser.tabs.open_profile()
+    await browser.open(site.page("<button onclick=\"this.textContent = 'done'\">harmless</button>"))
+    await browser.do('click [button "harmless"]')
+    await browser.find("button", "done")
+
+
+def told(browser: Browsing) -> str:
+    return "\n".join(one.text for one in browser.events() if one.kind in ("hang", "crash", "replaced"))
+
+
+@in_browser
+@pytest.mark.parametrize("name", [name for name, page in HOSTILE.items() if page.sample])
+async def test_a_harmless_page_works_after_a_hostile_one(browser: Browsing, site: Site, name: str) -> None:
+    page = HOSTILE[name]
+    with suppress(ActionError, BrowserError):
+        await browser.open(page.serve(site, page.sample))
+        await browser.see()
+    await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_killed_renderer_is_told_and_its_page_loaded_again(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<button>b</button>"))
+    assert browser.tabs._connection.browser is not None
+    session = await browser.tabs._connection.browser.new_browser_cdp_session()
+    processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+    for renderer in (one["id"] for one in processes if one["type"] == "renderer"):
+        os.kill(int(renderer), signal.SIGKILL)
+    assert await browser.tabs.current.ended(20)
+    await browser.find("button", "b")
+    assert "renderer" in told(browser)
+
+
+@in_browser
+async def test_a_killed_driver_is_replaced_and_the_page_is_said_to_be_gone(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page("<button>b</button>")
+    await browser.open(url)
+    os.kill(driver_of(browser.tabs), signal.SIGKILL)
+    with pytest.raises(BrowserError, match=r"has ended.*made anew.*[Gg]o back to a step"):
+        await browser.open(url)
+    with pytest.raises(BrowserError, match=r"has ended.*made anew"):
+        await browser.see()
+    assert "The browser has ended. The connection to it was ended and made anew" in told(browser)
+    await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_stopped_driver_is_replaced_while_a_page_is_read(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<button>b</button>"))
+    driver = driver_of(browser.tabs)
+    os.kill(driver, signal.SIGSTOP)
+    with pytest.raises(BrowserError, match=r"did not answer.*made anew"):
+        await browser.see()
+    assert driver_of(browser.tabs) != driver
+    assert not alive(driver)
+    await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_driver_that_stopped_between_two_tasks_is_replaced(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<button>b</button>"))
+    os.kill(driver_of(browser.tabs), signal.SIGSTOP)
+    await harmless_page_works(browser, site)
+    assert "The connection to it was ended and made anew, with an empty tab." in told(browser)
+
+
+@in_browser
+async def test_a_profile_that_does_not_answer_is_replaced(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = browser.host.open_profile
+    silent = iter([True, False])
+
+    async def open_profile(name: str | None) -> str:
+        tab = await opened(name)
+        # It is there, but nothing ever tells of it.
+        return "no such target" if next(silent, False) else tab
+
+    monkeypatch.setattr(browser.host, "open_profile", open_profile)
+    monkeypatch.setattr("core.browser.tabs.TAB_SECONDS", 2.0)
+    monkeypatch.setattr("core.browser.recovery.TAB_SECONDS", 2.0)
+    await harmless_page_works(browser, site)
+    assert "not announced. It was replaced by a new profile with an empty tab." in told(browser)
+
+
+@in_browser
+async def test_a_tab_that_never_comes_is_closed_and_its_opener_goes_on(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await browser.open(site.page("<button>b</button>"))
+    opener = browser.tabs.current.tab
+    find = Tabs._playwright_page
+
+    async def never(self: Tabs, tab: str) -> Any:
+        return await find(self, tab) if tab == opener else None
+
+    monkeypatch.setattr(Tabs, "_playwright_page", never)
+    monkeypatch.setattr("core.browser.recovery.TAB_SECONDS", 2.0)
+    await browser.tabs.open()
+    assert browser.tabs.current.tab == opener
+    assert "a tab was opened but not announced. The tab was closed." in told(browser)
+    await browser.find("button", "b")
+
+
+@in_browser
+async def test_a_page_that_hangs_again_when_it_is_loaded_again_leaves_an_empty_tab(
+    browser: Browsing, site: Site
+) -> None:
+    url = HOSTILE["timers that spin"].serve(site)
+    await browser.open(url)
+    with pytest.raises(BrowserError, match=r"ended its renderer twice; the tab is empty"):
+        await browser.see()
+    assert (await browser.see()).url == "about:blank"
+    await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_slow_server_is_no_dead_browser(browser: Browsing, site: Site) -> None:
+    await browser.open(f"{site.home}/slow?seconds=6")
+    assert "came late" in await browser.words()
+    assert told(browser) == ""
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True

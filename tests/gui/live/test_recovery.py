@@ -1,0 +1,74 @@
+"""tests/core/browser/test_recovery.py in the embedded browser, and what only Qt would ask a person."""
+
+import pytest
+from PySide6.QtWidgets import QApplication, QColorDialog
+
+from gui.live.page_area import PageArea
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.hostile_pages import HOSTILE
+from tests.core.browser.site import Site
+from tests.core.browser.test_recovery import (
+    harmless_page_works,
+    test_a_driver_that_stopped_between_two_tasks_is_replaced,
+    test_a_killed_driver_is_replaced_and_the_page_is_said_to_be_gone,
+    test_a_killed_renderer_is_told_and_its_page_loaded_again,
+    test_a_page_that_hangs_again_when_it_is_loaded_again_leaves_an_empty_tab,
+    test_a_profile_that_does_not_answer_is_replaced,
+    test_a_stopped_driver_is_replaced_while_a_page_is_read,
+)
+
+__all__ = [
+    "test_a_driver_that_stopped_between_two_tasks_is_replaced",
+    "test_a_killed_driver_is_replaced_and_the_page_is_said_to_be_gone",
+    "test_a_killed_renderer_is_told_and_its_page_loaded_again",
+    "test_a_page_that_hangs_again_when_it_is_loaded_again_leaves_an_empty_tab",
+    "test_a_profile_that_does_not_answer_is_replaced",
+    "test_a_stopped_driver_is_replaced_while_a_page_is_read",
+]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("impatient")]
+
+
+@in_browser
+@pytest.mark.parametrize(
+    "name",
+    ["a loop after load", "console errors", "exceptions", "frames of its own protocol", "windows"],
+)
+async def test_a_harmless_page_works_after_a_hostile_one(browser: Browsing, site: Site, name: str) -> None:
+    await browser.open(HOSTILE[name].serve(site, HOSTILE[name].sample))
+    await browser.see()
+    await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_page_cannot_start_programs_by_addresses_of_theirs(browser: Browsing, site: Site) -> None:
+    url = HOSTILE["protocols of its own"].serve(site, 5)
+    await browser.open(url)
+    assert "hostile" in await browser.words()
+    assert browser.tabs.current.playwright_page.url == url
+    told = [one.text for one in browser.events() if one.kind == "replaced"]
+    assert all(one.endswith("The tab was closed.") for one in told)
+    await harmless_page_works(browser, site)
+
+
+def test_a_colour_picker_is_refused_and_told(browser: Browsing, site: Site, area: PageArea) -> None:
+    page = "<input type=color aria-label=colour><button onclick=\"this.textContent = 'done'\">b</button>"
+    browser.worker.run(browser.open(site.page(page)))
+    browser.worker.run(_click_the_colour(browser))
+    browser.worker.run(browser.do('click [button "b"]'))
+    browser.worker.run(browser.find("button", "done"))
+    assert "asked for a colour; none was chosen" in "".join(one.text for one in browser.events())
+    assert not [
+        one for one in QApplication.topLevelWidgets() if isinstance(one, QColorDialog) and one.isVisible()
+    ]
+
+
+async def _click_the_colour(browser: Browsing) -> None:
+    await browser.tabs.current.playwright_page.mouse.click(20, 20)
+
+
+@in_browser
+async def test_of_many_events_of_a_page_the_first_are_told(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<script>for (let i = 0; i < 3000; i++) console.error(i)</script>"))
+    told = [one.text for one in browser.events() if one.kind == "console"]
+    assert len(told) == 100
+    assert "More of this kind is not told" in told[-1]

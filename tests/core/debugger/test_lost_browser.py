@@ -14,6 +14,12 @@ __all__ = ["impatient"]
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("impatient")]
 
 
+@pytest.fixture(autouse=True)
+def patient_tests(monkeypatch):
+    """Each rung is waited for in turn, and a loaded machine takes several times as long."""
+    monkeypatch.setattr("tests.core.debugger.live.SECONDS", 180.0)
+
+
 @pytest.fixture
 def under_review(live, server, tmp_path):
     """A run whose first step is about to click."""

@@ -32,7 +32,7 @@ Wait = Callable[["Future[Any]"], Any]
 class Worker:
     """An asyncio loop in a thread of its own."""
 
-    def __init__(self, wait: Wait = lambda future: future.result(60)) -> None:
+    def __init__(self, wait: Wait = lambda future: future.result(240)) -> None:
         self._wait = wait
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="browser tests", daemon=True)

@@ -26,7 +26,7 @@ from tests.llm_server import LLMServer
 
 pytestmark = pytest.mark.browser
 
-WAIT = 30_000
+WAIT = 120_000
 
 
 class LiveWindow:

@@ -151,10 +151,8 @@ def test_a_reply_that_is_no_judgement_is_asked_for_once_more_and_then_counts_as_
     assert run.state.reflection.scheduled.kind == "go back"
 
 
-def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_later_steps(
-    stage, llm_server, fast, page
-):
-    go_on = threading.Event()
+def after_a_yes(stage, llm_server, fast, page, go_on):
+    """Return a run whose first step was judged right, with its remedies out until `go_on`."""
     llm_server.script(
         *together(Reply(text="1. Open the orders"), clicks('link "Archive"')),
         clicks('link "Orders"', before=go_on),
@@ -163,6 +161,14 @@ def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_lat
     run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
     run.state.overlap = True
     stage.step(run)
+    return run
+
+
+def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_later_steps(
+    stage, llm_server, fast, page
+):
+    go_on = threading.Event()
+    run = after_a_yes(stage, llm_server, fast, page, go_on)
     assert run.state.number == 2
     assert records(run, 1)["anticipate"].remedies == ()
     go_on.set()
@@ -181,14 +187,7 @@ def test_a_yes_does_not_wait_for_remedies_which_come_in_later_under_those_of_lat
 
 def test_remedies_of_a_trial_that_has_ended_do_not_come_into_the_next_one(stage, llm_server, fast, page):
     go_on = threading.Event()
-    llm_server.script(
-        *together(Reply(text="1. Open the orders"), clicks('link "Archive"')),
-        clicks('link "Orders"', before=go_on),
-        judged(True),
-    )
-    run = stage.open(llm_server, url=page, instruction="Find the order number.", preset=fast)
-    run.state.overlap = True
-    stage.step(run)
+    run = after_a_yes(stage, llm_server, fast, page, go_on)
     apply_edit(run, StartNewTrial())
     go_on.set()
     llm_server.script(Reply(text="The archive is of no use."))

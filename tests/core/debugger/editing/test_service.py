@@ -160,7 +160,8 @@ def test_try_it_here_saves_and_asks_again_at_once(editor, live, server, tmp_path
     assert [kind for kind, _, _, _ in live.interventions(live.view.run)] == ["ask again"]
 
 
-def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
+def to_called_policy(live, server):
+    """Go on to the first action of a policy that the shop's first one has called."""
     live.session.agent.set_preset("step")
     live.open("shop/goal-000")
     server.script(says("search_shop [steel bottle]"), says("wait [1]"))
@@ -168,6 +169,10 @@ def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
     live.session.corrections.accept()
     live.wait_phase("observe")
     live.to_review()
+
+
+def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
+    to_called_policy(live, server)
     assert live.step.stack.frames[0].policy == "search_shop"
     view = editor.ask(editor.service.open_path, live.step.stack.frames[0].file)
     assert view.name == POLICY
@@ -193,13 +198,7 @@ def test_a_file_of_elsewhere_is_left_to_an_editor_of_ones_own(editor, live):
 @pytest.fixture
 def shop(live, server):
     """The shop's task at its first action, on a policy of its own text."""
-    live.session.agent.set_preset("step")
-    live.open("shop/goal-000")
-    server.script(says("search_shop [steel bottle]"), says("wait [1]"))
-    live.to_review()
-    live.session.corrections.accept()
-    live.wait_phase("observe")
-    live.to_review()
+    to_called_policy(live, server)
     return live.view.run
 
 

@@ -150,6 +150,16 @@ def test_the_users_prompt_wins_also_when_it_comes_later(prompts, own):
     assert "Task: " in render(prompts, "plain/user.j2")
 
 
+def assert_reported(prompts, own, text, line, said):
+    """Render a prompt, which has to be refused with its file, this line and these words."""
+    path = own / "plain" / "user.j2"
+    path.write_text(text)
+    with pytest.raises(DataError) as refused:
+        render(prompts, "plain/user.j2")
+    assert str(refused.value).startswith(f"{path}, line {line}: ")
+    assert said in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
@@ -166,12 +176,7 @@ def test_the_users_prompt_wins_also_when_it_comes_later(prompts, own):
     ],
 )
 def test_an_error_in_a_prompt_is_reported_with_file_and_line(prompts, own, text, line, said):
-    path = own / "plain" / "user.j2"
-    path.write_text(text)
-    with pytest.raises(DataError) as refused:
-        render(prompts, "plain/user.j2")
-    assert str(refused.value).startswith(f"{path}, line {line}: ")
-    assert said in str(refused.value)
+    assert_reported(prompts, own, text, line, said)
 
 
 @pytest.mark.parametrize(
@@ -190,12 +195,7 @@ def test_an_error_in_a_prompt_is_reported_with_file_and_line(prompts, own, text,
     ],
 )
 def test_a_prompt_without_end_is_given_up_with_file_and_line(prompts, own, text, line, said):
-    path = own / "plain" / "user.j2"
-    path.write_text(text)
-    with pytest.raises(DataError) as refused:
-        render(prompts, "plain/user.j2")
-    assert str(refused.value).startswith(f"{path}, line {line}: ")
-    assert said in str(refused.value)
+    assert_reported(prompts, own, text, line, said)
 
 
 def test_a_prompt_that_takes_too_long_is_given_up(prompts, own, monkeypatch):

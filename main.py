@@ -55,7 +55,7 @@ def entry() -> None:
     """Run the command line; an error that a user can mend is one sentence and an exit code."""
     try:
         from core.cli.app import make_app, run_app
-        from core.storage.temp_folder import begin_temp_folder
+        from core.system.temp_folder import begin_temp_folder
 
         if sys.argv[1:2] != ["test"]:  # What a test leaves is to be looked at.
             with contextlib.suppress(OSError):  # What cannot be written there is told where it is written.

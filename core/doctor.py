@@ -27,6 +27,7 @@ from core.schema.record import Record
 from core.setup import display_problem
 from core.setup.libraries import missing_libraries, packages_for
 from core.setup.project import find_distribution, load_project, unmet
+from core.system.patience import within
 
 if TYPE_CHECKING:
     from core.settings.settings import Settings
@@ -82,7 +83,7 @@ def exit_code(findings: Iterable[Finding]) -> int:
 
 async def _made(name: str, check: Check, seconds: float) -> CheckNote:
     try:
-        async with asyncio.timeout(seconds) as limit:
+        async with within(seconds) as limit:
             found = check() if inspect.iscoroutinefunction(check) else await _in_thread(check)
             return await found if inspect.isawaitable(found) else found
     except TimeoutError as error:

@@ -23,6 +23,7 @@ from core.browser.page import Page
 from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import Box, Capture, Element, Observation, PageFrame, Tab
 from core.schema.record import Record
+from core.system.patience import within
 
 READER = 1
 """The version of the page reader: raise it when walker.js reads an unchanged page otherwise than before.
@@ -329,7 +330,7 @@ class Capturer:
         if picture is not None:
             return picture
         try:
-            async with asyncio.timeout(5):
+            async with within(5):
                 return _ready(await page.screenshot())
         except (BrowserError, TimeoutError):
             return _ready(b"")

@@ -22,6 +22,7 @@ from playwright.async_api import (
 from core.browser.host import KILL, profile_folder, profile_names, runs_as_root
 from core.schema.errors import BrowserError
 from core.schema.events import BrowserEvent, TabId
+from core.system.patience import within
 
 log = logging.getLogger(__name__)
 
@@ -258,7 +259,7 @@ class ChromiumHost:
         if page is None or page.is_closed() or tab in self._crashed or len(self._tabs) <= 1:
             return
         try:
-            async with asyncio.timeout(_ACTIVATE_SECONDS):
+            async with within(_ACTIVATE_SECONDS):
                 await page.bring_to_front()
         except TimeoutError:
             return  # It loops; whoever acts in it finds out.

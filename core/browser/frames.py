@@ -9,6 +9,7 @@ from playwright.async_api import Error, Frame
 from core.browser.channel import Channel, FrameLink, Known, PageGone
 from core.browser.page_protocol import PageProtocol
 from core.schema.errors import BrowserError
+from core.system.patience import within
 
 
 class Frames:
@@ -65,7 +66,7 @@ class Frames:
             channel = self._own.get(frame)
             try:
                 if channel is None:
-                    async with asyncio.timeout(5):
+                    async with within(5):
                         session = await page.playwright_page.context.new_cdp_session(frame)
                     channel = Channel(session)
                     await page.prepare(channel)

@@ -4,7 +4,6 @@ Acting and reading build on this; see `actor` for what an action means, and
 `settling` for how a wait ends.
 """
 
-import asyncio
 import base64
 from collections.abc import Callable
 from functools import cached_property
@@ -19,6 +18,7 @@ from core.browser.log.listener import PageListener
 from core.browser.page_protocol import PageProtocol, Refs
 from core.schema.errors import BrowserError
 from core.schema.events import BrowserEvent, TabId
+from core.system.patience import within
 
 
 class Page(PageProtocol):
@@ -39,7 +39,7 @@ class Page(PageProtocol):
     ) -> "Page":
         """Take hold of a tab: its session, our world in every document, its requests; raises BrowserError."""
         try:
-            async with asyncio.timeout(30):
+            async with within(30):
                 channel = Channel(await page.context.new_cdp_session(page))
                 self = cls(tab, page, channel, listener, refs, log)
                 page.on("crash", lambda _: self._on_crash())

@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from playwright.async_api import Error
@@ -16,6 +17,7 @@ from core.browser.network import Loading, Requests
 from core.browser.sent_requests import SentLog
 from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
+from core.system.patience import Limit, within
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -289,18 +291,18 @@ class PageProtocol:
             raise await self._crashed()
         task = asyncio.ensure_future(work)
         self._in_flight.add(task)
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout
+        limit = Limit(timeout)
         try:
             while True:
-                left = deadline - loop.time()
-                await asyncio.wait({task}, timeout=max(min(patience, left), 0))
+                with suppress(TimeoutError):
+                    async with within(min(patience, max(limit.left(), 0))):
+                        await asyncio.wait({task})
                 if task.done():
                     break
                 if self.patient():
-                    deadline = loop.time() + timeout
+                    limit = Limit(timeout)
                     continue
-                if left <= patience:
+                if limit.left() <= 0:
                     raise BrowserError(
                         f"The page at {self.playwright_page.url} does not answer; "
                         "go back to a step, or open the task anew."
@@ -359,7 +361,7 @@ class PageProtocol:
     async def ended(self, seconds: float) -> bool:
         """Return whether the renderer has ended, waiting for it for so long."""
         try:
-            async with asyncio.timeout(seconds):
+            async with within(seconds):
                 while not self.crashed and not self.playwright_page.is_closed():
                     self.loading.changed.clear()
                     await self.loading.changed.wait()
@@ -370,7 +372,7 @@ class PageProtocol:
     @staticmethod
     async def _answers(channel: Channel, method: str, params: dict[str, Any]) -> bool:
         try:
-            async with asyncio.timeout(_ALIVE_SECONDS):
+            async with within(_ALIVE_SECONDS):
                 await channel.session.send(method, params)
         except TimeoutError:
             return False
@@ -385,7 +387,7 @@ class PageProtocol:
             if link.id not in worlds and wait:
                 self._world_came.clear()
                 try:
-                    async with asyncio.timeout(wait):
+                    async with within(wait):
                         while link.id not in worlds and not self.crashed:
                             await self._world_came.wait()
                             self._world_came.clear()

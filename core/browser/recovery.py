@@ -9,6 +9,7 @@ here: a question that does not concern any page (`Connection.answers`).
 import asyncio
 import logging
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Any, Literal, TypeVar
 
 from playwright.async_api import Browser, CDPSession, Error, Playwright, async_playwright
@@ -16,6 +17,7 @@ from playwright.async_api import Browser, CDPSession, Error, Playwright, async_p
 from core.browser.channel import let_go
 from core.browser.host import BrowserHost
 from core.schema.errors import BrowserError
+from core.system.patience import within
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -105,7 +107,9 @@ class Connection:
             for _ in range(_MOST_SIGNS if patiently else _SIGNS):
                 await self._host.awake()
                 messages = self._messages
-                await asyncio.wait({asked}, timeout=_SIGN_SECONDS)
+                with suppress(TimeoutError):
+                    async with within(_SIGN_SECONDS):
+                        await asyncio.wait({asked})
                 if asked.done():
                     return asked.exception() is None
                 silent = silent + 1 if messages == self._messages else 0
@@ -124,7 +128,9 @@ class Connection:
         waited = 0.0
         try:
             while True:
-                await asyncio.wait({task}, timeout=_PATIENCE)
+                with suppress(TimeoutError):
+                    async with within(_PATIENCE):
+                        await asyncio.wait({task})
                 if task.done():
                     return task.result()
                 waited += _PATIENCE

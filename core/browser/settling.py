@@ -2,11 +2,11 @@
 
 Three things are waited for in turn until none is left: a navigation that has
 begun, the requests begun since the action, and two painted frames without a
-change in the DOM. Each wait is bounded, and what was waited for in vain once
+change in the DOM. Each wait is bounded (see `Limit`), and what was waited for in vain once
 (a load that never ends, an address that is polled) is not waited for again.
 """
 
-import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,9 +15,12 @@ from core.browser.channel import PageGone
 from core.browser.page import Page
 from core.schema.events import TabId
 from core.schema.record import Record
+from core.system.patience import Limit, within
 
 _SILENCE = 3.0
 """Seconds without news of a page that loads, before it is asked whether a script of it loops."""
+_PIECE = 0.25
+"""Seconds that the page is asked to watch itself at a time."""
 
 
 class Settled(Record):
@@ -67,12 +70,12 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
 
     Never raises for a page that does not come to rest: the reason says so.
     """
-    loop = asyncio.get_running_loop()
-    started = loop.time()
+    started = time.monotonic()
+    whole = Limit(bounds.whole)
     seen = since.navigations
     navigated = False
     reason = "still changing"
-    while loop.time() - started < bounds.whole:
+    while whole.left() > 0:
         if page.crashed or page.playwright_page.is_closed():
             reason = "crashed" if page.crashed else "closed"
             break
@@ -90,12 +93,11 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
                 break
             continue
         try:
-            answer = await page.walker("settle", bounds.quiet * 1000, bounds.frames)
+            reason = await _quiet(page, bounds)
         except PageGone:
             # The document went away: the event that says a new one began is on its way.
             await _until(page, partial(_navigated, page, seen), 1.0)
             continue
-        reason = answer["reason"]
         if page.loading.navigations > seen or page.loading.requested:
             continue
         if page.requests.open_since(since.requests) == 0:
@@ -106,7 +108,19 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
             break
     if navigated and reason == "quiet":
         reason = "navigated"
-    return Settled(reason=reason, seconds=loop.time() - started)
+    return Settled(reason=reason, seconds=time.monotonic() - started)
+
+
+async def _quiet(page: Page, bounds: Bounds) -> str:
+    """Wait for painted frames without a change; return ``quiet`` or ``still changing``. Raises PageGone."""
+    limit = Limit(bounds.quiet)
+    most = bounds.quiet
+    while True:
+        # Asked in pieces: the page does not know how long it was kept from running.
+        answer = await page.walker("settle", min(most, _PIECE) * 1000, bounds.frames)
+        most = limit.left()
+        if answer["reason"] != "still changing" or most <= 0:
+            return str(answer["reason"])
 
 
 def _navigated(page: Page, seen: int) -> bool:
@@ -126,15 +140,14 @@ async def _loaded(page: Page, bounds: Bounds) -> bool:
 
 async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
     """Wait for what the page's events tell; a page that says nothing for long is asked whether it lives."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + most
+    limit = Limit(most)
     while not holds() and not page.crashed:
-        left = deadline - loop.time()
+        left = limit.left()
         if left <= 0:
             return False
         page.loading.changed.clear()
         try:
-            async with asyncio.timeout(min(left, _SILENCE)):
+            async with within(min(left, _SILENCE)):
                 await page.loading.changed.wait()
         except TimeoutError:
             if left > _SILENCE:
@@ -143,14 +156,13 @@ async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
 
 
 async def _answered(page: Page, since: SettleMark, most: float, seen: int) -> bool:
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + most
+    limit = Limit(most)
     while page.requests.open_since(since.requests):
         if page.loading.navigations > seen or page.crashed:
             return True
         page.requests.changed.clear()
         try:
-            async with asyncio.timeout(max(deadline - loop.time(), 0)):
+            async with within(max(limit.left(), 0)):
                 await page.requests.changed.wait()
         except TimeoutError:
             return False

@@ -32,6 +32,7 @@ from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 from core.schema.observation import Tab
 from core.schema.restore import Sent
+from core.system.patience import Limit, within
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -83,7 +84,7 @@ class Tabs:
         """Start Playwright and connect to the host's browser; raises BrowserError."""
         self._loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(START_SECONDS):
+            async with within(START_SECONDS):
                 await self._connection.begin()
         except (Error, TimeoutError) as error:
             await self._connection.end(by_force=True)
@@ -296,7 +297,7 @@ class Tabs:
         if tab == self.current.tab:
             return ""  # The walker reads it with the page; asking again would cost a round trip.
         try:
-            async with asyncio.timeout(_TITLE_SECONDS):
+            async with within(_TITLE_SECONDS):
                 return await page.title()
         except (Error, TimeoutError):
             return ""  # It crashed, loops, or was closed just now.
@@ -455,7 +456,7 @@ class Tabs:
     @staticmethod
     async def _target_id(page: PlaywrightPage) -> TabId:
         try:
-            async with asyncio.timeout(_TITLE_SECONDS):
+            async with within(_TITLE_SECONDS):
                 session = await page.context.new_cdp_session(page)
                 info: dict[str, Any] = await session.send("Target.getTargetInfo")
                 await session.detach()
@@ -545,9 +546,9 @@ class Tabs:
 
     async def _window_comes(self, opener: Page) -> None:
         """Wait until the tab that the page asked for is there; one that was refused or closed never is."""
-        deadline = asyncio.get_running_loop().time() + _WINDOW_SECONDS
+        limit = Limit(_WINDOW_SECONDS)
         while await self.host.current_tab() == opener.tab:
-            if asyncio.get_running_loop().time() > deadline:
+            if limit.left() <= 0:
                 return
             await asyncio.sleep(0.01)
 

@@ -7,7 +7,6 @@ dates are fixed as well (resources/scripts/fixed_clock.js).
 
 import asyncio
 import json
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from core.schema.errors import DataError, UsageError, WorldError
 from core.schema.record import Record
 from core.schema.task import Episode, Task, Verdict
 from core.storage.resources import RESOURCES
+from core.system.patience import Limit
 
 PAGE_CLOCK = 1718452800000
 """When every page believes to be opened: 2024-06-15 12:00 UTC. It lies after all dates the tasks ask
@@ -138,14 +138,14 @@ class MiniWob:
         await asyncio.to_thread(self._server.close)
 
     async def _started(self, task: Task, page: PageDriver) -> EpisodeState:
-        deadline = time.monotonic() + START_SECONDS
+        limit = Limit(START_SECONDS)
         while True:
             state = await _read(page)
             if state is not None and state.error:
                 raise WorldError(f"The page of {task.id} failed to start: {state.error}.")
             if state is not None and state.started and state.ready:
                 return state
-            if time.monotonic() > deadline:
+            if limit.left() <= 0:
                 raise WorldError(f"The page of {task.id} did not start within {START_SECONDS:.0f} s.")
             await asyncio.sleep(0.01)
 

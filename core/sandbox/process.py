@@ -23,6 +23,7 @@ from pathlib import Path
 from pydantic import Field
 
 from core.schema.record import Record
+from core.system.patience import Limit
 
 MIB = 1024 * 1024
 
@@ -157,23 +158,24 @@ class ParserProcess:
     def _converse(self, process: subprocess.Popen[bytes]) -> Parsed:
         assert process.stdout is not None
         output = process.stdout.fileno()
-        deadline = time.monotonic() + _SECONDS_TO_START
-        _feed(process, json.dumps(self._request).encode("ascii"), deadline)
-        first = _read(output, 1, deadline)
+        limit = Limit(_SECONDS_TO_START, process.pid)
+        _feed(process, json.dumps(self._request).encode("ascii"), limit)
+        first = _read(output, 1, limit)
         if first != b"R":
-            return Parsed(error=self._why_not_ready(process, first, output, deadline))
-        self.means = _read_line(output, deadline)
+            return Parsed(error=self._why_not_ready(process, first, output, limit))
+        self.means = _read_line(output, limit)
         started = time.monotonic()
-        deadline = started + self._limits.seconds
+        limit = Limit(self._limits.seconds, process.pid)
         # The one byte more tells an answer that is too long.
-        answer = _read(output, self._longest + 1, deadline)
+        answer = _read(output, self._longest + 1, limit)
         if len(answer) > self._longest:
             return Parsed(
                 seconds=time.monotonic() - started,
                 error=f"The code gave more than {self._limits.output} bytes of text.",
             )
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(max(0.0, deadline - time.monotonic()))
+        while process.poll() is None and (left := limit.left()) > 0:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(left)
         seconds = time.monotonic() - started
         with self._lock:
             if self._is_stopped:
@@ -198,15 +200,15 @@ class ParserProcess:
         return Parsed(seconds=seconds, error=sentence or "The code failed without saying how.")
 
     def _why_not_ready(
-        self, process: subprocess.Popen[bytes], first: bytes, output: int, deadline: float
+        self, process: subprocess.Popen[bytes], first: bytes, output: int, limit: Limit
     ) -> str:
         with self._lock:
             if self._is_stopped:
                 return _STOPPED
         if first == b"F":
-            message = _read(output, 4 * _ERROR_LENGTH, deadline).decode("utf-8", "replace")
+            message = _read(output, 4 * _ERROR_LENGTH, limit).decode("utf-8", "replace")
             self.refusal = " ".join(message.split())[:_ERROR_LENGTH]
-        elif time.monotonic() >= deadline:
+        elif limit.left() <= 0:
             self.refusal = f"The process for parsers was not ready after {_SECONDS_TO_START:g} seconds."
         else:
             returned = process.wait()
@@ -226,7 +228,7 @@ def _paths() -> tuple[str, ...]:
     return tuple(found)
 
 
-def _feed(process: subprocess.Popen[bytes], data: bytes, deadline: float) -> None:
+def _feed(process: subprocess.Popen[bytes], data: bytes, limit: Limit) -> None:
     """Write all of `data` and close the pipe; stops early where nobody reads any more."""
     assert process.stdin is not None
     descriptor = process.stdin.fileno()
@@ -234,7 +236,7 @@ def _feed(process: subprocess.Popen[bytes], data: bytes, deadline: float) -> Non
     view = memoryview(data)
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
-    while view and (left := deadline - time.monotonic()) > 0:
+    while view and (left := limit.left()) > 0:
         if poll.poll(left * 1000):
             try:
                 view = view[os.write(descriptor, view) :]
@@ -246,12 +248,12 @@ def _feed(process: subprocess.Popen[bytes], data: bytes, deadline: float) -> Non
         process.stdin.close()
 
 
-def _read(descriptor: int, count: int, deadline: float) -> bytes:
+def _read(descriptor: int, count: int, limit: Limit) -> bytes:
     """Read up to `count` bytes; fewer where the other side ends or the time is over."""
     data = bytearray()
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    while len(data) < count and (left := deadline - time.monotonic()) > 0:
+    while len(data) < count and (left := limit.left()) > 0:
         if poll.poll(left * 1000):
             piece = os.read(descriptor, min(65536, count - len(data)))
             if not piece:
@@ -260,9 +262,9 @@ def _read(descriptor: int, count: int, deadline: float) -> bytes:
     return bytes(data)
 
 
-def _read_line(descriptor: int, deadline: float) -> str:
+def _read_line(descriptor: int, limit: Limit) -> str:
     line = b""
-    while len(line) < 200 and (byte := _read(descriptor, 1, deadline)) not in (b"", b"\n"):
+    while len(line) < 200 and (byte := _read(descriptor, 1, limit)) not in (b"", b"\n"):
         line += byte
     return line.decode("utf-8", "replace")
 

@@ -13,6 +13,7 @@ from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.snapshots import Picked
 from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.observation import Box, Ref
+from core.system.patience import within
 
 _SECONDS = 10.0
 """How long what was done last may take to be recorded, when the page is given back."""
@@ -44,7 +45,7 @@ class HumanActionRecorder:
         recording, self._recording = self._recording, None
         if recording is not None:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_SECONDS):
+                async with within(_SECONDS):
                     await self._demonstration.human_actions.join()
             recording.cancel()
             await asyncio.wait([recording])

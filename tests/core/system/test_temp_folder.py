@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import tempfile
-from core.storage.temp_folder import begin_temp_folder
+from core.system.temp_folder import begin_temp_folder
 
 print(begin_temp_folder(), flush=True)
 tempfile.mkdtemp(prefix="kept-")

@@ -1,0 +1,119 @@
+"""Time limits on a busy machine: time in which other programs had the processors does not count.
+
+Linux tells for each thread how long it ran, and how long it was ready to run
+and waited for a processor (``schedstat``). What several processes do one after
+the other lost at most the sum of that. A process that keeps the processors busy
+by itself, as a page with many workers does, is not waited for longer: only the
+share that it left to others is taken off. Elsewhere the limits are the clock's.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+_GRACE = 0.25
+"""Seconds that count in full: nothing is asked of the system for what is done by then."""
+
+
+class _Given(NamedTuple):
+    """What some processes had of the processors so far, in nanoseconds."""
+
+    ran: dict[int, int]
+    """By process."""
+    waited: dict[str, int]
+    """By thread."""
+
+
+class Limit:
+    """So many seconds, from now; those in which other programs kept a processor from us do not count.
+
+    `process` is whose threads are looked at: this process and all that it
+    started, unless one is named.
+    """
+
+    def __init__(self, seconds: float, process: int | None = None) -> None:
+        self._seconds = seconds
+        self._process = process
+        self._began = time.monotonic()
+        self._since = 0.0
+        self._before: _Given | None = None
+
+    def left(self) -> float:
+        """Return the seconds that are left, at least; 0 or less when they are over."""
+        now = time.monotonic()
+        if self._before is None:
+            left = self._seconds - (now - self._began)
+            if now - self._began >= min(_GRACE, self._seconds / 2):
+                self._seconds, self._since = left, now
+                self._before = _read(self._process)
+            return left
+        return self._seconds - _counted(now - self._since, self._before, _read(self._process))
+
+    def first(self) -> float:
+        """Return after how many seconds `left` is to be asked for the first time."""
+        return min(_GRACE, self._seconds / 2)
+
+
+@asynccontextmanager
+async def within(seconds: float) -> AsyncGenerator[asyncio.Timeout, None]:
+    """Like `asyncio.timeout`, by a `Limit`: raises TimeoutError when it is over."""
+    loop = asyncio.get_running_loop()
+    limit = Limit(seconds)
+    async with asyncio.timeout(None) as timeout:
+        timer = loop.call_later(limit.first(), lambda: check())
+
+        def check() -> None:
+            nonlocal timer
+            left = limit.left()
+            if left > 0:
+                timer = loop.call_later(max(left, 0.01), check)
+            else:
+                timeout.reschedule(loop.time())
+
+        try:
+            yield timeout
+        finally:
+            timer.cancel()
+
+
+def _counted(elapsed: float, before: _Given, after: _Given) -> float:
+    waited = sum(time - before.waited.get(thread, 0) for thread, time in after.waited.items()) / 1e9
+    ran = max((time - before.ran.get(one, 0) for one, time in after.ran.items()), default=0) / 1e9
+    others = 1 - ran / max(elapsed * (os.cpu_count() or 1), 1e-6)
+    return elapsed - min(waited, elapsed) * min(max(others, 0.0), 1.0)
+
+
+def _read(process: int | None) -> _Given:
+    given = _Given({}, {})
+    for one in (process,) if process is not None else _family(os.getpid()):
+        for thread in _listed(f"/proc/{one}/task"):
+            ran, waited, *_ = _words(f"/proc/{one}/task/{thread}/schedstat") or ("0", "0")
+            given.ran[one] = given.ran.get(one, 0) + int(ran)
+            given.waited[thread] = int(waited)
+    return given
+
+
+def _family(process: int) -> Iterator[int]:
+    """Yield a process and all that it and its descendants have started."""
+    yield process
+    for thread in _listed(f"/proc/{process}/task"):
+        for child in _words(f"/proc/{process}/task/{thread}/children"):
+            yield from _family(int(child))
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []  # It has ended, or this is no Linux.
+
+
+def _words(path: str) -> list[str]:
+    try:
+        with open(path, encoding="ascii") as file:
+            return file.read().split()
+    except OSError:
+        return []

@@ -23,6 +23,7 @@ from core.browser.actor import Actor
 from core.browser.capturer import Capturer
 from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.driver import TabDriver
+from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.environments.miniwob import MiniWob
 from core.llm.repair import read_reply
@@ -30,6 +31,7 @@ from core.llm.rules import RulesLLM
 from core.schema.action import RefTarget, Stop
 from core.schema.action_space import Permissible
 from core.schema.errors import ActionError, BackstepError
+from core.schema.events import BrowserEvent
 from core.schema.messages import LLM, LLMRequest, Message, PromptView, Tool, Turn
 from core.schema.observation import CleanObservation
 from core.schema.record import Record
@@ -54,19 +56,20 @@ class Played(Record):
     turns: tuple[Turn, ...] = ()
     pages: tuple[str, ...] = ()
     """What each prompt showed of the page, and the page after the last action."""
+    events: tuple[BrowserEvent, ...] = ()
+    """What happened in the browser beside the actions."""
 
 
 class Player:
     """Plays episodes with one LLM in one browser; `async with` starts and ends the browser."""
 
-    def __init__(self, llm: LLM, executable: str, *, max_steps: int = 20) -> None:
+    def __init__(self, llm: LLM, host: BrowserHost, *, max_steps: int = 20) -> None:
         self._llm = llm
         self._max_steps = max_steps
         self._environment = MiniWob()
-        self._host = ChromiumHost(executable)
-        self._tabs = Tabs(self._host)
+        self._tabs = Tabs(host)
         self._actor = Actor(self._tabs)
-        self._capturer = Capturer(self._host, hidden=self._environment.hidden_selectors, pictures=False)
+        self._capturer = Capturer(host, hidden=self._environment.hidden_selectors, pictures=False)
         self._driver = TabDriver(self._tabs)
 
     @property
@@ -86,6 +89,7 @@ class Player:
         started = time.perf_counter()
         name = task.id.partition("/")[2]
         problem = ""
+        self._tabs.take_events()
         for _ in range(2):
             try:
                 await self._tabs.open_profile()
@@ -93,8 +97,11 @@ class Player:
             except BackstepError as error:
                 problem = str(error)
                 continue
-            return played.replace(task=name, seconds=time.perf_counter() - started)
-        return Played(task=name, seed=seed, ended=f"error: {problem}", seconds=time.perf_counter() - started)
+            break
+        else:
+            played = Played(task=name, seed=seed, ended=f"error: {problem}")
+        seconds = time.perf_counter() - started
+        return played.replace(task=name, events=self._tabs.take_events(), seconds=seconds)
 
     async def _play(self, task: Task, seed: int) -> Played:
         episode = await self._environment.open(task, seed, self._driver)
@@ -237,7 +244,7 @@ async def run(arguments: argparse.Namespace) -> None:
     if executable is None:
         raise SystemExit("No installed Chromium was found; give one with --browser.")
     results: dict[str, list[Played]] = {}
-    async with Player(RulesLLM(), executable, max_steps=arguments.steps) as player:
+    async with Player(RulesLLM(), ChromiumHost(executable), max_steps=arguments.steps) as player:
         tasks = wanted(player.tasks, arguments.tasks)
         print(HEAD)
         for task in tasks:

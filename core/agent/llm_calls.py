@@ -44,8 +44,12 @@ class Asked(Record):
 
     record: CallRecord
     text: str = ""
-    """What the LLM has said so far."""
+    """What the LLM has said so far, in this attempt."""
+    attempt: int = 1
+    why_again: str = ""
+    """Why the attempt before this one failed."""
     retry: Retry | None = None
+    """Set when an attempt has just failed."""
     ended: bool = False
 
 
@@ -193,6 +197,7 @@ class Asker:
             self._rewritten[record.number] = request
         began = time.perf_counter()
         said: list[str] = []
+        said_in_vain: list[str] = []
         retries: list[Retry] = []
         due: asyncio.TimerHandle | None = None
 
@@ -206,11 +211,17 @@ class Asker:
             nonlocal due
             due = None
             said[:] = ["".join(said)]
-            self._listener(Asked(record=record, text=said[0]))
+            self._listener(so_far())
+
+        def so_far() -> Asked:
+            why = retries[-1].reason if retries else ""
+            return Asked(record=record, text="".join(said), attempt=len(retries) + 1, why_again=why)
 
         def on_retry(retry: Retry) -> None:
             retries.append(retry)
-            self._listener(Asked(record=record, text="".join(said), retry=retry))
+            said_in_vain.extend(said)
+            said.clear()
+            self._listener(so_far().replace(retry=retry))
 
         self._open[record.number] = record
         try:
@@ -222,7 +233,7 @@ class Asker:
             failed = record.replace(seconds=seconds, retries=tuple(retries), error=why)
             if isinstance(error, asyncio.CancelledError):
                 # The server has worked on it all the same.
-                used = estimate_usage(request.messages, "".join(said))
+                used = estimate_usage(request.messages, "".join((*said_in_vain, *said)))
                 failed = failed.replace(usage=used, error=_why_cancelled("cancelled"))
             self._store.save_call(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))

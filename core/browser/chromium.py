@@ -4,8 +4,7 @@ import asyncio
 import logging
 import os
 import shutil
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable
 from typing import Any, Literal
 
 from playwright.async_api import (
@@ -19,9 +18,10 @@ from playwright.async_api import (
     Playwright,
 )
 
-from core.browser.host import KILL, profile_folder, profile_names, runs_as_root
+from core.browser.floods import BrowserEvents, FloodLimit, shortened
+from core.browser.host import MOST_TABS, end_process, profile_folder, profile_names, runs_as_root
 from core.schema.errors import BrowserError
-from core.schema.events import BrowserEvent, TabId
+from core.schema.events import TabId
 from core.system.patience import within
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,8 @@ class ChromiumHost:
         self._tabs: list[tuple[TabId, Page]] = []
         self._current: TabId = ""
         self._closing: TabId = ""
-        self._listeners: list[Callable[[BrowserEvent], None]] = []
+        self.events = BrowserEvents()
+        self._windows = FloodLimit()
         self._crashed: set[TabId] = set()
         self._processes: list[int] = []
         """The processes of the browsers that were started."""
@@ -131,6 +132,7 @@ class ChromiumHost:
 
     async def open_profile(self, name: str | None) -> TabId:
         await self._close_context()
+        self._windows.forget()
         viewport: Any = {"width": VIEWPORT[0], "height": VIEWPORT[1]}
         assert self._playwright is not None
         assert self._browser is not None
@@ -197,12 +199,18 @@ class ChromiumHost:
     async def _on_page(self, page: Page) -> None:
         try:
             opener = await page.opener()
+            if opener is not None and not self._windows.admits("tab", MOST_TABS):
+                refused = "The page asked for new tabs without end; one was closed."
+                self.events.tell("popup", refused, lambda: (self._current, ""))
+                await page.close()
+                return
             tab = await self._add(page)
         except Error:
             return
         if opener is not None:
             self._current = tab
-            self._announce("popup", f"The page opened a new tab at {page.url}.", tab, page.url)
+            told = f"The page opened a new tab at {shortened(page.url)}."
+            self.events.tell("popup", told, lambda: (tab, page.url))
 
     def _watch(self, tab: TabId, page: Page) -> None:
         page.on("dialog", lambda dialog: self._on_dialog(tab, dialog))
@@ -214,7 +222,8 @@ class ChromiumHost:
         # Leaving a page is never held up by it.
         accept = self._dialogs == "accept" or dialog.type in ("alert", "beforeunload")
         done = "accepted" if accept else "dismissed"
-        self._announce("dialog", f'The page asked ({dialog.type}): "{dialog.message}"; it was {done}.', tab)
+        told = f'The page asked ({dialog.type}): "{shortened(dialog.message)}"; it was {done}.'
+        self.events.tell("dialog", told, lambda: (tab, ""))
         try:
             if accept:
                 await dialog.accept(dialog.default_value)
@@ -224,12 +233,9 @@ class ChromiumHost:
             return
 
     async def _on_download(self, tab: TabId, download: Download) -> None:
-        self._announce(
-            "download",
-            f"The page offered the download {download.suggested_filename}; it was refused.",
-            tab,
-            download.url,
-        )
+        name = shortened(download.suggested_filename)
+        told = f"The page offered the download {name}; it was refused."
+        self.events.tell("download", told, lambda: (tab, download.url))
         try:
             await download.cancel()
         except Error:
@@ -247,11 +253,7 @@ class ChromiumHost:
         if self._current == tab and self._tabs:
             self._current = self._tabs[max(index - 1, 0)][0]
         if tab != self._closing:
-            self._announce("tab_closed", "A tab was closed by its page.", tab)
-
-    def _announce(self, kind: Any, text: str, tab: TabId, url: str = "") -> None:
-        for listener in self._listeners:
-            listener(BrowserEvent(kind=kind, text=text, tab=tab, url=url))
+            self.events.tell("tab_closed", "A tab was closed by its page.", lambda: (tab, ""))
 
     async def activate_tab(self, tab: TabId) -> None:
         self._current = tab
@@ -315,14 +317,10 @@ class ChromiumHost:
         self._browser, self._context, self._profile_died = None, None, False
         processes, self._processes = self._processes, []
         for process in processes:
-            with suppress(OSError):  # It has ended.
-                os.kill(process, KILL)
+            end_process(process)
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         return None
-
-    def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:
-        self._listeners.append(listener)
 
     async def _close_context(self) -> None:
         self._tabs.clear()

@@ -7,15 +7,27 @@ connects; nothing above knows which host it is.
 import os
 import re
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.browser.floods import BrowserEvents
 from core.schema.errors import UsageError
-from core.schema.events import BrowserEvent, TabId
+from core.schema.events import TabId
 
+MOST_TABS = 30
+"""New tabs that pages get in a while; they can ask for any number."""
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 """Windows knows one way to end a process, whatever the signal."""
+
+
+def end_process(process: int) -> bool:
+    """Kill a process; returns False where it has ended already, or is not ours to end."""
+    try:
+        os.kill(process, KILL)
+    except OSError:
+        return False
+    return True
 
 
 def runs_as_root() -> bool:
@@ -28,6 +40,8 @@ class BrowserHost(Protocol):
 
     name: str
     """``embedded`` or the path of the executable."""
+    events: BrowserEvents
+    """What happens in the pages beside what was asked."""
 
     async def connect(self, playwright: Any) -> Any:
         """Return Playwright's `Browser`, given the `Playwright` object; raises BrowserError."""
@@ -83,10 +97,6 @@ class BrowserHost(Protocol):
         What is returned gives the picture as WebP, one pixel to a CSS pixel,
         once it has been encoded; the page may change meanwhile.
         """
-        ...
-
-    def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:
-        """Call `listener`, in any thread, with what happens beside what was asked."""
         ...
 
     async def close(self) -> None:

@@ -15,7 +15,9 @@ from typing import Any, Literal, TypeVar
 from playwright.async_api import Browser, CDPSession, Error, Playwright, async_playwright
 
 from core.browser.channel import let_go
+from core.browser.floods import MessageFilter, thin
 from core.browser.host import BrowserHost
+from core.browser.log.listener import PageListener
 from core.schema.errors import BrowserError
 from core.system.patience import within
 
@@ -49,8 +51,9 @@ class Unanswered(Exception):
 class Connection:
     """One driver at a time, and the browser that it is connected to."""
 
-    def __init__(self, host: BrowserHost) -> None:
+    def __init__(self, host: BrowserHost, log: PageListener) -> None:
         self._host = host
+        self._filter = MessageFilter(log.leave_out, log.note_too_long)
         self._manager = async_playwright()
         self._playwright: Playwright | None = None
         self._sign: CDPSession | None = None
@@ -63,6 +66,11 @@ class Connection:
         process = self._process
         alive = process is None or process.returncode is None
         return self.browser is not None and alive and self.browser.is_connected()
+
+    @property
+    def flooded(self) -> bool:
+        """Whether pages send much more than is read: the connection is slow for their sake."""
+        return self._filter.flooded
 
     @property
     def _transport(self) -> Any:
@@ -84,13 +92,10 @@ class Connection:
     def _listen(self, transport: Any) -> None:
         # Nobody asks Playwright why its driver ended, of which asyncio would complain.
         transport.on_error_future.add_done_callback(lambda end: end.cancelled() or end.exception())
-        handle = transport.on_message
+        thin(transport, self._filter, self._on_message)
 
-        def counted(message: Any) -> None:
-            self._messages += 1
-            handle(message)
-
-        transport.on_message = counted
+    def _on_message(self) -> None:
+        self._messages += 1
 
     async def answers(self, *, patiently: bool = False) -> bool:
         """Return whether the browser answers a question that concerns no page.

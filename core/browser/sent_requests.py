@@ -16,6 +16,10 @@ _LONGEST = 2000
 """Characters of an address that are kept."""
 
 
+_MOST = 500
+"""What is kept of a tab between two calls of `take`, one by one."""
+
+
 def cut(url: str) -> str:
     """Return an address as it is kept."""
     return url[:_LONGEST]
@@ -27,13 +31,15 @@ class SentLog:
     def __init__(self) -> None:
         self._sockets: dict[str, str] = {}
         self._sent: list[Sent] = []
+        self._more = 0
+        """How many were sent after the first `_MOST`, of which only the number is kept."""
 
     def on_request(self, event: dict[str, object]) -> None:
         request = event["request"]
         assert isinstance(request, dict)
         # A redirected request comes again under its id, and is sent again.
         if request["method"] not in READING:
-            self._sent.append(Sent(method=request["method"], url=cut(str(request["url"]))))
+            self._add(Sent(method=request["method"], url=cut(str(request["url"]))))
 
     def on_socket(self, event: dict[str, object]) -> None:
         self._sockets[str(event["requestId"])] = cut(str(event["url"]))
@@ -43,16 +49,25 @@ class SentLog:
 
     def on_frame_sent(self, event: dict[str, object]) -> None:
         url = self._sockets.get(str(event["requestId"]), "a WebSocket")
-        self._sent.append(Sent(method="SEND", url=url, socket=True))
+        self._add(Sent(method="SEND", url=url, socket=True))
+
+    def _add(self, sent: Sent) -> None:
+        if len(self._sent) < _MOST:
+            self._sent.append(sent)
+        else:
+            self._more += 1
 
     @property
     def untaken(self) -> tuple[Sent, ...]:
         """What the next call of `take` would return."""
-        return tuple(self._sent)
+        if not self._more:
+            return tuple(self._sent)
+        return (*self._sent, Sent(method=f"{self._more:,} more", url="of which only the number was kept"))
 
     def take(self) -> tuple[Sent, ...]:
         """Return what was sent since the last call."""
-        sent, self._sent = tuple(self._sent), []
+        sent = self.untaken
+        self._sent, self._more = [], 0
         return sent
 
 

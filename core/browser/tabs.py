@@ -18,8 +18,10 @@ from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import PageGone
+from core.browser.floods import shortened
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
+from core.browser.log.records import cut
 from core.browser.net_errors import certificate_refused, network_reason
 from core.browser.page import Page
 from core.browser.page_protocol import Refs
@@ -63,7 +65,7 @@ class Tabs:
         """What was replaced and why, in whole sentences: the page is gone since then. Empty while there is one."""
         self.log = PageListener()
         self._current: Page
-        self._connection = Connection(host)
+        self._connection = Connection(host, self.log)
         self._replacing = asyncio.Lock()
         self._left_sent: tuple[Sent, ...] = ()
         self._pages: dict[TabId, Page] = {}
@@ -75,14 +77,12 @@ class Tabs:
         self.network = NetworkRecorder()
         self.holding = Holding()
         self._seals: list[Seal] = []
-        self._loop: asyncio.AbstractEventLoop | None = None
-        host.on_event(self._on_host_event)
 
     # Beginning and end
 
     async def start(self) -> None:
         """Start Playwright and connect to the host's browser; raises BrowserError."""
-        self._loop = asyncio.get_running_loop()
+        self.host.events.follow(self._note)
         try:
             async with within(START_SECONDS):
                 await self._connection.begin()
@@ -138,6 +138,7 @@ class Tabs:
                 opened = self.host.open_profile(name)
                 tab = await self._connection.awaited(opened, "a new profile was not opened", seconds=seconds)
                 self.log.forget()
+                self.host.events.forget()
                 await self._attach(tab)
             except FAILURES as error:
                 log.warning("Opening a profile: %s", error)
@@ -215,7 +216,7 @@ class Tabs:
 
     def close_off(self, seal: Seal) -> None:
         """Let nothing leave for a server from the next profile on, until `open_up`; what is held back is an event."""
-        seal.on_remark = lambda remark: self._note(
+        seal.on_remark = lambda remark: self._note_if_few(
             BrowserEvent(kind="held_back", text=remark, tab=self._current.tab)
         )
         self._seals.append(seal)
@@ -236,7 +237,8 @@ class Tabs:
         self._listeners.append(listener)
 
     def take_events(self) -> tuple[BrowserEvent, ...]:
-        """Return the events since the last call."""
+        """Return the events since the last call, those that came too fast as a number of each kind."""
+        self.host.events.tell_left_out()
         events, self._events = tuple(self._events), []
         return events
 
@@ -250,9 +252,10 @@ class Tabs:
         """What the next call of `take_sent` would return."""
         return (*self._left_sent, *(sent for page in self._pages.values() for sent in page.sent.untaken))
 
-    def _on_host_event(self, event: BrowserEvent) -> None:
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._note, event)
+    def _note_if_few(self, event: BrowserEvent) -> None:
+        """Note what a page can cause in any number, where not too many of the kind have come."""
+        if self.host.events.admits(event.kind):
+            self._note(event.replace(text=shortened(event.text), url=cut(event.url)[0]))
 
     def _note(self, event: BrowserEvent) -> None:
         if self._already_noted(event):
@@ -271,7 +274,7 @@ class Tabs:
             known = event.tab in self._crashes
             self._crashes.add(event.tab)
             return known
-        if event.kind in ("certificate", "load_failed"):
+        if event.kind in ("certificate", "load_failed") and event.url:
             url = event.url.rstrip("/")
             return any(one.kind == event.kind and one.url.rstrip("/") == url for one in self._events)
         return False
@@ -298,7 +301,7 @@ class Tabs:
             return ""  # The walker reads it with the page; asking again would cost a round trip.
         try:
             async with within(_TITLE_SECONDS):
-                return await page.title()
+                return shortened(await page.title())
         except (Error, TimeoutError):
             return ""  # It crashed, loops, or was closed just now.
 
@@ -371,7 +374,7 @@ class Tabs:
             found = await self._connection.awaited(
                 self._wait_for_page(tab), "a tab was opened but not announced"
             )
-            attached = Page.attach(tab, found, self._note, self._refs, self.log)
+            attached = Page.attach(tab, found, self._note_if_few, self._refs, self.log)
             page = await self._connection.awaited(attached, "a tab was not attached to")
             page.patient = lambda: self.holding.held > 0
             page.check_lost = self._check_ended
@@ -383,7 +386,7 @@ class Tabs:
     async def _check_browser(self, page: Page) -> None:
         """Make sure the browser answers, where a page of it does not; raises BrowserError where it was replaced."""
         self._check_lost()
-        if await self._connection.answers(patiently=True):
+        if not self._connection.flooded and await self._connection.answers(patiently=True):
             return
         if self._connection.connected:
             # A page that floods the connection with messages stops with its renderer.

@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QScrollArea, QWidget
 
 from core.debugger.branching.views import ForkView
 from core.schema.changes import Changes
@@ -11,7 +11,7 @@ from gui.branching.form import ForkForm
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.layouts import in_column, in_row, on_panel
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, Paragraph, set_flag, set_tone
 
 _FORK = "Bring the page back and go on from there"
 _READING = "The step is being read…"
@@ -82,7 +82,7 @@ class ForkDialog(QDialog):
         area.setWidget(self.form)
         on_panel(self.form)
         self.or_words = OrWords(area, self)
-        self.summary = QLabel(self, wordWrap=True)
+        self.summary = Paragraph("", self)
         self.summary.setContentsMargins(14, 6, 14, 2)
         self.irreversible_words = NoteLabel("remedy", parent=self)
         self.irreversible_words.setContentsMargins(14, 4, 14, 0)

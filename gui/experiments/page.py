@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLayout,
     QLineEdit,
     QProgressBar,
@@ -26,7 +25,7 @@ from core.debugger.experiments.views import ExperimentView
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, dollars
 from gui.widgets.layouts import in_column, in_row, on_panel, splitter
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, Paragraph, labelled, set_flag, set_tone
 
 View = TypeVar("View", bound=ExperimentView[Any])
 M = TypeVar("M", bound=Measurement)
@@ -84,7 +83,7 @@ class ExperimentForm(QWidget):
         self.times = labelled(QSpinBox(self, minimum=1, maximum=most_times, suffix=" ×"), times)
         self.preset, self.llm = self.combo("Preset"), self.combo("LLM")
         self.limits = LimitFields(unit, self)
-        self.total = QLabel(self, wordWrap=True)
+        self.total = Paragraph("", self)
         self.times.valueChanged.connect(self.on_edited)
         self.limits.changed.connect(self.on_edited)
 
@@ -222,7 +221,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
         self.browser.setContentsMargins(12, 0, 12, 6)
         self.choice = QComboBox(self)
         self.choice.activated.connect(self._on_choice)
-        self.sentence = QLabel(self, wordWrap=True)
+        self.sentence = Paragraph("", self)
         self.sentence.setContentsMargins(12, 6, 12, 6)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
 

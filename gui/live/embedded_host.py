@@ -1,7 +1,6 @@
 """The browser inside the window as a `BrowserHost`: calls from the worker's loop, answered by the GUI thread."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -9,8 +8,8 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QImageWriter
 
-from core.browser.host import KILL, profile_names
-from core.schema.events import BrowserEvent, TabId
+from core.browser.host import end_process, profile_names
+from core.schema.events import TabId
 from gui.live.page_area import PageArea
 
 T = TypeVar("T")
@@ -46,8 +45,7 @@ class EmbeddedHost:
         self._area = area
         self._endpoint = endpoint
         self._caller = _Caller(area)
-        self._listeners: list[Callable[[BrowserEvent], None]] = []
-        area.set_announce(self._on_page_event)
+        self.events = area.events
 
     async def connect(self, playwright: Any) -> Any:
         # The engine opens its port with its first page.
@@ -87,13 +85,7 @@ class EmbeddedHost:
 
     async def end_renderer(self, tab: TabId) -> bool:
         process = await self._ask(lambda: self._area.renderer_of(tab))
-        if not process:
-            return False
-        try:
-            os.kill(process, KILL)
-        except OSError:
-            return False  # It has ended meanwhile, or is not ours to end.
-        return True
+        return bool(process) and end_process(process)
 
     async def awake(self) -> None:
         # The engine's browser lives in the GUI thread.
@@ -113,13 +105,6 @@ class EmbeddedHost:
         if view is None or view.width() == 0:
             return None
         return view.grab().toImage()
-
-    def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:
-        self._listeners.append(listener)
-
-    def _on_page_event(self, event: BrowserEvent) -> None:
-        for listener in self._listeners:
-            listener(event)
 
     async def close(self) -> None:
         """The browser is the window's: it goes when the window goes."""

@@ -3,7 +3,6 @@
 What a page asks never opens a box of Qt's own: dialogs, popups, downloads and errors are answered by rule.
 """
 
-from collections import Counter
 from collections.abc import Callable
 
 from PySide6.QtCore import (
@@ -19,7 +18,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QHelpEvent, QResizeEvent
 from PySide6.QtWebEngineCore import (
     QWebEngineCertificateError,
     QWebEngineDownloadRequest,
@@ -29,19 +28,21 @@ from PySide6.QtWebEngineCore import (
     QWebEngineSettings,
 )
 from PySide6.QtWebEngineWidgets import QWebEngineView
-from PySide6.QtWidgets import QColorDialog, QLabel, QLineEdit, QStackedWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QColorDialog, QLabel, QLineEdit, QStackedWidget, QTabBar, QToolTip, QWidget
 
-from core.browser.host import profile_folder, runs_as_root
-from core.schema.events import BrowserEvent, BrowserEventKind
+from core.browser.floods import BrowserEvents, FloodLimit, shortened
+from core.browser.host import MOST_TABS, end_process, profile_folder, runs_as_root
+from core.schema.events import BrowserEventKind, TabId
+from gui.live.memory import SpareMemory
+from gui.widgets.formats import as_read, cut
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import labelled, set_tone
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
-Announce = Callable[[BrowserEvent], None]
-
-
-_MOST_TOLD = 100
-"""Events of a kind that are told of one document."""
+_DRAW_MS = 100
+"""Titles and addresses are drawn at most so often: pages change them without end."""
+_TITLE, _TIP = 40, 500
+"""Letters of a title on its tab, and in the tool tip."""
 
 
 class WebPage(QWebEnginePage):
@@ -53,34 +54,32 @@ class WebPage(QWebEnginePage):
         parent: QObject,
         *,
         accept_dialogs: bool,
-        announce: Announce,
-        open_tab: Callable[["WebPage"], "WebPage"],
+        events: BrowserEvents,
+        may_open_tab: Callable[[], bool],
+        open_tab: Callable[[], "WebPage"],
     ) -> None:
         super().__init__(profile, parent)
         self._accept = accept_dialogs
-        self._announce = announce
+        self._events = events
+        self._may_open_tab = may_open_tab
         self._open_tab = open_tab
         self.handed_over = False
-        self._told: Counter[BrowserEventKind] = Counter()
-        self.loadStarted.connect(self._told.clear)
         self._leaving = QCoreApplication.translate("QWebEnginePage", LEAVING)
         self.certificateError.connect(self._on_certificate_error)
         self.renderProcessTerminated.connect(self._on_terminated)
         self.permissionRequested.connect(self._on_permission)
 
-    def tell(self, kind: BrowserEventKind, text: str) -> None:
-        """Announce an event; of more than 100 of a kind since the document began to load, the rest is left out."""
-        self._told[kind] += 1
-        if self._told[kind] > _MOST_TOLD:
-            return
-        if self._told[kind] == _MOST_TOLD:
-            text = f"{text} More of this kind is not told until the page is loaded again."
-        self._announce(BrowserEvent(kind=kind, text=text, tab=self.devToolsId(), url=self.url().toString()))
+    def tell(self, kind: BrowserEventKind, text: str) -> bool:
+        """Tell of an event; returns whether it was told, or only counted."""
+        return self._events.tell(kind, text, self._place)
+
+    def _place(self) -> tuple[TabId, str]:
+        return self.devToolsId(), self.url().toString()
 
     def _asked(self, kind: str, message: str, accepted: bool) -> None:
         self.tell(
             "dialog",
-            f'The page asked ({kind}): "{message}"; it was {"accepted" if accepted else "dismissed"}.',
+            f'The page asked ({kind}): "{shortened(message)}"; it was {"accepted" if accepted else "dismissed"}.',
         )
 
     def javaScriptAlert(self, origin: QUrl | str, message: str) -> None:
@@ -101,11 +100,8 @@ class WebPage(QWebEnginePage):
         self, level: QWebEnginePage.JavaScriptConsoleMessageLevel, message: str, line: int, source: str
     ) -> None:
         # Without this override Qt prints every message of every page to stderr.
-        if (
-            self._told["console"] < _MOST_TOLD
-            and level == QWebEnginePage.JavaScriptConsoleMessageLevel.ErrorMessageLevel
-        ):
-            self.tell("console", f"The page logged an error: {message[:500]}")
+        if level == QWebEnginePage.JavaScriptConsoleMessageLevel.ErrorMessageLevel:
+            self.tell("console", f"The page logged an error: {shortened(message, 500)}")
 
     def chooseFiles(self, mode: QWebEnginePage.FileSelectionMode, old, accepted):  # type: ignore[no-untyped-def]
         if self.handed_over:
@@ -113,16 +109,21 @@ class WebPage(QWebEnginePage):
         self.tell("dialog", "The page asked for a file; none was chosen: use the upload action.")
         return []
 
-    def createWindow(self, kind: QWebEnginePage.WebWindowType) -> QWebEnginePage:
-        page = self._open_tab(self)
+    def createWindow(self, kind: QWebEnginePage.WebWindowType) -> QWebEnginePage | None:  # type: ignore[override]
+        if not self._may_open_tab():
+            # Playwright waits for each new page: to refuse one would leave its opener standing still.
+            if (process := self.renderProcessPid()) and end_process(process):
+                self.tell("popup", "The page asked for new tabs without end; its renderer was ended.")
+            return None
         self.tell("popup", "The page opened a new tab.")
-        return page
+        return self._open_tab()
 
     def _on_certificate_error(self, error: QWebEngineCertificateError) -> None:
         error.rejectCertificate()
         if not error.isMainFrame():  # A document that fails is reported by whoever drives the page.
             self.tell(
-                "certificate", f"The certificate of {error.url().host()} was refused: {error.description()}"
+                "certificate",
+                f"The certificate of {shortened(error.url().host())} was refused: {error.description()}",
             )
 
     def _on_terminated(self, status: QWebEnginePage.RenderProcessTerminationStatus, code: int) -> None:
@@ -136,7 +137,16 @@ class WebPage(QWebEnginePage):
 
 
 class WebView(QWebEngineView):
-    """Refuses what the engine would open over the page for a person to answer: a colour picker."""
+    """Refuses what the engine would open over the page for a person to answer: a colour picker.
+
+    What elements say in tool tips is shown as any tool tip is, without what is too long for one.
+    """
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), shortened(self.toolTip(), _TIP), self)
+            return True
+        return super().event(event)
 
     def childEvent(self, event: QChildEvent) -> None:
         super().childEvent(event)
@@ -170,8 +180,15 @@ class PageArea(QWidget):
         """The folder of the named profiles."""
         self._profile: QWebEngineProfile | None = None
         self._kept: dict[str, QWebEngineProfile] = {}
-        self._announce: Announce = lambda event: None
+        self.events = BrowserEvents()
+        """What happens in the pages, for whoever drives them."""
+        self._windows = FloodLimit()
         self._handed_over = False
+        self._addressed = QUrl()
+        SpareMemory(self)
+        self._changed = False
+        self._drawing = QTimer(self, singleShot=True, interval=_DRAW_MS)
+        self._drawing.timeout.connect(self._draw_names)
 
         self._bar = QTabBar(self, documentMode=True, expanding=False, elideMode=Qt.TextElideMode.ElideRight)
         self._bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectLeftTab)
@@ -193,10 +210,6 @@ class PageArea(QWidget):
         line = in_row(None, (self._address, 1), self.no_sandbox, margins=(8, 4, 8, 4), spacing=6)
         in_column(self, self._bar, line, (self._stack, 1), spacing=0)
 
-    def set_announce(self, announce: Announce) -> None:
-        """Send what happens in the pages to `announce`, in the GUI thread."""
-        self._announce = announce
-
     # What the host does with it, in the GUI thread
 
     def open_profile(self, name: str | None) -> str:
@@ -206,6 +219,7 @@ class PageArea(QWidget):
         """
         profile = self._named(name) if name else QWebEngineProfile(self)
         self._drop_all()
+        self._windows.forget()
         old, self._profile = self._profile, profile
         # A link to a program such as mail would start it, outside the window.
         unknown = QWebEngineSettings.UnknownUrlSchemePolicy.DisallowUnknownUrlSchemes
@@ -248,13 +262,14 @@ class PageArea(QWidget):
             self._profile,
             view,
             accept_dialogs=self._accept,
-            announce=lambda event: self._announce(event),
-            open_tab=lambda _: self._add(),
+            events=self.events,
+            may_open_tab=lambda: self._windows.admits("tab", MOST_TABS),
+            open_tab=self._add,
         )
         page.handed_over = self._handed_over
         view.setPage(page)
-        page.titleChanged.connect(lambda title: self._set_title(view, title))
-        page.urlChanged.connect(lambda _: self._show_address())
+        page.titleChanged.connect(self._draw_soon)
+        page.urlChanged.connect(self._draw_soon)
         page.windowCloseRequested.connect(lambda: self._on_close_requested(view))
         self._stack.addWidget(view)
         index = self._bar.insertTab(self._bar.count() if place is None else place, "New tab")
@@ -347,7 +362,7 @@ class PageArea(QWidget):
     def _on_close_requested(self, view: QWebEngineView) -> None:
         tab = self._page(view).devToolsId()
         self._close_view(view)
-        self._announce(BrowserEvent(kind="tab_closed", text="A tab was closed by its page.", tab=tab))
+        self.events.tell("tab_closed", "A tab was closed by its page.", lambda: (tab, ""))
 
     def _close_view(self, view: QWebEngineView) -> None:
         views = self._views()
@@ -381,16 +396,33 @@ class PageArea(QWidget):
             self._show_address()
             self.view_moved.emit()
 
-    def _set_title(self, view: QWebEngineView, title: str) -> None:
-        views = self._views()
-        if view in views:
-            index = views.index(view)
-            self._bar.setTabText(index, title if len(title) < 40 else title[:39] + "…")
-            self._bar.setTabToolTip(index, title)
+    @Slot()
+    def _draw_soon(self) -> None:
+        self._changed = True
+        if not self._drawing.isActive():
+            self._draw_names()
+
+    @Slot()
+    def _draw_names(self) -> None:
+        """Show the titles and the address as they are now, where they have changed since the last time."""
+        if not self._changed:
+            return
+        self._changed = False
+        self._drawing.start()
+        for index, view in enumerate(self._views()):
+            title = as_read(shortened(view.title(), _TIP))
+            if title and title != self._bar.tabToolTip(index):
+                self._bar.setTabText(index, cut(title, _TITLE).replace("&", "&&"))
+                self._bar.setTabToolTip(index, title)
+        current = self.current_view()
+        if current is not None and current.url() != self._addressed:
+            self._show_address()
 
     def _show_address(self) -> None:
         view = self.current_view()
-        url = view.url().toString() if view is not None else ""
+        self._addressed = view.url() if view is not None else QUrl()
+        # Encoded, for letters of another script, or that run backwards, would make it look like another address.
+        url = shortened(self._addressed.toString(QUrl.ComponentFormattingOption.FullyEncoded))
         self._address.setText("" if url == "about:blank" else url)
         from_web = view is not None and view.url().scheme() in ("http", "https")
         of_here = view is not None and view.url().host() in ("127.0.0.1", "localhost", "::1")
@@ -400,14 +432,13 @@ class PageArea(QWidget):
     @Slot(QWebEngineDownloadRequest)
     def _on_download(self, request: QWebEngineDownloadRequest) -> None:
         request.cancel()
-        self._announce(
-            BrowserEvent(
-                kind="download",
-                text=f"The page offered the download {request.downloadFileName()}; it was refused.",
-                tab=page.devToolsId() if (page := request.page()) is not None else self.current_tab(),
-                url=request.url().toString(),
-            )
-        )
+        name = shortened(request.downloadFileName())
+
+        def place() -> tuple[TabId, str]:
+            page = request.page()
+            return page.devToolsId() if page is not None else self.current_tab(), request.url().toString()
+
+        self.events.tell("download", f"The page offered the download {name}; it was refused.", place)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

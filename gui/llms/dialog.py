@@ -26,7 +26,7 @@ from core.schema.messages import ReasoningEffort
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.number_field import NumberField
-from gui.widgets.words import labelled, set_flag, set_tone
+from gui.widgets.words import Paragraph, labelled, set_flag, set_tone
 
 _ASKING = "Asking the server…"
 
@@ -289,7 +289,7 @@ class SettingsDialog(QDialog):
         return form
 
     def _paragraph(self, tone: str) -> QLabel:
-        label = QLabel(self, wordWrap=True)
+        label = Paragraph("", self)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         set_tone(label, tone)
         return label

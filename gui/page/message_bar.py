@@ -7,7 +7,7 @@ from core.debugger.snapshots import SessionView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.enabled_commands import can_say_how_it_ended
-from gui.widgets.words import set_flag, set_tone
+from gui.widgets.words import Paragraph, set_flag, set_tone
 
 
 class MessageBar(QFrame):
@@ -29,7 +29,7 @@ class MessageBar(QFrame):
         self.setAutoFillBackground(True)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
-        self.text = QLabel(self, wordWrap=True)
+        self.text = Paragraph("", self)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.success_button = QPushButton("It succeeded", self)

@@ -19,7 +19,7 @@ from core.browser.log.records import (
 )
 from core.debugger.timeline.views import PageLogView
 from gui.theme.theme import Theme
-from gui.widgets.formats import count, milliseconds, thousands
+from gui.widgets.formats import as_read, count, milliseconds, thousands
 from gui.widgets.item_views import ROW, Index, MenuEntry, RowMenu
 from gui.widgets.line_list import Column, LineList, LineModel, to_clipboard
 
@@ -127,22 +127,14 @@ def _made(
 
 
 def _gap(gap: LogGap, moment: str) -> LogRow:
-    text = f"… {thousands(gap.count)} {_PLURALS[gap.kind]} left out here: the first and the last were kept"
+    text = f"… {thousands(gap.count)} {_PLURALS[gap.kind]} left out here: too many came at once"
     return LogRow(gap.after + 1e-6, moment, gap.kind, "left out", "remedy", text, wrong=True, whole=text)
 
 
 def one_line(text: str) -> str:
     """Return a text that a page wrote as one line that draws no other way than it reads."""
-    line = text[:600].replace("\n", " ⏎ ")
-    shown = "".join("\ufffd" if _is_odd(letter) else letter for letter in line)
     # Its letters may run from right to left; the line that holds it does not.
-    return f"\u2068{shown}\u2069"
-
-
-def _is_odd(letter: str) -> bool:
-    return (letter < " " or letter in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") or (
-        "\ud800" <= letter <= "\udfff"
-    )
+    return f"\u2068{as_read(text[:600].replace(chr(10), ' ⏎ '))}\u2069"
 
 
 def clock(moment: float) -> str:

@@ -11,7 +11,7 @@ from gui.task_chooser.chooser import TaskChooser
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.remembered import OpenedTask, Remembered
-from gui.widgets.words import set_tone
+from gui.widgets.words import Paragraph, set_tone
 
 _AT_WORK = ("F5", "F10", "F9")
 
@@ -102,7 +102,7 @@ class Welcome(QDialog):
         card.setProperty("card", True)
         title = QLabel(f"{number}.  {trial.title}", card)
         title.setFont(theme.text_font(bold=True))
-        text = QLabel(trial.text, card, wordWrap=True)
+        text = Paragraph(trial.text, card)
         set_tone(text, "dim")
         button = QPushButton(trial.button, card)
         button.setProperty("accent", number == 1)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
+from gui.widgets.formats import in_line
 from gui.widgets.words import labelled, set_flag
 
 _ICON = 14
@@ -91,8 +92,8 @@ class PickerButton(QToolButton):
         return self._value
 
     def show_value(self, value: str, tooltip: str) -> None:
-        self._value = value
-        self.setAccessibleName(f"{self._name}: {value}")
+        self._value = in_line(value)
+        self.setAccessibleName(f"{self._name}: {self._value}")
         self.setToolTip(tooltip)
         self.updateGeometry()
         self.update()

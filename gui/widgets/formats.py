@@ -1,10 +1,11 @@
-"""Numbers as the window writes them."""
+"""Numbers, and texts of others, as the window writes them."""
 
 import re
 from collections.abc import Iterable
 
 from core.trace.records import StepRow
 
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _REF = re.compile(r"\[\d+\]")
 
 
@@ -32,6 +33,22 @@ def ranges(numbers: Iterable[int], dash: str = "–") -> str:
         else:
             runs.append([number])
     return ", ".join(f"{run[0]}{dash}{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def in_line(text: str, most: int = 1000) -> str:
+    """Return a text that is to be one line, without its middle where it is longer than any screen.
+
+    Qt measures all of a line before it cuts it: a megabyte takes seconds.
+    """
+    if len(text) > most:
+        half = most // 2
+        text = f"{text[:half]} (… {thousands(len(text) - 2 * half)} characters left out …) {text[-half:]}"
+    return text.replace("\n", " ")
+
+
+def as_read(text: str) -> str:
+    """Return a text of somebody else with each letter that would draw nothing, or the others elsewhere, replaced."""
+    return _ODD.sub("\ufffd", text)
 
 
 def cut(text: str, most: int) -> str:

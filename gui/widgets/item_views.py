@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
+from gui.widgets.formats import in_line
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole
@@ -82,6 +83,7 @@ class RowDelegate(QStyledItemDelegate):
         align: Qt.AlignmentFlag = LEFT,
     ) -> int:
         """Write one line of text, cut where the room is too small; returns how wide all of it is."""
+        text = in_line(text)
         painter.setFont(font)
         painter.setPen(self.theme.colour(tone))
         draw_cut(painter, room, text, align)
@@ -113,7 +115,7 @@ class RowDelegate(QStyledItemDelegate):
 
 def draw_cut(painter: QPainter, room: QRect, text: str, align: Qt.AlignmentFlag = LEFT) -> None:
     """Draw one line of text, cut at the right where the room is too small."""
-    line = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, max(0, room.width()))
+    line = painter.fontMetrics().elidedText(in_line(text), Qt.TextElideMode.ElideRight, max(0, room.width()))
     painter.drawText(room, int(align), line)
 
 

@@ -7,9 +7,13 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QWidget
 
+from core.browser.floods import shortened
 from gui.theme.theme import Theme
+from gui.widgets.formats import in_line
 
 AnyWidget = TypeVar("AnyWidget", bound=QWidget)
+_PAGE = 5000
+"""Letters of a paragraph that are shown."""
 
 
 class ElidedLabel(QLabel):
@@ -31,7 +35,7 @@ class ElidedLabel(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        super().setText(text.replace("\n", " "))
+        super().setText(in_line(text))
         self._tell()
 
     def minimumSizeHint(self) -> QSize:
@@ -60,19 +64,30 @@ def small_label(theme: Theme, parent: QWidget | None = None) -> ElidedLabel:
     return label
 
 
-class EmptyText(QLabel):
+class Paragraph(QLabel):
+    """Words that wrap; of a text longer than a page its beginning, for Qt lays out all of it each time."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWordWrap(True)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        super().setText(shortened(text, _PAGE))
+
+
+class EmptyText(Paragraph):
     """A dim paragraph that says what is missing here and what to do."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, tone: str = "dim") -> None:
         super().__init__(text, parent)
-        self.setWordWrap(True)
         self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.setContentsMargins(10, 8, 10, 8)
         self.setMinimumWidth(60)
         set_tone(self, tone)
 
 
-class NoteLabel(QLabel):
+class NoteLabel(Paragraph):
     """A paragraph among others that can be copied; hidden where it has nothing to say."""
 
     def __init__(
@@ -83,9 +98,8 @@ class NoteLabel(QLabel):
         *,
         margins: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        super().__init__(parent)
+        super().__init__("", parent)
         self.setContentsMargins(*margins)
-        self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setMinimumWidth(60)
         set_tone(self, tone)

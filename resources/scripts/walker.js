@@ -642,7 +642,9 @@
 
   // A form or picture named "title" takes the place of the document's.
   function title() {
-    return typeof document.title === "string" ? document.title : squash(document.querySelector("title")?.textContent ?? "");
+    const whole = typeof document.title === "string" ? document.title : squash(document.querySelector("title")?.textContent ?? "");
+    const more = whole.length - 2000;
+    return more > 0 ? `${whole.slice(0, 2000)} (… ${more} further characters left out)` : whole;
   }
 
   const r1 = number => Math.round(number * 10) / 10;

@@ -37,6 +37,8 @@ _MOST_OPEN = 2000
 _MESSAGE = 500
 """Characters of a WebSocket's message that are kept."""
 _ARGUMENTS = 50
+_UNREAD = 20_000
+"""Bytes of a message that is kept as it came, to be read only if it is among the last."""
 _LEVELS: dict[str, Level] = {
     "error": "error",
     "assert": "error",
@@ -58,7 +60,9 @@ class _Kind:
         self._most, last = _KEPT[kind]
         self._first: list[Values] = []
         self._last: deque[Values] = deque(maxlen=last)
+        self._unread: deque[bytes] = deque(maxlen=last)
         self._left_out = 0
+        self._gap_after = 0.0
 
     def add(self, values: Values) -> None:
         if len(self._first) < self._most:
@@ -68,15 +72,29 @@ class _Kind:
             self._left_out += 1
         self._last.append(values)
 
-    def collected(self) -> tuple[list[LogEntry], LogGap | None]:
-        kept = [self._make(**values) for values in (*self._first, *self._last)]
-        if not self._left_out:
+    def leave_out(self, message: bytes | None) -> None:
+        """Count one that came too fast; of those with their message, the last are kept."""
+        if not self._first and not self._left_out:
+            self._gap_after = time.time()
+        if message is None or len(self._unread) == self._unread.maxlen:
+            self._left_out += 1
+        if message is not None:
+            self._unread.append(message)
+
+    def collected(self, read: Callable[[bytes], Values]) -> tuple[list[LogEntry], LogGap | None]:
+        """Return what is kept, and what is not; `read` makes values of a message."""
+        last = sorted((*self._last, *map(read, self._unread)), key=lambda values: values["time"])
+        more = max(len(last) - (self._last.maxlen or 0), 0)
+        kept = [self._make(**values) for values in (*self._first, *last[more:])]
+        if not self._left_out + more:
             return kept, None
-        return kept, LogGap(kind=self.kind, count=self._left_out, after=self._first[-1]["time"])
+        after = self._first[-1]["time"] if self._first else self._gap_after
+        return kept, LogGap(kind=self.kind, count=self._left_out + more, after=after)
 
     def drop(self) -> None:
         self._first.clear()
         self._last.clear()
+        self._unread.clear()
         self._left_out = 0
 
 
@@ -130,12 +148,22 @@ class PageListener:
             {"time": time.time(), "dialog": "request", "text": kept, "cut": more, "place": cut(place)[0]},
         )
 
+    def leave_out(self, kind: LogKind, message: bytes) -> None:
+        """Count one that came too fast to be read, as the driver's message."""
+        may_be_read = kind in ("console", "error") and len(message) < _UNREAD
+        self._kinds[kind].leave_out(message if may_be_read else None)
+
+    def note_too_long(self, what: str, size: int) -> None:
+        """Take note of what the browser told in a message that was too long to be read."""
+        words = f"{what} of {size:,} bytes: too long to be read, and left out."
+        self._add("console", {"time": time.time(), "level": "warning", "text": words})
+
     def collected(self) -> PageLog:
         """Return the log so far, in the order of time; requests that are open come as not ended."""
         entries: list[LogEntry] = []
         gaps: list[LogGap] = []
         for kind in self._kinds.values():
-            kept, gap = kind.collected()
+            kept, gap = kind.collected(_read)
             entries += kept
             gaps += [gap] if gap is not None else []
         return PageLog(
@@ -163,50 +191,13 @@ class PageListener:
     # Console and errors
 
     def _on_console(self, session: int, event: Values) -> None:
-        arguments = event.get("args", ())
-        words = " ".join(in_words(argument) for argument in arguments[:_ARGUMENTS])
-        text, more = cut(words + (" …" if len(arguments) > _ARGUMENTS else ""))
-        kind = str(event.get("type", "log"))
-        frames = event.get("stackTrace", {}).get("callFrames", ())
-        self._add(
-            "console",
-            {
-                "time": seconds_of(event.get("timestamp")),
-                "level": _LEVELS.get(kind, "info"),
-                "text": text or f"({kind})",
-                "cut": more,
-                "place": place_of(frames[0]) if frames else "",
-            },
-        )
+        self._add("console", console_values(event))
 
     def _on_entry(self, session: int, event: Values) -> None:
-        entry = event.get("entry", {})
-        text, more = cut(str(entry.get("text", "")))
-        self._add(
-            "console",
-            {
-                "time": seconds_of(entry.get("timestamp")),
-                "level": _LEVELS.get(str(entry.get("level")), "info"),
-                "text": text,
-                "cut": more,
-                "place": place_of(entry),
-            },
-        )
+        self._add("console", entry_values(event))
 
     def _on_error(self, session: int, event: Values) -> None:
-        details = event.get("exceptionDetails", {})
-        thrown = details.get("exception", {})
-        said = thrown.get("description") or in_words(thrown) or details.get("text", "")
-        text, more = cut(str(said))
-        self._add(
-            "error",
-            {
-                "time": seconds_of(event.get("timestamp")),
-                "text": text,
-                "cut": more,
-                "place": place_of(details),
-            },
-        )
+        self._add("error", error_values(event))
 
     # Requests
 
@@ -342,6 +333,59 @@ class PageListener:
         said = cut(str(event.get("userInput", "")), _MESSAGE)[0]
         entered = values["dialog"] == "prompt" and event.get("result")
         values["answer"] = f'{answer} with "{said}"' if entered else answer
+
+
+def console_values(event: Values) -> Values:
+    arguments = event.get("args", ())
+    words = " ".join(in_words(argument) for argument in arguments[:_ARGUMENTS])
+    text, more = cut(words + (" …" if len(arguments) > _ARGUMENTS else ""))
+    kind = str(event.get("type", "log"))
+    frames = event.get("stackTrace", {}).get("callFrames", ())
+    return {
+        "time": seconds_of(event.get("timestamp")),
+        "level": _LEVELS.get(kind, "info"),
+        "text": text or f"({kind})",
+        "cut": more,
+        "place": place_of(frames[0]) if frames else "",
+    }
+
+
+def entry_values(event: Values) -> Values:
+    entry = event.get("entry", {})
+    text, more = cut(str(entry.get("text", "")))
+    return {
+        "time": seconds_of(entry.get("timestamp")),
+        "level": _LEVELS.get(str(entry.get("level")), "info"),
+        "text": text,
+        "cut": more,
+        "place": place_of(entry),
+    }
+
+
+def error_values(event: Values) -> Values:
+    details = event.get("exceptionDetails", {})
+    thrown = details.get("exception", {})
+    said = thrown.get("description") or in_words(thrown) or details.get("text", "")
+    text, more = cut(str(said))
+    return {
+        "time": seconds_of(event.get("timestamp")),
+        "text": text,
+        "cut": more,
+        "place": place_of(details),
+    }
+
+
+_READERS: dict[str, Callable[[Values], Values]] = {
+    "Runtime.consoleAPICalled": console_values,
+    "Log.entryAdded": entry_values,
+    "Runtime.exceptionThrown": error_values,
+}
+
+
+def _read(message: bytes) -> Values:
+    """Return the values of a message of the driver that tells of the console or of an error."""
+    event = json.loads(message)["params"]
+    return _READERS[event["method"]](event["params"])
 
 
 def in_words(argument: Values) -> str:

@@ -83,7 +83,11 @@ LogEntry: TypeAlias = Annotated[
 
 
 class LogGap(Record):
-    """Entries of one kind that came too many at once: the first and the last are kept."""
+    """Entries of one kind that came too many at once.
+
+    The first are kept and the last; of requests and dialogs that come faster
+    than they are read, the first.
+    """
 
     kind: LogKind
     count: int

@@ -43,6 +43,8 @@ class StepPublisher:
         """What the LLM has said of its next action since that was asked for."""
         self._streaming_call = 0
         """The call that says it: of several that are out at once the first."""
+        self._retried = ""
+        """Which attempt it says it in, and why it is not the first."""
         self._problem = ""
         """Why the action that a person wrote since cannot be taken."""
         self._shows_recorded = False
@@ -87,6 +89,7 @@ class StepPublisher:
         if asked.ended:
             return
         self._streaming = asked.text
+        self._retried = f"Attempt {asked.attempt}. {asked.why_again}" if asked.attempt > 1 else ""
         self._send_changed()
 
     def _send_changed(self) -> None:
@@ -101,7 +104,11 @@ class StepPublisher:
         action = self._step.action
         if self._streaming is not None:
             action = ActionView(
-                outcome="thinking", streaming=self._streaming, form=action.form, elements=action.elements
+                outcome="thinking",
+                streaming=self._streaming,
+                message=self._retried,
+                form=action.form,
+                elements=action.elements,
             )
         elif self._problem:
             action = action.replace(problem=self._problem)

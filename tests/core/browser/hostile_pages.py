@@ -114,6 +114,103 @@ HOSTILE: dict[str, HostilePage] = {
         20,
     ),
     "requests": HostilePage(_script("for (let i = 0; i < N; i++) fetch('/said?' + i)"), 5000, 200),
+    "requests that stay here": HostilePage(
+        _script("for (let i = 0; i < N; i++) fetch('data:,' + i)"), 100_000, 3_000
+    ),
+    "requests that fail": HostilePage(
+        _script("for (let i = 0; i < N; i++) fetch('http://127.0.0.1:1/' + i).catch(() => 0)"), 20_000, 500
+    ),
+    "posts": HostilePage(
+        _script("for (let i = 0; i < N; i++) fetch('/said?' + i, {method: 'POST', body: 'x'})"), 5000, 300
+    ),
+    "messages": HostilePage(
+        _script(
+            "const s = new WebSocket(location.origin.replace('http', 'ws') + '/socket?messages=' + N);"
+            " s.onopen = () => { for (let i = 0; i < N; i++) s.send('message ' + i) }"
+        ),
+        100_000,
+        3_000,
+    ),
+    "titles": HostilePage(
+        _script(
+            "let t = 0; setInterval(() => { for (let i = 0; i < N; i++) document.title = 'title ' + t++ }, 0)"
+        ),
+        1000,
+        50,
+    ),
+    "anchors": HostilePage(
+        _script("let a = 0; setInterval(() => { for (let i = 0; i < N; i++) location.hash = a++ }, 0)"),
+        500,
+        20,
+    ),
+    "icons": HostilePage(
+        _script(
+            "const icon = document.createElement('link'); icon.rel = 'icon'; document.head.append(icon); let n = 0;"
+            " setInterval(() => { for (let i = 0; i < N; i++) icon.href = '/icon' + n++ + '.png' }, 0)"
+        ),
+        100,
+        10,
+    ),
+    "questions": HostilePage(
+        _script("for (let i = 0; i < N; i++) alert('question ' + i + ' ' + 'x'.repeat(200))"), 10_000, 300
+    ),
+    "requests for permission": HostilePage(
+        _script(
+            "for (let i = 0; i < N; i++) { navigator.geolocation.getCurrentPosition(() => 0);"
+            " Notification.requestPermission(); navigator.mediaDevices?.getUserMedia({audio: true}).catch(() => 0) }"
+        ),
+        3_000,
+        100,
+    ),
+    "downloads": HostilePage(
+        _script(
+            "const a = document.createElement('a'); let d = 0;"
+            " setInterval(() => { for (let i = 0; i < N; i++) {"
+            " a.href = 'data:application/octet-stream,' + d; a.download = 'file' + d++; a.click() } }, 0)"
+        ),
+        100,
+        10,
+    ),
+    "windows without end": HostilePage(_script("setInterval(() => open('about:blank'), 0)"), 1, 0),
+    "windows that close": HostilePage(
+        _script(
+            "setInterval(() => { const one = open('about:blank'); setTimeout(() => one?.close(), 20) }, 0)"
+        ),
+        1,
+        0,
+    ),
+    "frames": HostilePage(
+        _script(
+            "setInterval(() => { for (let i = 0; i < N; i++) {"
+            " const one = document.createElement('iframe'); document.body.append(one); one.remove() } }, 0)"
+        ),
+        100,
+        10,
+    ),
+    "a long title": HostilePage(_script("document.title = 'T'.repeat(N)"), 50_000_000, 1_000_000),
+    "a long address": HostilePage(
+        _script("history.replaceState(0, '', '?' + 'u'.repeat(N)); console.error('here')"),
+        2_000_000,
+        1_000_000,
+    ),
+    "a long console line": HostilePage(_script("console.error('c'.repeat(N))"), 50_000_000, 3_000_000),
+    "a long question": HostilePage(_script("alert('q'.repeat(N))"), 50_000_000, 3_000_000),
+    "a long message": HostilePage(
+        _script(
+            "const s = new WebSocket(location.origin.replace('http', 'ws') + '/socket?messages=0');"
+            " s.onopen = () => s.send('m'.repeat(N))"
+        ),
+        50_000_000,
+        3_000_000,
+    ),
+    "a long tool tip": HostilePage(
+        lambda size: (
+            "<p>hostile</p><div id=d style='height:600px;background:#eee'></div>"
+            f"<script>document.getElementById('d').title = 'w'.repeat({size})</script>"
+        ),
+        5_000_000,
+        1_000_000,
+    ),
     "memory": HostilePage(
         _script("const kept = []; setInterval(() => { kept.push(new Array(1e6).fill(kept.length)) }, 0)"),
         1,

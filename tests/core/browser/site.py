@@ -1,5 +1,7 @@
 """A web site on the loopback interface for tests: pages given inline or from tests/pages, and odd answers."""
 
+import base64
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -75,6 +77,7 @@ class Site:
                 b"abc", headers={"Content-Disposition": "attachment; filename=report.csv"}
             ),
             "/stream": self._stream,
+            "/socket": self._socket,
             "/favicon.ico": lambda _: Response(status=204),
         }
         for path, handler in answers.items():
@@ -89,6 +92,35 @@ class Site:
     def _held(self, _: Request) -> Response:
         self.released.wait(30)
         return Response("let go", content_type="text/plain")
+
+    @staticmethod
+    def _socket(request: Request) -> Response:
+        """Accept a WebSocket, send as many messages as the address asks for, and read until it is closed."""
+        connection = request.environ["werkzeug.socket"]
+        key = request.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        accepted = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
+        connection.sendall(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Accept: {accepted}\r\n\r\n".encode()
+        )
+
+        def send() -> None:
+            try:
+                for number in range(int(request.args["messages"])):
+                    text = f"answer {number}".encode()
+                    connection.sendall(bytes([0x81, len(text)]) + text)
+            except OSError:
+                return  # The page has gone.
+
+        sending = threading.Thread(target=send, daemon=True)
+        sending.start()
+        try:
+            while connection.recv(1 << 20):
+                pass
+        except OSError:
+            pass  # The page has gone.
+        sending.join()
+        return Response()
 
     def _stream(self, _: Request) -> Response:
         def events() -> Iterator[str]:

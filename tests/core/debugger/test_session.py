@@ -347,3 +347,19 @@ def test_the_figures_of_the_session_are_those_of_the_trace(live, server, tmp_pat
     assert (view.calls, view.tokens) == (stored.llm_calls, stored.prompt_tokens + stored.completion_tokens)
     assert view.step == stored.steps == 2
     assert view.beside_llm_ms > 0
+
+
+def test_what_a_failed_attempt_has_said_is_gone_once_the_llm_is_asked_again(live, server, monkeypatch):
+    monkeypatch.setattr(
+        OpenAICompatibleLLM, "_attempts", property(lambda _: 2, lambda *_: None), raising=False
+    )
+    server.say("words that come to nothing", break_after=2)
+    server.script(Reply(text="the whole answer", hold_after=2))
+    live.open()
+    live.session.run_commands.step()
+    live.wait(lambda: live.step is not None and "who" in live.step.action.streaming, "the second attempt")
+    assert live.step.action.message.startswith("Attempt 2.")
+    assert "half-way" in live.step.action.message
+    said = [view.action.streaming for view in live.step_views if view.action.streaming]
+    assert not any("words" in text and "whol" in text for text in said)
+    live.session.run_commands.stop()

@@ -64,11 +64,3 @@ def test_a_colour_picker_is_refused_and_told(browser: Browsing, site: Site, area
 
 async def _click_the_colour(browser: Browsing) -> None:
     await browser.tabs.current.playwright_page.mouse.click(20, 20)
-
-
-@in_browser
-async def test_of_many_events_of_a_page_the_first_are_told(browser: Browsing, site: Site) -> None:
-    await browser.open(site.page("<script>for (let i = 0; i < 3000; i++) console.error(i)</script>"))
-    told = [one.text for one in browser.events() if one.kind == "console"]
-    assert len(told) == 100
-    assert "More of this kind is not told" in told[-1]

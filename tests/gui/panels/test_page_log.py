@@ -50,7 +50,7 @@ def test_each_kind_has_its_words_and_what_went_wrong_is_counted(panel, qtbot):
         "still open GET http://127.0.0.1:41873/poll?since=0",
         "404 GET http://127.0.0.1:41873/logo.png · 3 ms",
         "price is stale",
-        "… 99\u202f500 console lines left out here: the first and the last were kept",
+        "… 99\u202f500 console lines left out here: too many came at once",
         "TypeError: Cannot read properties of null (reading 'price')",
         "confirm: “Buy it now?” accepted",
         'SEND ws://127.0.0.1:41873/live (13 B): {"buy":"B09"}',

@@ -1,0 +1,248 @@
+"""What pages cause in any number and of any size is counted, thinned and cut here, before it crosses a thread.
+
+`BrowserEvents` takes what a host sees in a page, in whichever thread. `thin`
+takes the messages of Playwright's driver before they are parsed. Both count
+with a `FloodLimit`; both have what they leave out told.
+"""
+
+import asyncio
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.browser.log.records import LONGEST, LogKind, cut
+from core.schema.events import BrowserEvent, BrowserEventKind, TabId
+
+WHILE = 5.0
+"""Seconds in which so many of a kind are let through."""
+MOST = 100
+"""Events of one kind that are told in a while."""
+LARGEST = 4_000_000
+"""Bytes of a message of the driver that are parsed."""
+_NEVER_LEFT_OUT = frozenset({"crash", "replaced"})
+"""Pages do not cause these in numbers, and what goes on after them depends on them."""
+Place = Callable[[], tuple[TabId, str]]
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Return a text of a page as it is passed on, with how much of it is left out."""
+    kept, more = cut(text, longest)
+    return f"{kept} (… {more:,} further characters left out)" if more else kept
+
+
+@dataclass
+class _Count:
+    began: float
+    most: int
+    came: int = 0
+
+
+class FloodLimit:
+    """Lets some of each kind through in a while of 5 s; where more came, only a tenth as many in the next.
+
+    May be asked from any thread.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._counts: dict[str, _Count] = {}
+
+    def admits(self, kind: str, most: int) -> bool:
+        """Count one more of a kind, and return whether it is among the first `most` of its while."""
+        with self._lock:
+            now = self._clock()
+            count = self._counts.get(kind)
+            if count is None or now - count.began >= WHILE:
+                goes_on = count is not None and now - count.began < 2 * WHILE and count.came > count.most
+                count = self._counts[kind] = _Count(now, max(most // 10, 1) if goes_on else most)
+            count.came += 1
+            return count.came <= count.most
+
+    @property
+    def excess(self) -> int:
+        """How many more came in this while than were let through."""
+        with self._lock:
+            now = self._clock()
+            running = (one for one in self._counts.values() if now - one.began < WHILE)
+            return sum(max(one.came - one.most, 0) for one in running)
+
+    def forget(self) -> None:
+        with self._lock:
+            self._counts.clear()
+
+
+class BrowserEvents:
+    """Carries what happens in pages to the worker's loop."""
+
+    def __init__(self) -> None:
+        self._limit = FloodLimit()
+        self._lock = threading.Lock()
+        self._left_out: Counter[BrowserEventKind] = Counter()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._receive: Callable[[BrowserEvent], None] = lambda _: None
+
+    def follow(self, receive: Callable[[BrowserEvent], None]) -> None:
+        """Have `receive` called in the loop that runs now; what came before is not told."""
+        self._loop, self._receive = asyncio.get_running_loop(), receive
+
+    def admits(self, kind: BrowserEventKind) -> bool:
+        """Count an event, and return whether it is to be told; how many were not is told after a while."""
+        if kind in _NEVER_LEFT_OUT or self._limit.admits(kind, MOST):
+            return True
+        with self._lock:
+            first = not self._left_out
+            self._left_out[kind] += 1
+        if first:
+            self._call(self._tell_later)
+        return False
+
+    def tell(self, kind: BrowserEventKind, text: str, place: Place) -> bool:
+        """Tell of an event from any thread; `place` gives tab and URL and is asked only where it is told."""
+        if not self.admits(kind):
+            return False
+        tab, url = place()
+        self._call(
+            lambda event: self._receive(event),
+            BrowserEvent(kind=kind, text=shortened(text), tab=tab, url=cut(url)[0]),
+        )
+        return True
+
+    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+    def _tell_later(self) -> None:
+        assert self._loop is not None
+        self._loop.call_later(WHILE, self.tell_left_out)
+
+    def tell_left_out(self) -> None:
+        """Tell now how many events were left out since this was told; call it in the loop."""
+        with self._lock:
+            left_out, self._left_out = self._left_out, Counter()
+        for kind, number in left_out.items():
+            words = kind.replace("_", " ")
+            plural = "event was" if number == 1 else "events were"
+            text = f"They came too fast: {number:,} more {plural} only counted ({words})."
+            self._receive(BrowserEvent(kind=kind, text=text))
+
+    def forget(self) -> None:
+        """Begin anew with other pages."""
+        self.tell_left_out()
+        self._limit.forget()
+
+
+# Messages of the driver
+
+LeaveOut = Callable[[LogKind, bytes], None]
+TooLong = Callable[[str, int], None]
+
+_MESSAGE = re.compile(rb'\{"guid":"[^"]*","method":"(?:event","params":\{"method":")?([A-Za-z.]+)"')
+_REQUEST_ID = re.compile(rb'"params":\{"requestId":"([^"]*)"')
+_THINNED: dict[bytes, tuple[LogKind, int]] = {
+    b"Runtime.consoleAPICalled": ("console", 1000),
+    b"Log.entryAdded": ("console", 1000),
+    b"Runtime.exceptionThrown": ("error", 500),
+    b"Network.requestWillBeSent": ("request", 3000),
+    b"Network.webSocketCreated": ("request", 1000),
+    b"Network.webSocketFrameSent": ("request", 1000),
+    b"Network.webSocketFrameReceived": ("request", 1000),
+    b"Network.webSocketFrameError": ("request", 1000),
+    b"Page.javascriptDialogOpening": ("dialog", 500),
+}
+"""What pages can have sent in any number: which kind of the page log, and how many of it in a while."""
+_OF_A_REQUEST = frozenset({b"Network.responseReceived", b"Network.loadingFinished", b"Network.loadingFailed"})
+_UNHEARD = frozenset(
+    {
+        b"frameSent",
+        b"frameReceived",
+        b"Network.dataReceived",
+        b"Network.requestServedFromCache",
+        b"Network.requestWillBeSentExtraInfo",
+        b"Network.resourceChangedPriority",
+        b"Network.responseReceivedExtraInfo",
+        b"Network.policyUpdated",
+        b"Network.webSocketWillSendHandshakeRequest",
+    }
+)
+"""What nobody here listens to."""
+_MOST_IDS = 20_000
+_FLOOD = 5000
+"""Messages left out in a while from which a page that does not answer is known to be the cause."""
+
+
+class MessageFilter:
+    """Decides which messages of Playwright's driver are worth parsing: parsing holds up every thread of Python.
+
+    Requests that change something on a server, and documents, are never left
+    out: what can be gone back to, and where a navigation stands, depends on them.
+    """
+
+    def __init__(self, leave_out: LeaveOut, too_long: TooLong) -> None:
+        self._limit = FloodLimit()
+        self._leave_out = leave_out
+        self._too_long = too_long
+        self._requests: set[bytes] = set()
+        """Of requests that were left out, whose answers are left out too."""
+
+    @property
+    def flooded(self) -> bool:
+        """Whether pages send much more than is read."""
+        return self._limit.excess > _FLOOD
+
+    def admits(self, data: bytes) -> bool:
+        """Return whether a message is to be parsed; has the others told."""
+        found = _MESSAGE.match(data)
+        if found is None:
+            return True
+        name = found[1]
+        if name in _UNHEARD:
+            return False
+        if name in _OF_A_REQUEST:
+            return not self._requests or self._request(data, found) not in self._requests
+        if name not in _THINNED:
+            return True
+        kind, most = _THINNED[name]
+        if len(data) > LARGEST:
+            self._too_long(name.decode(), len(data))
+        elif self._limit.admits(name.decode(), most) or _must_be_told(name, data):
+            return True
+        else:
+            self._leave_out(kind, data)
+        if kind == "request":
+            if len(self._requests) >= _MOST_IDS:
+                self._requests.clear()
+            self._requests.add(self._request(data, found))
+        return False
+
+    @staticmethod
+    def _request(data: bytes, found: "re.Match[bytes]") -> bytes:
+        number = _REQUEST_ID.search(data, found.start(), found.end() + 300)
+        return number[1] if number is not None else b""
+
+
+def _must_be_told(name: bytes, data: bytes) -> bool:
+    # What a page writes has its quotation marks escaped there.
+    return name == b"Network.requestWillBeSent" and (
+        b'"method":"GET"' not in data or b'"type":"Document"' in data
+    )
+
+
+def thin(transport: Any, messages: MessageFilter, on_message: Callable[[], None]) -> None:
+    """Have the driver's messages go through a filter; `on_message` is called with each that comes."""
+    # WORKAROUND: Playwright cannot be told which events of a session to send, and parses each (1.65).
+    parse, handle = transport.deserialize_message, transport.on_message
+
+    def parse_admitted(data: bytes) -> Any:
+        on_message()
+        return parse(data) if messages.admits(data) else None
+
+    def handle_parsed(message: Any) -> None:
+        if message is not None:
+            handle(message)
+
+    transport.deserialize_message, transport.on_message = parse_admitted, handle_parsed

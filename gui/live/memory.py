@@ -1,0 +1,54 @@
+"""Memory that a flood of a page has taken is given back to the system: the C library keeps it otherwise."""
+
+import ctypes
+import sys
+import threading
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+
+_LOOK_MS = 5000
+_GROWN = 100_000_000
+"""Bytes by which the process must have grown to be looked at."""
+_PAGE = 4096
+
+
+class SpareMemory(QObject):
+    """Gives back what is free, in a thread of its own, each time the process has grown by 100 MB.
+
+    The engine keeps what a page sends in this process until it is read: hundreds of MB of small pieces, which
+    glibc does not give back by itself. Does nothing where there is no glibc.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._least = 0
+        self._trim = _trim_function()
+        self._timer = QTimer(self, interval=_LOOK_MS)
+        self._timer.timeout.connect(self._look)
+        if self._trim is not None:
+            self._least = resident_bytes()
+            self._timer.start()
+
+    def _look(self) -> None:
+        size = resident_bytes()
+        self._least = min(self._least, size)
+        if size - self._least > _GROWN:
+            # What is in use stays: it is looked at again only after as much more.
+            threading.Thread(target=self._give_back, name="spare memory", daemon=True).start()
+
+    def _give_back(self) -> None:
+        assert self._trim is not None
+        self._trim(0)
+        self._least = resident_bytes()
+
+
+def resident_bytes() -> int:
+    """Return how much of the process lies in memory (Linux)."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+
+
+def _trim_function() -> "ctypes._NamedFuncPointer | None":
+    if sys.platform != "linux":
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)

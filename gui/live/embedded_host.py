@@ -2,14 +2,15 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QImageWriter
 
-from core.browser.host import KILL, profile_names
+from core.browser.host import KILL, name_problem, profile_names
+from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent, TabId
 from gui.live.page_area import PageArea
 
@@ -42,8 +43,10 @@ class EmbeddedHost:
 
     name = "embedded"
 
-    def __init__(self, area: PageArea, endpoint: str) -> None:
+    def __init__(self, area: PageArea, endpoint: str, allowed: Iterable[str] = ()) -> None:
+        """`allowed` are the named profiles that may be opened."""
         self._area = area
+        self._allowed = set(allowed)
         self._endpoint = endpoint
         self._caller = _Caller(area)
         self._listeners: list[Callable[[BrowserEvent], None]] = []
@@ -62,10 +65,21 @@ class EmbeddedHost:
         return await asyncio.wrap_future(future)
 
     async def open_profile(self, name: str | None) -> TabId:
+        # The engine's port has no password, and it knows no pipe.
+        if name and name not in self._allowed and not name_problem(name):
+            raise UsageError(
+                f"The profile {name} was not opened: another user of this machine can drive the embedded browser, and "
+                "use its logins, while it is open. Choose the task again (Ctrl+N), which asks; name the profile in "
+                "embedded_profiles of the settings or with --embedded-profiles; or take an installed Chromium "
+                "(--browser)."
+            )
         return await self._ask(lambda: self._area.open_profile(name))
 
     def profiles(self) -> tuple[str, ...]:
         return profile_names(self._area.profiles)
+
+    def allow_profile(self, name: str) -> None:
+        self._allowed.add(name)
 
     async def open_tab(self) -> TabId:
         return await self._ask(self._area.open_tab)

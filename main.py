@@ -27,7 +27,10 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     from gui.application import Application
 
     application = Application(
-        theme=settings.theme, accept_dialogs=settings.dialogs == "accept", profiles=_profiles()
+        theme=settings.theme,
+        accept_dialogs=settings.dialogs == "accept",
+        profiles=_profiles(),
+        allowed_profiles=settings.embedded_profiles,
     )
     session_modules.join()
     from core.cli.window import make_session
@@ -41,7 +44,12 @@ def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", setting
     """Give the embedded browser, offscreen, to a piece of work."""
     from gui.live.engine import run_offscreen
 
-    return run_offscreen(work, accept_dialogs=settings.dialogs == "accept", profiles=_profiles())
+    return run_offscreen(
+        work,
+        accept_dialogs=settings.dialogs == "accept",
+        profiles=_profiles(),
+        allowed_profiles=settings.embedded_profiles,
+    )
 
 
 def _profiles() -> str:

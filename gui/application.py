@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Iterable
 from concurrent.futures import Future
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,7 +31,14 @@ def install_features(window: "MainWindow", services: Any) -> dict[str, "QObject"
 class Application:
     """Owns the QApplication and the live page; make one, before anything else of Qt."""
 
-    def __init__(self, *, theme: Choice = "system", accept_dialogs: bool = True, profiles: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        theme: Choice = "system",
+        accept_dialogs: bool = True,
+        profiles: str = "",
+        allowed_profiles: Iterable[str] = (),
+    ) -> None:
         endpoint = prepare_engine()
         quiet_engine()
         from PySide6.QtWidgets import QApplication
@@ -43,7 +51,7 @@ class Application:
         from gui.live.page_area import PageArea
 
         self.area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
-        self.host = EmbeddedHost(self.area, endpoint)
+        self.host = EmbeddedHost(self.area, endpoint, allowed_profiles)
 
     def show_window(self, session: "Session", features: Features, opening: "WindowArguments") -> int:
         """Show the window on a session until it is closed; returns the exit code."""

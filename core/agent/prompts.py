@@ -17,6 +17,7 @@ from jinja2 import (
     nodes,
 )
 from jinja2.exceptions import TemplateSyntaxError
+from jinja2.loaders import split_template_path
 from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -24,7 +25,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from core.schema.action import bracketed, usage
 from core.schema.action_space import PermissibleAction
 from core.schema.errors import DataError
-from core.settings.user_file import near
+from core.settings.user_file import near, read_text
 from core.storage.resources import RESOURCES
 
 PROMPTS = RESOURCES / "prompts"
@@ -151,10 +152,6 @@ class Prompts:
             return self._loader.get_source(self._environment, name)
         except TemplateNotFound as error:
             raise DataError(f'There is no prompt "{name}"; {near(name, self.names())}') from error
-        except OSError as error:
-            raise DataError(f"The prompt {name} cannot be read: {error.strerror or error}.") from error
-        except UnicodeDecodeError as error:
-            raise DataError(f"The prompt {name} is not UTF-8 text (byte {error.start}).") from error
 
     def _place(self, name: str, error: BaseException) -> str:
         """Return the file and line of the template in which `error` came up."""
@@ -187,18 +184,19 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
 
 class _Loader(FileSystemLoader):
-    """A loader that also notices a file put in front of the one that was read."""
+    """A loader that reads only files, of bounded size, and notices one put in front of the one that was read."""
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        source, filename, unchanged = super().get_source(environment, template)
+        source, filename = self._found(template)
+        return source, filename, lambda: self._found(template) == (source, filename)
 
-        def still_it() -> bool:
-            return unchanged() and super(_Loader, self).get_source(environment, template)[:2] == (
-                source,
-                filename,
-            )
-
-        return source, filename, still_it
+    def _found(self, template: str) -> tuple[str, str]:
+        pieces = split_template_path(template)
+        for folder in self.searchpath:
+            path = Path(folder, *pieces)
+            if path.exists() and not path.is_dir():
+                return read_text(path, most=_MAX_CHARACTERS), str(path)
+        raise TemplateNotFound(template)
 
 
 def _measured(template: Template, values: dict[str, Any]) -> str:

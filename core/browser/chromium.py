@@ -174,6 +174,9 @@ class ChromiumHost:
     def profiles(self) -> tuple[str, ...]:
         return profile_names(self._profiles)
 
+    def allow_profile(self, name: str) -> None:
+        """Every profile is open to this program alone: the browser is driven by a pipe."""
+
     async def open_tab(self) -> TabId:
         async with self._opening:
             return await self._open_tab()

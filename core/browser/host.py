@@ -48,11 +48,19 @@ class BrowserHost(Protocol):
         ...
 
     async def open_profile(self, name: str | None) -> TabId:
-        """Close all tabs and open one empty tab in a clean profile, or in the named one that keeps logins."""
+        """Close all tabs and open one empty tab in a clean profile, or in the named one that keeps logins.
+
+        Raises UsageError for a name that cannot be used, and for a profile that was not allowed where others on the
+        machine could use its logins.
+        """
         ...
 
     def profiles(self) -> tuple[str, ...]:
         """Return the names of the profiles that keep logins, sorted."""
+        ...
+
+    def allow_profile(self, name: str) -> None:
+        """Open this profile from now on, also where others on the machine could use its logins meanwhile."""
         ...
 
     async def open_tab(self) -> TabId:

@@ -15,6 +15,7 @@ from core.cli.options import (
     Browser,
     Database,
     DryRun,
+    EmbeddedProfiles,
     Instruction,
     LLMName,
     MaxCalls,
@@ -109,6 +110,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             str | None,
             typer.Option("--profile", help="A named profile that keeps logins; a clean one without."),
         ] = None,
+        embedded_profiles: EmbeddedProfiles = None,
         time_limit: Annotated[
             bool, typer.Option("--time-limit", help="MiniWoB++: keep its ten seconds.")
         ] = False,
@@ -127,6 +129,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             browser=browser,
             max_steps=max_steps,
             on_gate=on_gate,
+            embedded_profiles=embedded_profiles or None,
         )
         report = run_task(
             settings,
@@ -166,6 +169,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         browser: Browser = None,
         db: Database = None,
         on_gate: OnGate = None,
+        embedded_profiles: EmbeddedProfiles = None,
         offline: Annotated[
             bool | None,
             typer.Option(
@@ -183,7 +187,12 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         from core.schema.changes import NONE, Changes
 
         settings = settings_with(
-            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+            base_url=base_url,
+            db=db,
+            browser=browser,
+            max_steps=max_steps,
+            on_gate=on_gate,
+            embedded_profiles=embedded_profiles or None,
         )
         changes = Changes(
             preset=preset or "",

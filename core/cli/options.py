@@ -42,6 +42,14 @@ MaxCost = Annotated[
 Browser = Annotated[
     str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
 ]
+EmbeddedProfiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--embedded-profiles",
+        help="A named profile that the embedded browser may open, though another user of this machine can drive it "
+        "meanwhile; may be repeated.",
+    ),
+]
 OnGate = Annotated[
     str | None,
     typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),

@@ -215,6 +215,7 @@ class Publisher:
                 problems=tuple(problems),
                 sources=sources,
                 profiles=services.host.profiles(),
+                allowed_profiles=services.settings.embedded_profiles,
             )
         )
 

@@ -211,10 +211,41 @@ class TaskCommands(SessionCommands):
 
     @command
     async def open(
-        self, task: str, seed: int, *, url: str = "", instruction: str = "", profile: str = ""
+        self,
+        task: str,
+        seed: int,
+        *,
+        url: str = "",
+        instruction: str = "",
+        profile: str = "",
+        allow_profile: bool = False,
     ) -> None:
-        """Open a task in a clean profile, or in the named one; a run under way is ended as stopped."""
+        """Open a task in a clean profile, or in the named one; a run under way is ended as stopped.
+
+        `allow_profile` lets the embedded browser open the profile from now on, which the settings remember.
+        """
+        if allow_profile:
+            await self._allow(profile)
         await self._open(task, seed, url, instruction, profile)
+
+    async def _allow(self, profile: str) -> None:
+        if self._current.services is None:
+            await self._connect()
+        services = self._current.services
+        if services is None:
+            return
+        services.host.allow_profile(profile)
+        from core.settings.saving import remember_profile  # It loads tomlkit, which only writing needs.
+
+        try:
+            allowed = await asyncio.to_thread(remember_profile, profile)
+        except BackstepError as error:
+            self._publisher.log(
+                "warning", "session", f"The profile {profile} is allowed for this time only: {error}"
+            )
+            allowed = (*services.settings.embedded_profiles, profile)
+        services.settings = services.settings.replace(embedded_profiles=allowed)
+        self._publisher.send_catalogue(services)
 
     @command
     async def stop_opening(self) -> None:

@@ -64,6 +64,8 @@ class Catalogue(Record):
     """The user's own files of tasks; what is wrong with one that was asked for is among `problems` too."""
     profiles: tuple[str, ...] = ()
     """The named browser profiles, which keep logins."""
+    allowed_profiles: tuple[str, ...] = ()
+    """Those that the settings let the embedded browser open."""
 
 
 class AmountView(Record):

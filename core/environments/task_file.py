@@ -218,11 +218,11 @@ class TaskFile:
         except ValidationError as error:
             raise file.errors(file.problems(error, Form)) from error
         name = form.name or re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "tasks"
-        ids = [entry.id for entry in form.tasks]
+        first: dict[str, int] = {}
         problems: list[Problem] = [
-            (("tasks", at, "id"), f'"{id}" is the id of an earlier task too; give it another.')
-            for at, id in enumerate(ids)
-            if id in ids[:at]
+            (("tasks", at, "id"), f'"{entry.id}" is the id of an earlier task too; give it another.')
+            for at, entry in enumerate(form.tasks)
+            if first.setdefault(entry.id, at) != at
         ]
         if name in RESERVED:
             problems.append((("name",), f'the name "{name}" belongs to Backstep; set `name` to another one.'))

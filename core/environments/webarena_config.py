@@ -17,7 +17,7 @@ from pydantic import (
 
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
-from core.settings.user_file import UserFile, problem
+from core.settings.user_file import MOST_TOLD, UserFile, problem
 
 SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "WIKIPEDIA", "MAP", "HOMEPAGE")
 _PLACEHOLDER = re.compile(rf"__({'|'.join(sorted(SITES, key=len, reverse=True))})__")
@@ -58,6 +58,7 @@ _CALLS = (
     "gitlab_get_project_memeber_role",
 )
 """The ``func:`` forms of program_html; no code of the file is run."""
+_LONGEST_CALL = 2000
 
 
 def parse_call(text: str) -> tuple[str, tuple[str, ...]]:
@@ -65,9 +66,11 @@ def parse_call(text: str) -> tuple[str, tuple[str, ...]]:
 
     Raises ValueError for any other form or an unknown name.
     """
+    if len(text) > _LONGEST_CALL:
+        raise ValueError(f"a call has at most {_LONGEST_CALL} characters, and not {len(text)}")
     try:
         call = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{text} is not a call") from error
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.keywords:
         raise ValueError(f"{text} is not a plain call")
@@ -248,6 +251,8 @@ def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
                 problems.append(str(twice))
             configs[config.id] = config.replace(folder=str(path.resolve().parent))
     if problems:
+        if more := len(problems[MOST_TOLD:]):
+            problems[MOST_TOLD:] = [f"and {more} more problems; correct these first."]
         raise DataError("\n  ".join(("WebArena's configuration cannot be used:", *problems)))
     return tuple(configs.values())
 

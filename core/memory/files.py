@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
-from core.settings.user_file import problem, read_text
+from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, problem, read_text
 from core.storage.resources import RESOURCES
 
 EXEMPLARS = RESOURCES / "exemplars"
@@ -91,7 +91,7 @@ def _lines_of(path: Path) -> _Lines:
     found: list[Exemplar] = []
     problems: list[str] = []
     try:
-        text = read_text(path)
+        text = read_text(path, most=MOST_LINES_BYTES)
     except DataError as error:
         return _Lines((), (str(error),))
     for number, line in enumerate(text.split("\n"), start=1):
@@ -140,6 +140,8 @@ def exemplar_of(line: str, place: str) -> Exemplar:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: this is not JSON ({error}); each line is one exemplar.") from error
+    if too_much := beyond_bounds(values):
+        raise DataError(f"{place}: {too_much}; take the line out.")
     try:
         return Exemplar.model_validate(values)
     except ValidationError as error:

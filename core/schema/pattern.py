@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from core.schema.backtracking import expression_problem
 from core.schema.observation import Element, Observation, Ref
 from core.schema.record import Record
 
@@ -48,10 +49,8 @@ def parse_pattern(text: str) -> Pattern:
         return Pattern(role=role)
     if found:
         expression = name.replace('\\"', '"')
-        try:
-            re.compile(expression)
-        except re.error as error:
-            raise ValueError(f'"{text}" holds no regular expression ({error})') from error
+        if problem := expression_problem(expression):
+            raise ValueError(f'"{text}" cannot be matched: {problem}')
         return Pattern(role=role, name=expression, how="found")
     return Pattern(role=role, name=" ".join(re.sub(r"\\(.)", r"\1", name).split()), how="equal")
 
@@ -63,10 +62,8 @@ def _pattern(text: str) -> str:
 
 
 def _expression(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"it is not a regular expression ({error})") from error
+    if problem := expression_problem(text):
+        raise ValueError(problem)
     return text
 
 

@@ -11,7 +11,7 @@ import tomlkit
 from tomlkit.items import AbstractTable, Array
 
 from core.schema.errors import DataError
-from core.settings.settings import FileSettings, settings_path
+from core.settings.settings import FileSettings, read_settings_file, settings_path
 from core.settings.user_file import UserFile
 
 KeyPath = str | tuple[str, ...]
@@ -37,6 +37,13 @@ def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, st
     if changed != file:
         write_whole(path, changed.text)
     return path
+
+
+def remember_profile(name: str, *, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Add a profile to those that the embedded browser may open, and return them all; raises DataError."""
+    allowed = tuple(dict.fromkeys((*read_settings_file(environ).embedded_profiles, name)))
+    save_settings({"embedded_profiles": allowed}, environ=environ)
+    return allowed
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -155,6 +155,9 @@ class FileSettings(Record):
     """The database; a relative path counts from the data folder."""
     browser: str = Field(default="embedded", min_length=1)
     """``embedded``, or the path of an installed Chromium."""
+    embedded_profiles: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """Named profiles, with their logins, that the embedded browser may open: another user of the machine can drive it
+    meanwhile."""
     max_steps: int = Field(default=30, ge=1, le=10_000)
     max_llm_calls: int = Field(default=200, ge=1, le=100_000)
     """LLM calls of one trial."""

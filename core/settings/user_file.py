@@ -3,10 +3,17 @@
 Settings, tasks, presets, state spaces, policies, gates and price lists are
 read here. A mistake is a DataError that names the file, the line, the key and
 the nearest valid key. What the keys mean is the business of the models.
+
+A file may come from a stranger: size, nesting and number of values are
+bounded, and nothing but a regular file is opened.
 """
 
+import errno
 import json
+import os
 import re
+import stat
+import sys
 import tomllib
 import types
 from collections.abc import Iterable, Sequence
@@ -14,7 +21,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, BinaryIO, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -27,10 +34,27 @@ Location = tuple[int | str, ...]
 Problem = tuple[Location, str]
 """Where something is wrong, and what, in a sentence."""
 
-_HEADER = re.compile(r"\s*(\[\[?)\s*(.+?)\s*\]\]?\s*(?:#.*)?")
-_KEY = re.compile(r"""\s*((?:[A-Za-z0-9_.\s-]|"[^"]*"|'[^']*')+?)\s*=""")
+MOST_BYTES = 16 << 20
+"""Bytes that a file may have, unless its reader says otherwise."""
+MOST_LINES_BYTES = 512 << 20
+"""Bytes that a file of many records may have: reading it takes several times as much memory."""
+DEEPEST = 100
+"""How deep the values of a file may be nested."""
+_MOST_VALUES = 250_000
+_MOST_TOML = 4 << 20
+"""Characters of TOML, whose parser reads about two million a second."""
+_MOST_PLACED = 4 << 20
+"""Characters of JSON up to which the lines of its values are looked for."""
+
+_PART_OF_KEY = r"""(?:(?<![\w-])[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"{_PART_OF_KEY}(?:[ \t]*+\.[ \t]*+{_PART_OF_KEY}){{{DEEPEST}}}", re.ASCII)
+"""A dotted key that nests deeper than is allowed: the parser takes the square of its length."""
+_HEADER = re.compile(r"\s*+(\[\[?)(.+?)\]\]?\s*+(?:#.*)?")
+_KEY = re.compile(r"""\s*+((?:[A-Za-z0-9_.\s-]|"[^"]*+"|'[^']*+')++)=""")
 _JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:\n]|[^\s\[\]{},:"]+')
 _FRONT = "+++"
+MOST_TOLD = 20
+"""How many problems of a file are told at once."""
 _MOST_SHOWN = 80
 
 _REASONS = {
@@ -62,9 +86,20 @@ class UserFile:
         return self.path.suffix.lower() in (".toml", ".md")
 
     def content(self) -> Any:
-        """Return what the text holds; raises DataError with the line where it is not TOML, or JSON."""
+        """Return what the text holds; raises DataError with the line where it is not TOML, or JSON.
+
+        Raises DataError for what is nested deeper than `DEEPEST`, or has too many values, as well.
+        """
+        if self.is_toml and len(self.text) > _MOST_TOML:
+            raise DataError(
+                f"{self.path} has {len(self.text)} characters, and {_MOST_TOML} of TOML are read at most; "
+                "split it."
+            )
+        if self.is_toml and (long := _LONG_KEY.search(self.text)):
+            line = self.text.count("\n", 0, long.start()) + 1
+            raise DataError(f"{self.path}, line {line}: a key has at most {DEEPEST} parts; shorten it.")
         try:
-            return tomllib.loads(self.text) if self.is_toml else json.loads(self.text)
+            content = tomllib.loads(self.text) if self.is_toml else json.loads(self.text)
         except json.JSONDecodeError as error:
             place = f"{self.path}, line {error.lineno}, column {error.colno}"
             or_name = (
@@ -82,6 +117,9 @@ class UserFile:
             raise DataError(
                 f"{self.path} cannot be read: it is nested too deep, or a number in it is too long."
             ) from error
+        if too_much := beyond_bounds(content, most_values=_MOST_VALUES):
+            raise DataError(f"{self.path} cannot be read: {too_much}.")
+        return content
 
     def validated(self, model: type[ModelT]) -> ModelT:
         """Return the content as a `model`; raises DataError with the first problem."""
@@ -107,12 +145,14 @@ class UserFile:
         return DataError(f"{self.path}, line {line}: {sentence}" if line else f"{self.path}: {sentence}")
 
     def errors(self, problems: Sequence[Problem]) -> DataError:
-        """Return the error for one problem, or for several, with a line for each below the path."""
-        errors = [self.error(*one) for one in problems]
-        if len(errors) == 1:
+        """Return the error for one problem, or for several, with a line below the path for each of the first twenty."""
+        errors = [self.error(*one) for one in problems[:MOST_TOLD]]
+        if len(problems) == 1:
             return errors[0]
-        lines = (str(one)[len(f"{self.path}, ") :] for one in errors)
-        return DataError("\n  ".join((f"{self.path} has {len(errors)} problems:", *lines)))
+        lines = [str(one)[len(f"{self.path}, ") :] for one in errors]
+        if more := len(problems) - len(errors):
+            lines.append(f"and {more} more; correct these first.")
+        return DataError("\n  ".join((f"{self.path} has {len(problems)} problems:", *lines)))
 
     def line(self, location: Location) -> int | None:
         """Return the line, from 1, of a value or of the nearest thing around it, or None."""
@@ -137,20 +177,82 @@ def read_model(path: Path, model: type[ModelT]) -> ModelT:
     return UserFile.read(path).validated(model)
 
 
-def read_text(path: Path, *, line_ends: bool = False) -> str:
-    """Return the file's text; raises DataError where it cannot be read or is not UTF-8.
+def read_text(path: Path, *, line_ends: bool = False, most: int = MOST_BYTES) -> str:
+    """Return the file's text; raises DataError as `read_bytes` does, and where it is not UTF-8.
 
     Lines end in ``\\n``, with `line_ends` as they do in the file.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="" if line_ends else None) as file:
-            return file.read()
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be read ({error.strerror or error}); check that it is there and yours."
-        ) from error
+        text = read_bytes(path, most=most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from error
+    return text if line_ends else text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
+    """Return what is in a file; raises DataError where it has more than `most` bytes or cannot be read.
+
+    A pipe or a device is refused: it may give bytes without end, or none for ever.
+    """
+    with open_regular(path, most=most) as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+    if len(data) > most:
+        raise _too_large(path, len(data), most)
+    return data
+
+
+def open_regular(path: Path, *, most: int) -> BinaryIO:
+    """Open a file to be read; raises DataError where it cannot be, is no regular file, or is larger than `most`."""
+    try:
+        # Without this flag the opening of a pipe waits until somebody writes to it.
+        file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    except ValueError as error:
+        raise DataError(f"{str(path)!r} is no path ({error}); name a file.") from error
+    try:
+        status = os.fstat(file.fileno())
+        if stat.S_ISDIR(status.st_mode):
+            raise _unreadable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError(
+                f"{path} is a pipe or a device, and only files are read; save what it gives in a file, "
+                "and name that."
+            )
+        if status.st_size > most:
+            raise _too_large(path, status.st_size, most)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _unreadable(path: Path, error: OSError) -> DataError:
+    return DataError(f"{path} cannot be read ({error.strerror or error}); check that it is there and yours.")
+
+
+def _too_large(path: Path, size: int, most: int) -> DataError:
+    return DataError(
+        f"{path} has {size >> 20} MB, and at most {most >> 20} MB are read; "
+        "check that it is the right file, or split it."
+    )
+
+
+def beyond_bounds(content: object, *, most_values: int = sys.maxsize) -> str:
+    """Return why what was parsed is nested too deep or holds too much, as the end of a sentence, or nothing."""
+    level, depth, values = [content], 0, 0
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        values += sum(map(len, level))
+        if depth > DEEPEST:
+            return f"it is nested deeper than {DEEPEST} levels"
+        if values > most_values:
+            return f"it holds more than {most_values} values"
+        level = [held for one in level for held in (one.values() if isinstance(one, dict) else one)]
+    return ""
 
 
 def split_front_matter(path: Path, text: str) -> tuple[UserFile, str, int]:
@@ -304,6 +406,8 @@ def _json_places(text: str) -> dict[Location, int]:
     found: dict[Location, int] = {}
     path: list[int | str | None] = []  # None stands for the key that comes next
     line = 1
+    if len(text) > _MOST_PLACED:
+        return found
     for token in _JSON.findall(text):
         if token == "\n":
             line += 1

@@ -25,7 +25,9 @@ _COMPRESSED_ALREADY = (
     "application/gzip",
 )
 _LEVEL = 3
-_SMALL = 128 * 1024
+LARGEST = 256 << 20
+"""Bytes that a blob may have, unpacked: what is larger is not unpacked."""
+SMALL = 128 * 1024
 """Bytes up to which trying dictionaries costs less than a millisecond."""
 _TINY = 64
 """Bytes below which nothing is gained."""
@@ -44,7 +46,9 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(data: bytes, dictionary: bytes | None = None) -> bytes:
-    """Raises zstandard.ZstdError where `data` is not whole."""
+    """Raises zstandard.ZstdError where `data` is not whole, or more than `LARGEST` when it is unpacked."""
+    if (size := zstandard.frame_content_size(data)) > LARGEST:
+        raise zstandard.ZstdError(f"{size} bytes are more than a blob may have")
     if dictionary is None:
         return zstandard.ZstdDecompressor().decompress(data)
     return zstandard.ZstdDecompressor(dict_data=_as_dictionary(dictionary)).decompress(data)
@@ -72,7 +76,7 @@ class Blobs:
             compressed = compress(data)
             if len(compressed) < len(data):
                 encoding, stored = "zstd", compressed
-            if len(data) <= _SMALL:
+            if len(data) <= SMALL:
                 stored, dictionary = self._against_earlier(data, media_type, stored)
                 encoding = "zstd" if dictionary else encoding
         row = self._database.insert(
@@ -86,7 +90,7 @@ class Blobs:
                 "data": stored,
             },
         )
-        if encoding == "zstd" and dictionary is None and len(data) <= _SMALL:
+        if encoding == "zstd" and dictionary is None and len(data) <= SMALL:
             earlier = self._earlier.setdefault(media_type, deque(maxlen=_DICTIONARIES))
             shared = _as_dictionary(data)
             shared.precompute_compress(level=_LEVEL)
@@ -147,13 +151,20 @@ class Blobs:
         data = row["data"]
         try:
             if row["encoding"] == "zstd":
-                shared = None if row["dictionary"] is None else self.content(row["dictionary"])
-                data = decompress(data, shared)
+                data = decompress(data, self._dictionary(row))
         except (zstandard.ZstdError, TypeError) as error:
             raise TraceError(self._damaged(row)) from error
         if not isinstance(data, bytes) or hash_of(data) != row["hash"]:
             raise TraceError(self._damaged(row))
         return data
+
+    def _dictionary(self, row: dict[str, Any]) -> bytes | None:
+        if row["dictionary"] is None:
+            return None
+        shared = self._database.row(f"{_SELECT} WHERE blobs.id = ?", (row["dictionary"],))
+        if shared is None or shared["dictionary"] is not None:
+            raise TraceError(self._damaged(row))
+        return self._content(shared)
 
     def _damaged(self, row: dict[str, Any]) -> str:
         return (

@@ -82,7 +82,7 @@ def decode(
     whole = (
         _decode_clean(part, observation) if part_class is CleanObservation else from_json(part_class, part)
     )
-    return cls.model_validate({**json.loads(data), **(extra or {}), cls.part: whole})  # type: ignore[return-value]
+    return cls.model_validate({**parsed(data), **(extra or {}), cls.part: whole})  # type: ignore[return-value]
 
 
 def to_json(model: BaseModel, **options: Any) -> bytes:
@@ -110,8 +110,16 @@ def from_json(cls: type[M], data: bytes) -> M:
     except ValidationError as error:
         # pydantic's reader refuses half of a surrogate pair, Python's does not.
         if any(problem["type"] == "json_invalid" for problem in error.errors()):
-            return cls.model_validate(json.loads(data))
+            return cls.model_validate(parsed(data))
         raise
+
+
+def parsed(data: str | bytes) -> Any:
+    """Return what JSON says; raises ValueError where it is none, or is nested too deep to be read."""
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
 
 
 def _encode_clean(clean: CleanObservation, observation: Observation | None) -> bytes:
@@ -132,7 +140,7 @@ def _encode_clean(clean: CleanObservation, observation: Observation | None) -> b
 
 
 def _decode_clean(part: bytes, observation: Observation | None) -> CleanObservation:
-    values = json.loads(part)
+    values = parsed(part)
     known = {} if observation is None else {element.ref: element for element in observation.elements}
     try:
         values["elements"] = [
@@ -204,7 +212,7 @@ def encode_prompt(request: LLMRequest) -> EncodedPrompt:
 
 def decode_prompt(data: bytes, blob: Callable[[BlobHash], bytes]) -> Prompt:
     """Read a stored prompt, its pictures by `blob`; raises ValueError where it is none."""
-    values = json.loads(data)
+    values = parsed(data)
     if not isinstance(values, dict):
         raise ValueError("a prompt is a JSON object with messages")
     for message in values.get("messages", ()):

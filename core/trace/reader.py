@@ -1,7 +1,6 @@
 """Rows read back as records; each function works inside the transaction that is open."""
 
 import itertools
-import json
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -312,7 +311,9 @@ def network(database: TraceDatabase, run: int) -> tuple[Exchange, ...]:
     columns = "step, opening, method, url, kind, sent, status, headers, blobs.hash AS body, missing, error"
     try:
         return tuple(
-            Exchange.model_validate({**row, "headers": json.loads(row["headers"]), "body": row["body"] or ""})
+            Exchange.model_validate(
+                {**row, "headers": encoding.parsed(row["headers"]), "body": row["body"] or ""}
+            )
             for part, left in path(database, run)
             for row in database.rows(
                 f"SELECT {columns} FROM exchanges LEFT JOIN blobs ON blobs.id = exchanges.body"
@@ -382,7 +383,7 @@ def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str
     if row["outcome"] == "running" and not living(owner or ""):
         row["outcome"] = "interrupted"
     try:
-        row["differences"] = json.loads(row["differences"])
+        row["differences"] = encoding.parsed(row["differences"])
     except (ValueError, TypeError) as error:
         raise database.damaged() from error
     return _valid(database, RunRow, {**row, "verdict": verdict})
@@ -391,7 +392,7 @@ def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str
 def _call(database: TraceDatabase, row: dict[str, Any]) -> CallRecord:
     usage = {name: row.pop(name) for name in Usage.model_fields}
     try:
-        row["retries"] = json.loads(row["retries"])
+        row["retries"] = encoding.parsed(row["retries"])
     except (ValueError, TypeError) as error:
         raise database.damaged() from error
     return _valid(database, CallRecord, {**row, "reply": row["reply"] or "", "usage": usage})

@@ -1,14 +1,15 @@
 """The browser inside the window as a `BrowserHost`: calls from the worker's loop, answered by the GUI thread."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QImageWriter
 
-from core.browser.host import end_process, profile_names
+from core.browser.host import end_process, name_problem, profile_names
+from core.schema.errors import UsageError
 from core.schema.events import TabId
 from gui.live.page_area import PageArea
 
@@ -41,8 +42,10 @@ class EmbeddedHost:
 
     name = "embedded"
 
-    def __init__(self, area: PageArea, endpoint: str) -> None:
+    def __init__(self, area: PageArea, endpoint: str, allowed: Iterable[str] = ()) -> None:
+        """`allowed` are the named profiles that may be opened."""
         self._area = area
+        self._allowed = set(allowed)
         self._endpoint = endpoint
         self._caller = _Caller(area)
         self.events = area.events
@@ -60,10 +63,21 @@ class EmbeddedHost:
         return await asyncio.wrap_future(future)
 
     async def open_profile(self, name: str | None) -> TabId:
+        # The engine's port has no password, and it knows no pipe.
+        if name and name not in self._allowed and not name_problem(name):
+            raise UsageError(
+                f"The profile {name} was not opened: another user of this machine can drive the embedded browser, and "
+                "use its logins, while it is open. Choose the task again (Ctrl+N), which asks; name the profile in "
+                "embedded_profiles of the settings or with --embedded-profiles; or take an installed Chromium "
+                "(--browser)."
+            )
         return await self._ask(lambda: self._area.open_profile(name))
 
     def profiles(self) -> tuple[str, ...]:
         return profile_names(self._area.profiles)
+
+    def allow_profile(self, name: str) -> None:
+        self._allowed.add(name)
 
     async def open_tab(self) -> TabId:
         return await self._ask(self._area.open_tab)

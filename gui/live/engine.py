@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from core.browser.host import runs_as_root
@@ -102,7 +102,11 @@ def loud_engine() -> None:
 
 
 def run_offscreen(
-    work: "Callable[[BrowserHost], Awaitable[T]]", *, accept_dialogs: bool = True, profiles: str = ""
+    work: "Callable[[BrowserHost], Awaitable[T]]",
+    *,
+    accept_dialogs: bool = True,
+    profiles: str = "",
+    allowed_profiles: Iterable[str] = (),
 ) -> T:
     """Run `work` in a worker's loop while Qt serves the browser in this thread; returns what it returns.
 
@@ -123,7 +127,7 @@ def run_offscreen(
     area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
     area.resize(*_OFFSCREEN_SIZE)
     area.show()
-    host = EmbeddedHost(area, endpoint)
+    host = EmbeddedHost(area, endpoint, allowed_profiles)
     outcome: dict[str, Any] = {}
     loop = asyncio.new_event_loop()
     task: list[asyncio.Task[T]] = []

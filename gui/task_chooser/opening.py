@@ -3,8 +3,17 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
 
 from core.debugger.snapshots import Catalogue, SessionView
 from gui.task_chooser.chooser import TaskChooser
@@ -154,6 +163,8 @@ class TaskOpening(QObject):
         self._view = SessionView()
         self.chooser: TaskChooser | None = None
         """Made when it is first asked for, as is the welcome."""
+        self.asking: QMessageBox | None = None
+        """The question whether a profile may be opened, while it is asked."""
         self.welcome: Welcome | None = None
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
@@ -166,7 +177,36 @@ class TaskOpening(QObject):
 
     @Slot(object)
     def open_task(self, opened: OpenedTask) -> None:
-        """Open a task and remember it as the last one."""
+        """Open a task and remember it as the last one; a profile with logins only once a person has agreed to it."""
+        if opened.profile and opened.profile not in self._catalogue.allowed_profiles:
+            self._ask_for_profile(opened)
+        else:
+            self._open(opened)
+
+    def _ask_for_profile(self, opened: OpenedTask) -> None:
+        if self.asking is not None:
+            self.asking.reject()
+        box = QMessageBox(self._window)
+        box.setWindowTitle("Open a profile with logins")
+        box.setText(
+            "While it is open, another user of this machine can drive the browser of this window, and use the logins "
+            f"of the profile {opened.profile}."
+        )
+        box.setInformativeText("If you open it, you are not asked about this profile again.")
+        agreed = box.addButton("&Open the profile", QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.asking = box
+
+        def answered() -> None:
+            self.asking = None
+            if box.clickedButton() is agreed:
+                self._open(opened, allow_profile=True)
+
+        box.finished.connect(answered)
+        box.open()
+
+    def _open(self, opened: OpenedTask, *, allow_profile: bool = False) -> None:
         self._remembered.add_recent(opened)
         self.recent_changed.emit(self._remembered.recent)
         self._session.tasks.open(
@@ -175,6 +215,7 @@ class TaskOpening(QObject):
             url=opened.url,
             instruction=opened.instruction,
             profile=opened.profile,
+            allow_profile=allow_profile,
         )
 
     @Slot()

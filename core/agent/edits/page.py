@@ -60,7 +60,7 @@ class EditParser(TextEdit):
         before = self.offered(context)
         try:
             compile(self.text, "<parser>", "exec")
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = getattr(error, "lineno", None)
             where = f"Line {line}: " if line else ""
             raise UsageError(f"{where}this is not Python ({getattr(error, 'msg', error)}).") from error

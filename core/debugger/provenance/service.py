@@ -11,7 +11,7 @@ from core.debugger.provenance.views import Lead, Offer, Source, SourcePlace, Why
 from core.debugger.service import Service
 from core.debugger.steps.view import said
 from core.schema.action import Action, Named, RefTarget, RoleTarget
-from core.schema.errors import TraceError
+from core.schema.errors import DataError, TraceError
 from core.schema.observation import Element, Observation
 from core.schema.step import (
     Abstracted,
@@ -24,6 +24,7 @@ from core.schema.step import (
     Reviewed,
     record_of,
 )
+from core.settings.user_file import read_bytes
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 
@@ -307,12 +308,10 @@ def _space_and_policies(detail: StepDetail, here: Lead) -> Iterator[Source]:
 
 
 def _text_of(file: str) -> str:
-    path = Path(file)
     try:
-        if path.stat().st_size > _FILE:
-            return ""
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        # A run from elsewhere may name any path.
+        return read_bytes(Path(file), most=_FILE).decode(errors="replace")
+    except DataError:
         return ""
 
 

@@ -24,7 +24,7 @@ from core.memory.retrieval import in_reach, recall, voted
 from core.memory.vectors import as_stored
 from core.schema.errors import DataError
 from core.schema.exemplar import REACH, Exemplar, ExemplarStep, Recall, RecallSettings, Retrieved
-from core.settings.user_file import read_text
+from core.settings.user_file import MOST_LINES_BYTES, read_text
 
 
 async def leave_one_out(index: ExemplarIndex, numbers: Sequence[int], *, votes: int = 3) -> LeftOutExemplar:
@@ -84,7 +84,9 @@ def read_texts(path: Path) -> tuple[Exemplar, ...]:
     Raises DataError where the file is not of that form.
     """
     try:
-        families = TypeAdapter(dict[str, list[str]]).validate_python(json.loads(read_text(path)))
+        families = TypeAdapter(dict[str, list[str]]).validate_python(
+            json.loads(read_text(path, most=MOST_LINES_BYTES))
+        )
     except (ValueError, ValidationError, RecursionError) as error:
         raise DataError(
             f"{path} cannot be read: it is to hold JSON, each family's name with a list of texts."

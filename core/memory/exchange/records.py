@@ -12,11 +12,8 @@ from core.memory.exchange.imports.step_module import read_module
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
-from core.settings.user_file import problem
+from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, problem, read_bytes
 from core.trace.imports.records import FaultyError, FileEntry
-
-MOST_BYTES = 512 * 1024 * 1024
-"""A larger file is refused: reading it would take several times as much memory."""
 
 _ARCHIVES = {
     b"PK\x03\x04": "ZIP",
@@ -71,7 +68,7 @@ def read_document(path: Path) -> Document:
     if path.suffix in (".jsonl", ".ndjson"):
         return Document(path=path, lines=_lines(text))
     try:
-        return Document(path=path, value=json.loads(text))
+        value = json.loads(text)
     except RecursionError as error:
         raise DataError(f"{path} is nested too deeply to be read; export it again.") from error
     except json.JSONDecodeError as error:
@@ -83,19 +80,13 @@ def read_document(path: Path) -> Document:
         ) from error
     except ValueError as error:
         raise DataError(f"{path} holds a number that is too long to be read; export it again.") from error
+    if too_much := beyond_bounds(value):
+        raise DataError(f"{path} cannot be read: {too_much}; export it again.")
+    return Document(path=path, value=value)
 
 
 def _text(path: Path) -> str:
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise DataError(
-                f"{path} has {size >> 20} MB, and at most {MOST_BYTES >> 20} are read at once; split it."
-            )
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check that it is there.") from error
+    data = read_bytes(path, most=MOST_LINES_BYTES)
     for start, name in _ARCHIVES.items():
         if data.startswith(start):
             raise DataError(f"{path} is a {name} archive: unpack it, and import the folder.")
@@ -116,7 +107,10 @@ def _lines(text: str) -> tuple[DocumentLine, ...]:
 
 def _line(number: int, text: str) -> DocumentLine:
     try:
-        return DocumentLine(number, text, json.loads(text))
+        value = json.loads(text)
+        if too_much := beyond_bounds(value):
+            return DocumentLine(number, text, fault=too_much)
+        return DocumentLine(number, text, value)
     except RecursionError:
         return DocumentLine(number, text, fault="it is nested too deeply to be read")
     except json.JSONDecodeError as error:

@@ -23,6 +23,8 @@ SIGNS: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "↺", "r
 NO_VIEWPORT = (1280, 800)
 """Taken where the page did not tell the size of its viewport."""
 _MARGIN = 12
+_IMAGES = frozenset(("image/webp", "image/png", "image/jpeg", "image/gif"))
+"""What goes into the page as a picture: kinds that hold no script and ask for nothing."""
 
 
 class PagePicture(Record):
@@ -215,6 +217,10 @@ def _picture(
     *,
     viewport: tuple[int, int] = NO_VIEWPORT,
 ) -> PagePicture:
+    if media_type not in _IMAGES:
+        raise TraceError(
+            f"A picture of the kind {media_type[:40]!r} is not shown: it may be more than a picture."
+        )
     name = hash_of(data)
     if name not in pictures:
         pictures[name] = PagePicture(

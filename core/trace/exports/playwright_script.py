@@ -93,7 +93,10 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
 
 def address(url: str, start_url: str) -> str:
     """Return the URL as an expression: from the script's start address where it lies on the same site."""
-    parts, start = urlsplit(url), urlsplit(start_url)
+    try:
+        parts, start = urlsplit(url), urlsplit(start_url)
+    except ValueError:
+        return literal(url)  # An address that is none, such as a page may link to, is repeated as it is.
     if start.scheme in ("http", "https") and (parts.scheme, parts.netloc) == (start.scheme, start.netloc):
         return f"urljoin(start, {literal(parts._replace(scheme='', netloc='').geturl() or '/')})"
     return literal(url)
@@ -407,5 +410,8 @@ def _dialogs(store: TraceStore, run: int, steps: tuple[RunStep, ...]) -> str:
 
 
 def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return False
     return host in ("localhost", "::1") or host.startswith("127.")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.schema.errors import DataError, UsageError
-from core.settings.user_file import near
+from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, near, read_text
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
 from core.trace.imports.records import ImportedRun
@@ -55,17 +55,17 @@ def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
 
 
 def _document(path: Path) -> object:
+    text = read_text(path, most=MOST_LINES_BYTES)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not text in UTF-8 (byte {error.start}): export it again.") from error
-    try:
-        return json.loads(text)
+        document: object = json.loads(text)
     except json.JSONDecodeError as error:
         raise DataError(
             f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); export it again."
         ) from error
     except RecursionError as error:
         raise DataError(f"{path} is nested too deeply to be read; export it again.") from error
+    except ValueError as error:
+        raise DataError(f"{path} holds a number that is too long to be read; export it again.") from error
+    if too_much := beyond_bounds(document):
+        raise DataError(f"{path} cannot be read: {too_much}; export it again.")
+    return document

@@ -1,8 +1,7 @@
 """A repro file: a trace database of one run, with the runs that it branched from, and without secrets.
 
-Any copy of the program opens it as a database (``--db``) or brings the run
-into its own (``import``), and repeats it without a server or an LLM: what both
-answered is in it.
+Any copy of the program brings the run into its own database (``import``), and
+repeats it without a server or an LLM: what both answered is in it.
 
 What must not leave with a run is found in what is stored of it, and replaced
 everywhere by a name without meaning. Found is what is known to be secret by
@@ -25,6 +24,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
 from core.browser.log.records import RequestEntry
 from core.schema.step import Acted, Observed, Reviewed
+from core.trace.encoding import parsed
 from core.trace.store import TraceStore
 
 SHORTEST = 6
@@ -213,7 +213,7 @@ def secrets_of(store: TraceStore, run: int) -> Secrets:
 
 def _look_in_kept(secrets: Secrets, page: bytes) -> None:
     try:
-        kept = json.loads(page or b"{}")
+        kept = parsed(page or b"{}")
     except ValueError:
         return  # It is damaged, and no page is brought back by it.
     if isinstance(kept, dict):

@@ -1,23 +1,24 @@
 """Bringing the run of a repro file into a trace database."""
 
-import shutil
-import sqlite3
+import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import closing, contextmanager
-from functools import cache
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import BinaryIO
 
 from core.schema.errors import DataError, TraceError
 from core.schema.record import Record
-from core.trace.database import APPLICATION_ID, MIGRATIONS
+from core.settings.user_file import open_regular
+from core.trace.database import APPLICATION_ID
 from core.trace.records import RunRow
 from core.trace.repro.rows import Unchanged
+from core.trace.repro.untrusted import take_over
 from core.trace.store import TraceStore
 
 REPRO = "repro"
+MOST_BYTES = 4 << 30
+"""Bytes that a repro file may have."""
 _MAGIC = b"SQLite format 3\x00"
 _AT = 68
 """Where SQLite's header has the application id."""
@@ -65,9 +66,9 @@ def _count(number: int, what: str) -> str:
 def is_repro(path: Path) -> bool:
     """Whether the file is a trace database, by its header."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path, most=sys.maxsize) as file:
             head = file.read(_AT + 4)
-    except OSError:
+    except (OSError, DataError):
         return False
     return head.startswith(_MAGIC) and int.from_bytes(head[_AT : _AT + 4], "big") == APPLICATION_ID
 
@@ -77,8 +78,9 @@ def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tup
 
     Returns what is in the file and the number of the run there, None with
     `dry_run`; a run that is there already keeps its number and is not brought
-    in again. Raises DataError where the file has no run, and TraceError where
-    it is damaged or too new, or the database fails: nothing is brought in then.
+    in again. Raises DataError where the file has no run, is damaged, too new or
+    no trace through and through, and TraceError where a part of the run is
+    damaged or the database fails: nothing is brought in then.
     """
     with _opened(path) as source:
         content = _content(source, path, store)
@@ -89,47 +91,32 @@ def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tup
 
 @contextmanager
 def _opened(path: Path) -> Generator[TraceStore, None, None]:
-    """Open a copy of the file, which an older version is brought up to date in."""
+    """Open a database of ours with what the file has of its newest run, brought up to date.
+
+    The file may come from anybody and change meanwhile: it is copied, and
+    only the copy is looked at.
+    """
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
-        copy = Path(folder) / path.name
+        copy, taken = Path(folder) / "given.db", Path(folder) / "taken.db"
         try:
-            shutil.copyfile(path, copy)
+            with open_regular(path, most=MOST_BYTES) as file, copy.open("wb") as target:
+                _copy(file, target, path)
+            take_over(copy, taken, path.name)
+            source = TraceStore.open(taken)
         except OSError as error:
-            raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-        try:
-            _check_schema(copy)
-            source = TraceStore.open(copy)
-        except (TraceError, sqlite3.Error) as error:
+            raise DataError(f"{path} cannot be copied ({error.strerror}); check the disk.") from error
+        except TraceError as error:
             raise DataError(f"{path} cannot be read: {str(error).replace(str(copy), path.name)}") from error
         with closing(source):
             yield source
 
 
-def _check_schema(path: Path) -> None:
-    """Raise DataError for views, triggers and virtual tables that are not ours: they would run what they say."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA trusted_schema = OFF")
-        foreign = _active(connection) - _own_active()
-    if foreign:
-        raise DataError(f"{path.name} is no repro file: its tables are not those of a trace.")
-
-
-@cache
-def _own_active() -> frozenset[str]:
-    """Return what of the schema of a trace database does something by itself, in any of its versions."""
-    found: set[str] = set()
-    with closing(Database(memory=True)) as database:
-        for migrate in MIGRATIONS:
-            migrate(database)
-            found |= _active(database.conn)
-    return frozenset(found)
-
-
-def _active(connection: sqlite3.Connection) -> set[str]:
-    rows = connection.execute(
-        "SELECT sql FROM sqlite_schema WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'"
-    )
-    return {sql for (sql,) in rows}
+def _copy(file: BinaryIO, target: BinaryIO, path: Path) -> None:
+    copied = 0
+    while data := file.read(1 << 20):
+        copied += target.write(data)
+        if copied > MOST_BYTES:
+            raise DataError(f"{path} grows while it is read; wait until it is whole.")
 
 
 def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:

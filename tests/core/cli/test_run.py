@@ -232,6 +232,25 @@ def test_a_run_in_the_embedded_browser_needs_no_installed_one(cli, llm_server):
     assert json.loads(done.out)["run"] == 1
 
 
+def test_a_profile_with_logins_is_refused_in_the_embedded_browser_unless_it_is_allowed(cli):
+    page = (
+        "--url",
+        "data:text/html,<button>x</button>",
+        "--instruction",
+        "Look.",
+        "--llm",
+        "rules",
+        "--max-steps",
+        "1",
+    )
+    done = cli(*cli.run(*page, "--profile", "work", browser="embedded"))
+    assert (done.code, "Traceback" in done.err) == (2, False), done.err
+    assert "The profile work was not opened: another user of this machine can drive" in done.err
+    done = cli(*cli.run(*page, "--profile", "work", "--embedded-profiles", "work", browser="embedded"))
+    assert "was not opened" not in done.err, done.err
+    assert done.code in (0, 1), done.err
+
+
 def test_the_built_in_llm_runs_without_server_or_key(cli):
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
         cli.environment.pop(name)

@@ -6,6 +6,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from core.browser.host import profile_names
+from core.settings.settings import load_settings
 
 PAGE = """<title>Visits</title><p id="said"></p><script>
 localStorage.visits = Number(localStorage.visits || 0) + 1;
@@ -31,6 +32,20 @@ def test_a_named_profile_is_kept_and_offered_and_a_clean_one_knows_nothing(live,
     live.wait(lambda: "work" in live.catalogue.profiles)
     assert "visit 1" in visit(live, url, "")
     assert "visit 2" in visit(live, url, "work")
+
+
+def test_a_profile_that_a_person_allowed_is_remembered_in_the_settings(live, url, monkeypatch, tmp_path):
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path))
+    live.open()
+    allowed = []
+    host = live.session._current.need_services().host
+    monkeypatch.setattr(host, "allow_profile", allowed.append)
+    (tmp_path / "settings.toml").write_text('embedded_profiles = ["home"]  # mine\n')
+    live.open("web/open", url=url, instruction="Look.", profile="work", allow_profile=True)
+    assert allowed == ["work"]
+    assert live.catalogue.allowed_profiles == ("home", "work")
+    assert load_settings().embedded_profiles == ("home", "work")
+    assert "# mine" in (tmp_path / "settings.toml").read_text()
 
 
 def test_a_name_that_cannot_be_used_says_so(live, url):

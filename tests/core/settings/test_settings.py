@@ -19,6 +19,7 @@ base_url = "http://127.0.0.1:8000/v1"
 preset = "laser"
 db = "runs/mine.db"
 browser = "/usr/bin/chromium"
+embedded_profiles = ["work"]
 max_steps = 40
 max_llm_calls = 300
 on_gate = "end"

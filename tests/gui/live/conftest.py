@@ -51,7 +51,7 @@ def area(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture(scope="session")
 def started(area: PageArea) -> Iterator[Browsing]:
     worker = Worker(serve_until_done)
-    browsing = Browsing(EmbeddedHost(area, ENDPOINT), worker)
+    browsing = Browsing(EmbeddedHost(area, ENDPOINT, ["shop.account-1"]), worker)
     yield browsing
     browsing.close()
     worker.close()

@@ -10,7 +10,7 @@ from PIL import Image
 from PySide6.QtCore import QCoreApplication, QUrl
 from pytestqt.qtbot import QtBot
 
-from core.schema.errors import BrowserError
+from core.schema.errors import BrowserError, UsageError
 from gui.live import page_area
 from gui.live.page_area import LEAVING, PageArea
 from tests.core.browser.browsing import Browsing, in_browser
@@ -95,6 +95,19 @@ def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt()
         pytest.skip("Qt's library lies elsewhere on this system")
     words = QCoreApplication.translate("QWebEnginePage", LEAVING)
     assert subprocess.run(["grep", "-qF", words, engine], check=False).returncode == 0
+
+
+@in_browser
+async def test_a_profile_with_logins_is_refused_until_it_is_allowed(browser: Browsing) -> None:
+    with pytest.raises(
+        UsageError, match=r"^The profile bank was not opened: another user of this machine can drive"
+    ):
+        await browser.tabs.open_profile("bank")
+    assert "bank" not in browser.host.profiles()
+    browser.host.allow_profile("bank")
+    await browser.tabs.open_profile("bank")
+    assert "bank" in browser.host.profiles()
+    await browser.tabs.open_profile()
 
 
 OFFSCREEN = """

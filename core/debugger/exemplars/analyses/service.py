@@ -258,8 +258,23 @@ def _table(heading: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(heading)
-    writer.writerows(rows)
+    writer.writerows(map(_cell, row) for row in rows)
     return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    """Return a value so that no spreadsheet takes it for a formula: a text that begins like one gets an apostrophe."""
+    if (
+        isinstance(value, str)
+        and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        and not _is_number(value)
+    ):
+        return f"'{value}"
+    return value
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
 class MapService(AnalysisService[MapView]):

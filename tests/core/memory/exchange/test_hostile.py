@@ -58,7 +58,7 @@ def test_archives_are_not_opened_whatever_is_in_them(tmp_path):
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MOST_BYTES", 10)
+    monkeypatch.setattr(records, "MOST_LINES_BYTES", 10)
     with pytest.raises(DataError, match="split it"):
         read(saved(tmp_path, LINES, "a.jsonl"))
 

@@ -117,7 +117,7 @@ def test_a_file_that_is_missing_or_no_text_is_reported(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         read_file(tmp_path / "none.json")
     (tmp_path / "x.json").write_bytes(b"\xff\xfe{")
-    with pytest.raises(DataError, match="not text in UTF-8"):
+    with pytest.raises(DataError, match="is not UTF-8 text"):
         read_file(tmp_path / "x.json")
 
 

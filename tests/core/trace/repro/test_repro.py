@@ -10,7 +10,7 @@ from core.browser.recorded.exchange import Exchange, hash_of
 from core.browser.recorded.recorder import Taken
 from core.schema.action import RefTarget, Type
 from core.schema.element_identity import ElementMark, RecordedInput
-from core.schema.errors import DataError, TraceError
+from core.schema.errors import DataError
 from core.schema.observation import Box, Element, Observation
 from core.schema.step import Acted, Observed, Reviewed
 from core.trace.repro.exporter import export_repro
@@ -149,7 +149,7 @@ def test_nothing_is_brought_in_of_a_damaged_file(store, other, tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE blobs SET data = x'00' WHERE id = (SELECT max(id) FROM blobs)")
     connection.close()
-    with pytest.raises(TraceError, match="damaged"):
+    with pytest.raises(DataError, match=r"run\.backstep is damaged"):
         import_repro(other, path)
     assert other.runs() == ()
 

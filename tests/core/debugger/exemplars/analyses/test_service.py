@@ -1,5 +1,7 @@
 """The map, the bench and leave-one-out at the window."""
 
+import csv
+import io
 import json
 import struct
 
@@ -9,9 +11,11 @@ from core.debugger.exemplars.analyses.service import (
     LeaveOneOutService,
     MapService,
     RetrievalBenchService,
+    families_csv,
     query_of,
 )
 from core.debugger.exemplars.analyses.views import BenchQuery
+from core.memory.analysis.records import FamilyFound, LeftOutExemplar
 from core.memory.library.records import Provenance
 from core.schema.errors import NotInTraceError
 from core.schema.exemplar import RecallSettings
@@ -139,3 +143,14 @@ async def test_a_step_that_is_not_there_is_reported_with_those_that_are(tmp_path
     with pytest.raises(NotInTraceError, match="its steps are 1 to 2"):
         query_of(store, run, len(store.steps(run)) + 5)
     store.close()
+
+
+@pytest.mark.parametrize("words", ["=HYPERLINK(1)", "+1+1", "-cmd", "@SUM(1)", "\t=1", "\r=1"])
+def test_a_word_that_a_spreadsheet_takes_for_a_formula_gets_an_apostrophe(words):
+    family = FamilyFound(family=words, members=1, right=0, distance=-0.00001, taken_for={words: 1})
+    rows = list(
+        csv.reader(
+            io.StringIO(families_csv(LeftOutExemplar(members=1, right=0, families=(family,))), newline="")
+        )
+    )
+    assert rows[1] == [f"'{words}", "1", "0", "0.0000", "-0.0000", f"'{words}: 1"]

@@ -1,26 +1,26 @@
-"""Going back: how well, how fast, by which way, and whether what was called exact or equivalent was so.
+"""Going back over random walks: how well, how fast, by which way, and whether it claimed more than is so.
 
-    python -m tests.benchmarks.bench_backtrack [--count 500] [--tasks NAME]... [--way NAME]... [--seed 0]
-        [--embedded] [--json FILE]
+    python -m tests.campaigns.back [--times 500] [--seed 0] [--browser chromium|embedded] [--only NUMBER]
+        [--tasks NAME]... [--way NAME]... [--json FILE]
 
 Walks tasks of MiniWoB++, the bundled shop and the airline desk by random
 permissible actions, each step kept in a trace as a run keeps it, and goes back
 to random earlier steps by the product's own `restore`: from the end of a walk,
 and once more from where the rest of it has led anew.
 
-Every page that was called exact or equivalent is looked at twice more. It is
-read by a script of its own in the page's main world, and compared with the same
-reading from when the step was first there; left out is only the cookie of a
-bundled site's session, of which each branch has its own. And the rest of the
-walk is done from it: pages and reward must be those that were recorded. Where
-they are not, the whole walk is done anew from the start: a page that does not
-repeat itself then either (an animation, a clock) says nothing of going back,
-and is counted apart. With --way only the ways named are tried, such as
-"replay from the start", which alone calls a page exact that was touched.
+Every page that was called exact or equivalent is looked at twice more. Another
+client of the browser, with a connection of its own, reads it by a script in the
+page's main world, and compares it with the same reading from when the step was
+first there; left out is only the cookie of a bundled site's session, of which
+each branch has its own. And the rest of the walk is done from it: pages and
+reward must be those that were recorded. Where they are not, the whole walk is
+done anew from the start: a page that does not repeat itself then either (an
+animation, a clock) says nothing of going back, and is counted apart. All others
+claimed more than is so, and are losses. With --way only the ways named are
+tried, such as "replay from the start", which alone calls a page exact that was
+touched.
 """
 
-import argparse
-import asyncio
 import json
 import random
 import statistics
@@ -29,28 +29,31 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import get_args
 
+from core.agent.branching import stays_done_since
 from core.agent.going_back import restore_context_of
 from core.agent.llm_calls import Asker
 from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources, agent_resources_of
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import Strategy
-from core.browser.checkpoints.comparison import Volatile, load_volatile
+from core.browser.checkpoints.comparison import load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import STRATEGIES
-from core.browser.chromium import ChromiumHost, find_chromium
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
+from core.cli.output import put, put_table
 from core.environments.registry import Environments
 from core.schema.errors import BackstepError
 from core.schema.record import Record
 from core.schema.restore import VERIFIED, Attempt, Grade
 from core.schema.task import Task
 from core.trace.store import TraceStore
-from tests.benchmarks.walks import RandomWalker, Walk, begin_walk, differing
+from tests.campaigns.browsers import OtherClient, add_browser_flag, in_browser
+from tests.campaigns.report import Loss, Progress, conclude, flags
+from tests.campaigns.walks import RandomWalker, Walk, begin_walk, differing
 
 MINIWOB = (
     "ascending-numbers",
@@ -112,6 +115,8 @@ NAMED = 12
 class Back(Record):
     """One time of going back, and what became of it."""
 
+    number: int
+    """The walk's."""
     task: str
     seed: int
     step: int
@@ -138,35 +143,110 @@ class Back(Record):
         return self.repeats and bool(self.plays or (self.reads and self.grade == "exact"))
 
 
-async def measure(host: BrowserHost, names: list[str], ways: list[str], count: int, seed: int) -> list[Back]:
-    """Walk the tasks in turn until `count` times were gone back, by these ways alone where some are named."""
-    strategies = tuple(one for one in STRATEGIES if one.name in ways) or None
-    environments, resources = Environments(), agent_resources_of()
-    tasks = [environments.find(name) for name in names or _all(environments)]
-    tabs = Tabs(host)
-    await tabs.start()
-    found: list[Back] = []
-    with tempfile.TemporaryDirectory() as folder:
-        store = TraceStore.open(Path(folder) / "bench.db")
-        try:
-            number = 0
-            while len(found) < count:
-                task = tasks[number % len(tasks)]
-                at = seed + number // len(tasks)
-                number += 1
-                try:
-                    found += await _walk_and_go_back(
-                        store, tabs, environments, resources, task, at, strategies
-                    )
-                except (BackstepError, PageGone) as error:
-                    print(f"{task.id}, seed {at}: {error}", file=sys.stderr, flush=True)
-                if number % 20 == 0:
-                    print(f"{len(found)} of {count}", file=sys.stderr, flush=True)
-        finally:
-            store.close()
-            await environments.close()
-            await tabs.close()
-    return found
+class Campaign:
+    """Walks and goes back in one browser, and counts what could not be walked."""
+
+    def __init__(
+        self, host: BrowserHost, client: OtherClient, *, names: Sequence[str] = (), ways: Sequence[str] = ()
+    ) -> None:
+        """By these ways alone where some are named, and with these tasks."""
+        self._host = host
+        self._client = client
+        self._strategies = tuple(one for one in STRATEGIES if one.name in ways) or None
+        self._names = names
+        self.unwalked: list[str] = []
+        """Why tasks could not be walked or gone back in, a sentence each."""
+
+    async def go_back(self, seed: int, times: int, only: int | None = None) -> list[Back]:
+        """Walk the tasks in turn until it was gone back so many times; `only` is the number of a single walk."""
+        environments, resources = Environments(), agent_resources_of()
+        tasks = [environments.find(name) for name in self._names or _all(environments)]
+        tabs = Tabs(self._host)
+        await tabs.start()
+        found: list[Back] = []
+        progress = Progress(times)
+        with tempfile.TemporaryDirectory() as folder:
+            store = TraceStore.open(Path(folder) / "traces.db")
+            try:
+                for number in count() if only is None else [only]:
+                    task, at = tasks[number % len(tasks)], seed + number // len(tasks)
+                    try:
+                        walk = await self._walk(store, tabs, environments, resources, task, at)
+                        dice = random.Random(f"{task.id} {at}, back")
+                        for _ in range(BACKS):
+                            back = await self._go_back(walk, resources, dice, number, at)
+                            found.append(back)
+                            progress.tell(len(found), _losses([back]))
+                    except (BackstepError, PageGone) as error:
+                        self.unwalked.append(f"{task.id}, seed {at}: {error}")
+                        print(self.unwalked[-1], file=sys.stderr, flush=True)
+                    if len(found) >= times or len(self.unwalked) > times:
+                        break
+            finally:
+                store.close()
+                await environments.close()
+                await tabs.close()
+        return found
+
+    async def _walk(
+        self,
+        store: TraceStore,
+        tabs: Tabs,
+        environments: Environments,
+        resources: AgentResources,
+        task: Task,
+        seed: int,
+    ) -> Walk:
+        walk = await begin_walk(
+            store,
+            tabs,
+            environments,
+            resources,
+            task,
+            seed=seed,
+            dice=f"{task.id} {seed}",
+            volatile=load_volatile(),
+            client=self._client,
+        )
+        await walk.walk(random.Random(f"{task.id} {seed}").randint(*STEPS))
+        return walk
+
+    async def _go_back(
+        self, walk: Walk, resources: AgentResources, dice: random.Random, number: int, seed: int
+    ) -> Back:
+        step = dice.randint(1, len(walk.done))
+        state, world = walk.run.state, walk.world
+        prompter = Prompter(resources, Asker(walk.run.store, RandomWalker(""), lambda asked: None))
+        context = restore_context_of(
+            state,
+            world,
+            prompter,
+            walk.history,
+            sent=stays_done_since(walk.run.store, world, state.run, step),
+            may_repeat=True,
+        )
+        ground = replace(context, choose=None)
+        checkpoint = walk.history.checkpoint(step)
+        restored = await restore(checkpoint, ground, strategies=self._strategies, volatile=walk.volatile)
+        back = Back(
+            number=number,
+            task=state.episode.task.id,
+            seed=seed,
+            step=step,
+            walked=len(walk.done),
+            grade=restored.grade,
+            strategy=restored.strategy,
+            seconds=restored.seconds,
+            sentence=restored.sentence,
+            attempts=restored.attempts,
+        )
+        if not back.verified:
+            return back
+        reads = differing(walk.readings[step - 1], await walk.read())
+        plays = await walk.play(step)
+        doubtful = bool(plays or (reads and back.grade == "exact"))
+        repeats = not doubtful or await walk.can_be_repeated()
+        return back.replace(reads=reads, plays=plays, repeats=repeats)
 
 
 def _all(environments: Environments) -> list[str]:
@@ -175,73 +255,26 @@ def _all(environments: Environments) -> list[str]:
     return [*miniwob, *(f"shop/{name}" for name in SHOP), *airline]
 
 
-async def _walk_and_go_back(
-    store: TraceStore,
-    tabs: Tabs,
-    environments: Environments,
-    resources: AgentResources,
-    task: Task,
-    seed: int,
-    strategies: Sequence[Strategy] | None,
-) -> list[Back]:
-    dice = random.Random(f"{task.id} {seed}")
-    volatile = load_volatile()
-    walk = await begin_walk(
-        store, tabs, environments, resources, task, seed=seed, dice=f"{task.id} {seed}", volatile=volatile
-    )
-    await walk.walk(dice.randint(*STEPS))
-    prompter = Prompter(resources, Asker(store, RandomWalker(""), lambda asked: None))
-    found = []
-    for _ in range(BACKS):
-        step = dice.randint(1, len(walk.done))
-        found.append(await _go_back(walk, prompter, step, seed, volatile, strategies))
-    return found
-
-
-async def _go_back(
-    walk: Walk,
-    prompter: Prompter,
-    step: int,
-    seed: int,
-    volatile: Volatile,
-    strategies: Sequence[Strategy] | None,
-) -> Back:
-    state, world = walk.run.state, walk.world
-    ground = replace(restore_context_of(state, world, prompter, walk.history), choose=None)
-    restored = await restore(walk.history.checkpoint(step), ground, strategies=strategies, volatile=volatile)
-    back = Back(
-        task=state.episode.task.id,
-        seed=seed,
-        step=step,
-        walked=len(walk.done),
-        grade=restored.grade,
-        strategy=restored.strategy,
-        seconds=restored.seconds,
-        sentence=restored.sentence,
-        attempts=restored.attempts,
-    )
-    if not back.verified:
-        return back
-    reads = differing(walk.readings[step - 1], await walk.read())
-    plays = await walk.play(step)
-    doubtful = bool(plays or (reads and back.grade == "exact"))
-    repeats = not doubtful or await walk.can_be_repeated()
-    return back.replace(reads=reads, plays=plays, repeats=repeats)
+def _losses(found: Iterable[Back]) -> list[Loss]:
+    return [
+        Loss(one.number, f"{_place(one)} was called {one.grade}, but {one.plays or one.reads}")
+        for one in found
+        if one.wrong
+    ]
 
 
 def print_table(browser: str, found: list[Back]) -> None:
     """Print what came of it: by environment and way, in all, and what was wrongly called."""
-    print(f"\n{browser}, {len(found)} times gone back")
-    print(
-        _row("environment", "way", "times", *get_args(Grade), "median ms", "90 % ms"),
-    )
+    put(f"{browser}, {len(found)} times gone back")
     ways = [strategy.name for strategy in STRATEGIES]
-    for environment, title in TITLES.items():
-        for way in ways:
-            those = [one for one in found if one.task.startswith(f"{environment}/") and one.strategy == way]
-            if those:
-                print(_line(title, way, those))
-    print(_line("all", "", found))
+    groups = [
+        (title, way, [one for one in found if one.task.startswith(f"{name}/") and one.strategy == way])
+        for name, title in TITLES.items()
+        for way in ways
+    ]
+    rows = [_line(title, way, those) for title, way, those in groups if those]
+    columns = ("environment", "way", "times", *get_args(Grade), "median ms", "90 % ms")
+    put_table(columns, [*rows, _line("all", "", found)])
     share = sum(one.verified for one in found) / len(found)
     print(f"\nexact or equivalent: {share:.1%}; median {_milliseconds(found)[0]:.0f} ms")
     print(f"tasks: {len({one.task for one in found})}; way before the last, why it was not enough:")
@@ -288,46 +321,38 @@ def _milliseconds(those: list[Back]) -> tuple[float, float]:
     return statistics.median(took), took[min(int(len(took) * 0.9), len(took) - 1)]
 
 
-def _line(title: str, way: str, those: list[Back]) -> str:
+def _line(title: str, way: str, those: list[Back]) -> tuple[str, ...]:
     grades = Counter(one.grade for one in those)
     median, ninetieth = _milliseconds(those)
     counts = [str(grades[grade]) for grade in get_args(Grade)]
-    return _row(title, way, str(len(those)), *counts, f"{median:.0f}", f"{ninetieth:.0f}")
+    return (title, way, str(len(those)), *counts, f"{median:.0f}", f"{ninetieth:.0f}")
 
 
-def _row(*cells: str) -> str:
-    return f"{cells[0]:13}{cells[1]:33}" + "".join(f"{cell:>11}" for cell in cells[2:])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=500)
+def main() -> int:
+    parser = flags(__doc__, times=500)
+    add_browser_flag(parser)
     parser.add_argument("--tasks", action="append", default=[], metavar="NAME")
     names = [one.name for one in STRATEGIES]
     parser.add_argument("--way", action="append", default=[], choices=names, metavar="NAME")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--embedded", action="store_true", help="in the embedded browser")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    campaigns: list[Campaign] = []
 
-    def work(host: BrowserHost) -> "asyncio.Future[list[Back]]":
-        return asyncio.ensure_future(measure(host, options.tasks, options.way, options.count, options.seed))
+    async def work(host: BrowserHost, client: OtherClient) -> list[Back]:
+        campaigns.append(Campaign(host, client, names=options.tasks, ways=options.way))
+        return await campaigns[0].go_back(options.seed, options.times, options.only)
 
-    if options.embedded:
-        from gui.live.engine import run_offscreen
-
-        found = run_offscreen(work)
-    else:
-        path = find_chromium()
-        if path is None:
-            raise SystemExit("No Chromium is installed here; measure the embedded browser by --embedded.")
-        found = asyncio.run(
-            measure(ChromiumHost(path), options.tasks, options.way, options.count, options.seed)
-        )
-    print_table("embedded" if options.embedded else "chromium", found)
+    found = in_browser(options.browser, work)
+    if not found:
+        raise SystemExit("Nothing could be walked.")
+    print_table(options.browser, found)
+    put(f"walks that could not be done: {len(campaigns[0].unwalked)}")
     if options.json:
         options.json.write_text(json.dumps([one.model_dump(mode="json") for one in found]), encoding="utf-8")
+    flagged = [f"--{flag} {name!r}" for flag in ("tasks", "way") for name in getattr(options, flag)]
+    words = f"--seed {options.seed} --browser {options.browser} {' '.join(flagged)}".strip()
+    return conclude("tests.campaigns.back", _losses(found), words)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

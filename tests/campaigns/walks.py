@@ -1,4 +1,4 @@
-"""Random walks through tasks, for the benchmark of going back: what each page was, and the walk once more."""
+"""Random walks through tasks, for the campaign of going back: what each page was, and the walk once more."""
 
 import json
 import random
@@ -29,6 +29,7 @@ from core.schema.restore import VERIFIED
 from core.schema.step import Acted, Reviewed
 from core.schema.task import Task
 from core.trace.store import TraceStore
+from tests.campaigns.browsers import OtherClient
 
 WORDS = ("apple", "Oslo", "42", "two words", "06/12/2024", "A")
 WEIGHTS = {"click": 6, "type": 3, "check": 2, "select": 2, "go_back": 1}
@@ -100,8 +101,9 @@ class Done(Record):
 class Walk:
     """A run that was walked, and what every page of it was."""
 
-    def __init__(self, run: AgentRun, store: TraceStore, volatile: Volatile) -> None:
+    def __init__(self, run: AgentRun, store: TraceStore, volatile: Volatile, client: OtherClient) -> None:
         self.run = run
+        self._client = client
         self.history = RunHistory(store, run.state.run)
         self.pages: list[Observation] = []
         """The page of each step, and the one after the last."""
@@ -110,7 +112,7 @@ class Walk:
         self.done: list[Done] = []
         """What was done at each step, failures too: they may have left something."""
         self.reward: float | None = None
-        self._volatile = volatile
+        self.volatile = volatile
 
     @property
     def world(self) -> World:
@@ -133,14 +135,17 @@ class Walk:
         self.reward = await self._reward()
 
     async def read(self) -> dict[str, Any]:
-        """Return the page as its own scripts see it, with the cookies they do not.
+        """Return the page as its own scripts see it, with the cookies they do not, read by another client.
 
         Left out is the cookie by which a bundled site knows the session: every
         branch is given one of its own.
         """
-        page = self.world.tabs.current
-        seen = dict(await page.evaluate(READING, main_world=True))
-        cookies = (await page.send("Network.getCookies", {}))["cookies"]
+        evaluated, kept = await self._client.ask(
+            self.world.tabs.current.tab,
+            ("Runtime.evaluate", {"expression": READING, "returnByValue": True}),
+            ("Network.getCookies", {}),
+        )
+        seen, cookies = dict(evaluated["result"]["value"]), kept["cookies"]
         own = self.world.keeper.session_cookies if self.world.keeper is not None else ()
         seen["cookies"] = sorted(f"{one['name']}={one['value']}" for one in cookies if one["name"] not in own)
         return seen
@@ -160,10 +165,10 @@ class Walk:
                     return f"step {number}, {done.action}: {error}"
             await world.tabs.settle(before)
             now = (await world.read()).observation
-            after = compare(self.pages[number], now, "restored", self._volatile)
+            after = compare(self.pages[number], now, "restored", self.volatile)
             if after.grade == "same page":
                 later = (await world.read()).observation
-                after = compare(self.pages[number], now, "restored", self._volatile, later=later)
+                after = compare(self.pages[number], now, "restored", self.volatile, later=later)
             if after.grade not in VERIFIED:
                 first = next(one for one in after.differences if not one.volatile)
                 difference = f"{first.what} {first.element} {first.part} {first.before!r} {first.now!r}"
@@ -217,8 +222,9 @@ async def begin_walk(
     seed: int,
     dice: str,
     volatile: Volatile,
+    client: OtherClient,
 ) -> Walk:
-    """Open a task for a walk drawn by `dice`; raises BackstepError where it cannot be opened."""
+    """Open a task for a walk drawn by `dice`, read by `client`; raises BackstepError where it cannot be opened."""
     world = World(
         tabs=tabs,
         actor=Actor(tabs),
@@ -237,4 +243,4 @@ async def begin_walk(
         budget=Budget(),
         browser=tabs.host.name,
     )
-    return Walk(run, store, volatile)
+    return Walk(run, store, volatile, client)

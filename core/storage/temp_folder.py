@@ -5,12 +5,15 @@ because they go by TMPDIR. A process that lives holds a lock in its folder.
 """
 
 import atexit
-import fcntl
+import errno
 import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
 
 _PREFIX = "backstep-run-"
 _LOCK = ".lock"
@@ -24,8 +27,11 @@ def begin_temp_folder() -> Path:
 
     It is in the folder that TMPDIR names, or in /tmp where that is too deep for
     a browser to start. Folders of processes that have ended without removing
-    theirs are removed. Raises OSError where it cannot be written there.
+    theirs are removed. Raises OSError where it cannot be written there, and on
+    Windows, which lets nobody rename or remove an open file.
     """
+    if sys.platform == "win32":
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
     base = Path(tempfile.gettempdir())
     while base.name.startswith(_PREFIX):
         base = base.parent  # Started by another one of ours: sockets must not come to lie too deep.

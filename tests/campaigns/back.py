@@ -18,9 +18,10 @@ done anew from the start: a page that does not repeat itself then either (an
 animation, a clock) says nothing of going back, and is counted apart. All others
 claimed more than is so, and are losses. With --way only the ways named are
 tried, such as "replay from the start", which alone calls a page exact that was
-touched.
+touched. Interrupted, it prints what has come of it so far.
 """
 
+import asyncio
 import json
 import random
 import statistics
@@ -180,6 +181,8 @@ class Campaign:
                     except (BackstepError, PageGone) as error:
                         self.unwalked.append(f"{task.id}, seed {at}: {error}")
                         print(self.unwalked[-1], file=sys.stderr, flush=True)
+                    except asyncio.CancelledError:
+                        break
                     if len(found) >= times or len(self.unwalked) > times:
                         break
             finally:

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -54,7 +55,11 @@ class OtherClient:
 
 
 def in_browser(kind: BrowserKind, work: Callable[[BrowserHost, OtherClient], Awaitable[T]]) -> T:
-    """Do the work in the installed Chromium or in the embedded browser; raises SystemExit where there is none."""
+    """Do the work in the installed Chromium or in the embedded browser; raises SystemExit where there is none.
+
+    Ctrl+C cancels the work, which may return what has come of it so far.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Shells have it ignored in the background.
     if kind == "embedded":
         from gui.live.engine import run_offscreen
 

@@ -5,8 +5,8 @@
 Each round begins with a folder of its own that holds a database with a run, a
 library and an index. A program, or two that work on the same files, is started
 as a person starts it and killed by SIGKILL. The moment is drawn evenly from how
-long programs of its kind have lived when nobody killed them, which is measured
-first. Then
+long programs of its kind live, which is learnt from those that end before: every
+eighth round kills none that has anything left to do. Then
 
 - all processes that it had started must end by themselves;
 - the database and the library must be whole, and hold all that the program had
@@ -32,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import closing, suppress
@@ -49,16 +49,18 @@ from core.schema.step import Observed, record_of
 from core.trace.blobs import hash_of
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
-from tests.campaigns.processes import Started, adopt_orphans, wait_for_all_to_end, wait_until
-from tests.campaigns.programs import KINDS, Before, Home, Program, Told, browsers, draw, prepare
+from tests.campaigns.processes import Started, adopt_orphans, wait_for_all_to_end
+from tests.campaigns.programs import HANG_SECONDS, KINDS, Before, Home, Program, Told, browsers, draw, prepare
 from tests.campaigns.report import Loss, Progress, conclude, flags
 
 END_SECONDS = 60.0
 """How long what a killed program has started may take to end, on a busy machine."""
-_MEASURED = 3
-"""Programs of a kind that live to their end before any is killed."""
+_WHOLE = 1 / 8
+"""The share of rounds in which programs live to their end."""
 _LONGEST = 60.0
-"""Seconds after which a window, which does not end by itself, is looked at no longer."""
+"""Seconds after which a program is killed at the latest."""
+_LEARNT = 5
+"""Of so many programs of a kind that came to their end the last ones say how long one lives."""
 _TWO = 0.25
 """The share of rounds in which two programs work on the same files."""
 _FORKED = 0.4
@@ -75,9 +77,8 @@ class Stage:
     folder: Path
     before: Before
     seed: int
-    kinds: tuple[str, ...]
     lives: dict[str, float]
-    """Seconds that a program of a kind lives."""
+    """Seconds that a program of a kind lives; the kinds that are started."""
     keep: bool = False
     """Whether the folders of rounds are left, to be looked at."""
 
@@ -94,6 +95,8 @@ class Round:
     kinds: tuple[str, ...]
     killed: tuple[str, ...] = ()
     """The kinds of the programs that were killed; the others had ended before."""
+    lived: tuple[tuple[str, float], ...] = ()
+    """The kinds of those that had come to their end, with the seconds until then."""
     steps: int = 0
     """Steps that had been told."""
     interrupted: int = 0
@@ -109,17 +112,21 @@ def play(stage: Stage, number: int) -> Round:
     dice = random.Random(f"{stage.seed} {number}")
     home = Home(stage.folder / f"round-{number}").make(stage.template)
     places = range(2 if dice.random() < _TWO else 1)
-    weights = [KINDS[kind] for kind in stage.kinds]
-    kinds = [dice.choices(stage.kinds, weights)[0] for _ in places]
+    weights = [KINDS[kind].weight for kind in stage.lives]
+    kinds = [dice.choices(tuple(stage.lives), weights)[0] for _ in places]
     programs = [
         draw(kind, home, stage.before, dice, place) for place, kind in zip(places, kinds, strict=True)
     ]
     moments = [dice.random() * stage.lives[one.kind] for one in programs]
+    if dice.random() < _WHOLE:
+        moments = [_LONGEST for _ in places]
     forks = dice.random() < _FORKED
-    started = [home.start(one.words, f"said-{place}") for place, one in enumerate(programs)]
+    started = [home.start(one.words, f"said-{place}", last=one.last) for place, one in enumerate(programs)]
     codes: dict[int, int] = {}
+    lived = []
     for place in sorted(places, key=lambda place: moments[place]):
-        wait_until(moments[place], started[place])
+        if started[place].wait_until(moments[place]):
+            lived.append((kinds[place], started[place].seconds))
         codes[place] = started[place].kill()
     lost = [
         f"{program} had ended with {codes[place]}: {started[place].told()[-600:]}"
@@ -145,6 +152,7 @@ def play(stage: Stage, number: int) -> Round:
         number=number,
         kinds=tuple(kinds),
         killed=tuple(kinds[place] for place in places if codes[place] == -9),
+        lived=tuple(lived),
         steps=checked.steps,
         interrupted=len(checked.interrupted),
         forked=forked,
@@ -252,7 +260,7 @@ class Checked:
             cwd=self._home.folder,
             env=self._home.environment,
             check=True,
-            timeout=END_SECONDS,
+            timeout=HANG_SECONDS,
         )
         left = sorted(path.name for path in self._home.temporary.iterdir())
         self.lost += [f"{name} was not swept by the next start" for name in left]
@@ -262,7 +270,7 @@ class Checked:
         words = ("main.py", "fork", str(run), "--step", str(step), "--on-gate", "allow", "--llm", "rules")
         more = ("--browser", browsers()[-1], "--max-steps", str(step + 2))
         program = self._home.start((*words, *more), "said-fork")
-        wait_until(END_SECONDS, program)
+        program.wait_until(HANG_SECONDS)
         code = program.kill()
         left, _ = wait_for_all_to_end(END_SECONDS)
         with closing(TraceStore.open(self._home.database, read_only=True)) as store:
@@ -303,25 +311,6 @@ def _damage(path: Path) -> Iterator[str]:
             yield f"{path.name} has a row that refers to none: {row}"
 
 
-def live(stage: Stage, kind: str, number: int) -> float:
-    """Return how long a program of a kind lives that nobody kills; raises RuntimeError where it fails."""
-    home = Home(stage.folder / f"life-{kind.replace(', ', '-')}-{number}").make(stage.template)
-    program = draw(kind, home, stage.before, random.Random(f"{stage.seed} life {number}"), number)
-    started = home.start(program.words, "said")
-    is_window = kind == "window"
-    while started.code is None and started.seconds < _LONGEST:
-        wait_until(started.seconds + 0.1, started)
-        if is_window and ": ended." in started.told():
-            break
-    seconds = started.seconds
-    code = started.kill()
-    wait_for_all_to_end(END_SECONDS)
-    if not is_window and code not in (0, 1):
-        raise RuntimeError(f"{program} ended with {code}: {started.told()}")
-    shutil.rmtree(home.folder)
-    return seconds
-
-
 def pool(jobs: int) -> ProcessPoolExecutor:
     """Return processes that adopt the orphans of what they start, each of which does one thing after the other."""
     return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_begin_worker)
@@ -334,29 +323,23 @@ def _begin_worker() -> None:
     adopt_orphans()
 
 
-def lives_of(stage: Stage, jobs: int) -> dict[str, float]:
-    """Return how long programs of each kind live while as many others do."""
-    with pool(jobs) as workers:
-        asked = {
-            kind: [workers.submit(live, stage, kind, number) for number in range(_MEASURED)]
-            for kind in stage.kinds
-        }
-        return {kind: statistics.median(one.result() for one in those) for kind, those in asked.items()}
-
-
 def kill(stage: Stage, times: int, jobs: int) -> Iterator[Round]:
     """Play rounds until so many programs were killed, and yield each as it is over."""
-    numbers = count(1)
-    done = 0
+    numbers, done = count(1), 0
+    learnt = {kind: deque([seconds], _LEARNT) for kind, seconds in stage.lives.items()}
     with pool(jobs) as workers:
         under_way: set[Future[Round]] = set()
         while done < times or under_way:
             while done + len(under_way) < times and len(under_way) < jobs:
-                under_way.add(workers.submit(play, stage, next(numbers)))
+                lives = {kind: statistics.mean(those) for kind, those in learnt.items()}
+                under_way.add(workers.submit(play, replace(stage, lives=lives), next(numbers)))
             over, under_way = wait(under_way, return_when=FIRST_COMPLETED)
             for one in over:
-                done += len(one.result().killed)
-                yield one.result()
+                played = one.result()
+                done += len(played.killed)
+                for kind, seconds in played.lived:
+                    learnt[kind].append(seconds)
+                yield played
 
 
 def print_table(rounds: Sequence[Round], seconds: float, words: str) -> int:
@@ -393,12 +376,9 @@ def main() -> int:
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="campaign-kill-"))
     before = prepare(Home(folder / "template"))
-    kinds = tuple(options.kind or KINDS)
-    stage = Stage(folder, before, options.seed, kinds, {}, options.keep)
-    lives = lives_of(stage, options.jobs)
-    told = ", ".join(f"{kind} {seconds:.1f} s" for kind, seconds in lives.items())
-    print(f"In {folder}. Lives: {told}", file=sys.stderr, flush=True)
-    stage = replace(stage, lives=lives)
+    lives = {kind: KINDS[kind].seconds for kind in options.kind or KINDS}
+    stage = Stage(folder, before, options.seed, lives, options.keep)
+    print(f"In {folder}", file=sys.stderr, flush=True)
     if options.only is not None:
         with pool(1) as workers:
             rounds = [workers.submit(play, stage, options.only).result()]

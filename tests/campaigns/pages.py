@@ -7,7 +7,8 @@ The pages are those of tests/core/browser/hostile_pages.py, at full strength
 unless --sample is given: each of them is visited before one is visited again.
 A visit opens the page and reads it. What the browser does about a page that
 does not let it go on is counted by what had to be replaced: the script, the
-renderer, a tab, the profile, the connection.
+renderer, a tab, the profile, the connection. Interrupted, it prints what has
+come of it so far.
 """
 
 import asyncio
@@ -18,6 +19,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from core.browser.host import BrowserHost
@@ -111,10 +113,11 @@ async def visit_all(
     try:
         with Site() as site:
             await harmless_page_works(browser, site)
-            for number in numbers:
-                name = order_of(names, number, seed)
-                visits.append(await visit(browser, site, number, name, sample=sample))
-                progress.tell(len(visits), _losses(visits[-1:]))
+            with suppress(asyncio.CancelledError):
+                for number in numbers:
+                    name = order_of(names, number, seed)
+                    visits.append(await visit(browser, site, number, name, sample=sample))
+                    progress.tell(len(visits), _losses(visits[-1:]))
     finally:
         await browser.tabs.close()
     return visits

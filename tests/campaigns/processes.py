@@ -31,8 +31,12 @@ class Found(NamedTuple):
 class Started:
     """A program that writes what it tells to a file, and is killed at a moment of its life or ends before."""
 
-    def __init__(self, command: Sequence[str], folder: Path, environment: dict[str, str], said: Path) -> None:
+    def __init__(
+        self, command: Sequence[str], folder: Path, environment: dict[str, str], said: Path, *, last: str = ""
+    ) -> None:
+        """What it writes goes into the file `said`; with the words `last` it has nothing more to do."""
         self._said = said
+        self._last = last
         with said.open("wb") as file:
             self._process = subprocess.Popen(
                 command,
@@ -53,6 +57,17 @@ class Started:
     def code(self) -> int | None:
         """What it ended with, negative for a signal; None while it runs."""
         return self._process.poll()
+
+    def wait_until(self, moment: float) -> bool:
+        """Wait until it is so many seconds old; returns whether it has come to its end before."""
+        while not self._is_over():
+            if (left := moment - self.seconds) <= 0:
+                return False
+            time.sleep(min(left, _LOOK_SECONDS))
+        return True
+
+    def _is_over(self) -> bool:
+        return self.code is not None or (bool(self._last) and self._last in self.told())
 
     def kill(self) -> int:
         """Kill it as the system does, unless it has ended, and return what it ended with."""
@@ -105,12 +120,6 @@ def wait_for_all_to_end(seconds: float) -> tuple[list[Found], float]:
     while below():
         time.sleep(_LOOK_SECONDS)
     return left, took
-
-
-def wait_until(moment: float, program: Started) -> None:
-    """Wait until the program is so many seconds old, or has ended."""
-    while program.code is None and (left := moment - program.seconds) > 0:
-        time.sleep(min(left, _LOOK_SECONDS))
 
 
 def _command(pid: int) -> str:

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATABASE = "traces.db"
 IMPORTED = 60
 """Exemplars of the file that is imported."""
-_SECONDS = 180.0
+HANG_SECONDS = 180.0
 """After which a program that is not killed counts as one that hangs."""
 _TASKS = (
     "miniwob/click-checkboxes-large",
@@ -96,9 +96,9 @@ class Home:
                 shutil.copytree(like.folder / name, self.folder / name, dirs_exist_ok=True)
         return self
 
-    def start(self, words: Iterable[str], said: str) -> Started:
+    def start(self, words: Iterable[str], said: str, *, last: str = "") -> Started:
         """Start the interpreter with these words; what it tells goes into the file of that name."""
-        return Started([sys.executable, *words], ROOT, self.environment, self.folder / said)
+        return Started([sys.executable, *words], ROOT, self.environment, self.folder / said, last=last)
 
     def run(self, *words: str) -> str:
         """Run a command of the program to its end and return its standard output; raises CalledProcessError."""
@@ -109,7 +109,7 @@ class Home:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_SECONDS,
+            timeout=HANG_SECONDS,
             check=True,
         )
         return done.stdout
@@ -151,6 +151,8 @@ class Program:
     words: tuple[str, ...]
     """What the interpreter is started with."""
     told: Reading
+    last: str = ""
+    """What it tells when it has nothing more to do, where it does not end then."""
 
     def __str__(self) -> str:
         return " ".join(self.words)
@@ -194,18 +196,25 @@ def prepare(home: Home) -> Before:
     return Before(run=report["run"], steps=report["steps"], exemplar=kept["exemplar"]["id"])
 
 
+class Kind(NamedTuple):
+    """How often a kind of program is drawn, and how long one lives on a machine that does nothing else."""
+
+    weight: int
+    seconds: float
+
+
 KINDS = {
-    "run": 6,
-    "run, embedded": 3,
-    "window": 4,
-    "fork": 3,
-    "bisect": 2,
-    "worth": 3,
-    "keep": 1,
-    "import": 2,
-    "reindex": 1,
+    "run": Kind(6, 6.0),
+    "run, embedded": Kind(3, 6.0),
+    "window": Kind(4, 7.0),
+    "fork": Kind(3, 5.0),
+    "bisect": Kind(2, 7.0),
+    "worth": Kind(3, 9.0),
+    "keep": Kind(1, 1.5),
+    "import": Kind(2, 1.5),
+    "reindex": Kind(1, 2.0),
 }
-"""The programs, and how often each is drawn."""
+"""The programs that are killed."""
 
 
 def draw(kind: str, home: Home, before: Before, dice: random.Random, place: int) -> Program:
@@ -232,7 +241,7 @@ def _run(kind: str, browser: str, dice: random.Random, place: int) -> Program:
 
 def _window(dice: random.Random, place: int) -> Program:
     words = ("-m", "tests.campaigns.window", *_task(dice.choice(_TASKS), _SEEDS + place, dice))
-    return Program("window", words, _of_window)
+    return Program("window", words, _of_window, last=": ended.")
 
 
 def _task(task: str, seed: int, dice: random.Random) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import pytest
 from core.trace.store import TraceStore
 from tests.campaigns.kill import Checked, Stage, kill, pool
 from tests.campaigns.processes import below, wait_for_all_to_end
-from tests.campaigns.programs import Before, Home, Program, Told, prepare
+from tests.campaigns.programs import KINDS, Before, Home, Program, Told, prepare
 from tests.core.stage import need_chromium
 from tests.core.trace.making import start, write_run, write_step
 
@@ -38,8 +38,8 @@ def folder() -> Iterator[Path]:
 def test_programs_that_are_killed_lose_nothing(folder):
     need_chromium()
     before = prepare(Home(folder / "template"))
-    lives = {"run": 6.0, "import": 2.0, "run, embedded": 6.0}
-    rounds = list(kill(Stage(folder, before, 5, tuple(lives), lives), times=4, jobs=2))
+    lives = {kind: KINDS[kind].seconds for kind in ("run", "import", "run, embedded")}
+    rounds = list(kill(Stage(folder, before, 5, lives), times=4, jobs=2))
     assert sum(len(one.killed) for one in rounds) >= 4
     assert [loss.what for one in rounds for loss in one.losses] == []
 

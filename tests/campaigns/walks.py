@@ -1,7 +1,9 @@
 """Random walks through tasks, for the campaign of going back: what each page was, and the walk once more."""
 
+import asyncio
 import json
 import random
+import time
 from typing import Any
 
 from core.agent.gates import Gates
@@ -25,7 +27,7 @@ from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, ToolCall
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.restore import VERIFIED
+from core.schema.restore import VERIFIED, Comparison
 from core.schema.step import Acted, Reviewed
 from core.schema.task import Task
 from core.trace.store import TraceStore
@@ -36,6 +38,8 @@ WEIGHTS = {"click": 6, "type": 3, "check": 2, "select": 2, "go_back": 1}
 """How often each kind of action is taken where it is permissible."""
 REPEATS = 3
 """How often a walk is done anew to tell whether it repeats itself: what a timer of the page does is a race."""
+LATE_SECONDS = 3.0
+"""So long a page may go on loading what an action has set off: a picture without which an element has no size."""
 
 READING = """(() => {
   const kept = storage => { try { return {...storage()}; } catch (error) { return String(error.name); } };
@@ -164,17 +168,25 @@ class Walk:
                 if not done.failed:
                     return f"step {number}, {done.action}: {error}"
             await world.tabs.settle(before)
-            now = (await world.read()).observation
-            after = compare(self.pages[number], now, "restored", self.volatile)
-            if after.grade == "same page":
-                later = (await world.read()).observation
-                after = compare(self.pages[number], now, "restored", self.volatile, later=later)
+            after = await self._compared(self.pages[number])
             if after.grade not in VERIFIED:
                 first = next(one for one in after.differences if not one.volatile)
                 difference = f"{first.what} {first.element} {first.part} {first.before!r} {first.now!r}"
                 return f"after step {number}, {done.action}: {after.sentence}: {' '.join(difference.split())}"
         reward = await self._reward()
         return "" if reward == self.reward else f"reward {reward}, not {self.reward}"
+
+    async def _compared(self, page: Observation) -> Comparison:
+        """Compare the page with a recorded one; what loads late, as on a busy machine, may come to be the same."""
+        deadline = time.monotonic() + LATE_SECONDS
+        now = (await self.world.read()).observation
+        after = compare(page, now, "restored", self.volatile)
+        while after.grade not in VERIFIED and time.monotonic() < deadline:
+            await asyncio.sleep(0.1)
+            later = (await self.world.read()).observation
+            after = compare(page, now, "restored", self.volatile, later=later)
+            now = later
+        return after
 
     async def can_be_repeated(self) -> bool:
         """Return whether the whole walk, done anew from the start some times, leads to the same pages and reward."""

@@ -14,9 +14,10 @@ page's main world, and compares it with the same reading from when the step was
 first there; left out is only the cookie of a bundled site's session, of which
 each branch has its own. And the rest of the walk is done from it: pages and
 reward must be those that were recorded. Where they are not, the whole walk is
-done anew from the start: a page that does not repeat itself then either (an
-animation, a clock) says nothing of going back, and is counted apart. All others
-claimed more than is so, and are losses. With --way only the ways named are
+done anew from the start, some times, and then it is gone back to the page once
+more: one that does not repeat itself, or that is as it was called the second
+time, is a race (an animation, a clock), which says nothing of going back, and
+is counted apart. All others claimed more than is so, and are losses. With --way only the ways named are
 tried, such as "replay from the start", which alone calls a page exact that was
 touched. Interrupted, it prints what has come of it so far.
 """
@@ -49,7 +50,7 @@ from core.cli.output import put, put_table
 from core.environments.registry import Environments
 from core.schema.errors import BackstepError
 from core.schema.record import Record
-from core.schema.restore import VERIFIED, Attempt, Grade
+from core.schema.restore import VERIFIED, Attempt, Grade, Restored
 from core.schema.task import Task
 from core.trace.store import TraceStore
 from tests.campaigns.browsers import OtherClient, add_browser_flag, in_browser
@@ -134,14 +135,20 @@ class Back(Record):
     """Where the rest of the walk leads elsewhere."""
     repeats: bool = True
     """Whether the walk leads to the same pages when it is done anew."""
+    again: bool = False
+    """Whether what was claimed was contradicted once more, when it was gone back to the page again."""
 
     @property
     def verified(self) -> bool:
         return self.grade in VERIFIED
 
     @property
+    def contradicted(self) -> bool:
+        return bool(self.plays or (self.reads and self.grade == "exact"))
+
+    @property
     def wrong(self) -> bool:
-        return self.repeats and bool(self.plays or (self.reads and self.grade == "exact"))
+        return self.contradicted and self.repeats and self.again
 
 
 class Campaign:
@@ -218,6 +225,31 @@ class Campaign:
         self, walk: Walk, resources: AgentResources, dice: random.Random, number: int, seed: int
     ) -> Back:
         step = dice.randint(1, len(walk.done))
+        restored = await self._restored(walk, resources, step)
+        back = Back(
+            number=number,
+            task=walk.run.state.episode.task.id,
+            seed=seed,
+            step=step,
+            walked=len(walk.done),
+            grade=restored.grade,
+            strategy=restored.strategy,
+            seconds=restored.seconds,
+            sentence=restored.sentence,
+            attempts=restored.attempts,
+        )
+        if not back.verified:
+            return back
+        back = await self._looked_at(walk, back)
+        if not back.contradicted:
+            return back
+        if not await walk.can_be_repeated():
+            return back.replace(repeats=False)
+        restored = await self._restored(walk, resources, step)
+        once_more = await self._looked_at(walk, back.replace(grade=restored.grade))
+        return back.replace(again=restored.verified and once_more.contradicted)
+
+    async def _restored(self, walk: Walk, resources: AgentResources, step: int) -> Restored:
         state, world = walk.run.state, walk.world
         prompter = Prompter(resources, Asker(walk.run.store, RandomWalker(""), lambda asked: None))
         context = restore_context_of(
@@ -230,26 +262,13 @@ class Campaign:
         )
         ground = replace(context, choose=None)
         checkpoint = walk.history.checkpoint(step)
-        restored = await restore(checkpoint, ground, strategies=self._strategies, volatile=walk.volatile)
-        back = Back(
-            number=number,
-            task=state.episode.task.id,
-            seed=seed,
-            step=step,
-            walked=len(walk.done),
-            grade=restored.grade,
-            strategy=restored.strategy,
-            seconds=restored.seconds,
-            sentence=restored.sentence,
-            attempts=restored.attempts,
-        )
-        if not back.verified:
-            return back
-        reads = differing(walk.readings[step - 1], await walk.read())
-        plays = await walk.play(step)
-        doubtful = bool(plays or (reads and back.grade == "exact"))
-        repeats = not doubtful or await walk.can_be_repeated()
-        return back.replace(reads=reads, plays=plays, repeats=repeats)
+        return await restore(checkpoint, ground, strategies=self._strategies, volatile=walk.volatile)
+
+    @staticmethod
+    async def _looked_at(walk: Walk, back: Back) -> Back:
+        """Return it with what another client reads, and where the rest of the walk leads."""
+        reads = differing(walk.readings[back.step - 1], await walk.read())
+        return back.replace(reads=reads, plays=await walk.play(back.step))
 
 
 def _all(environments: Environments) -> list[str]:
@@ -290,16 +309,22 @@ def print_table(browser: str, found: list[Back]) -> None:
 
 
 def _print_honesty(grade: str, those: list[Back]) -> None:
-    sure = [one for one in those if one.repeats]
-    print(
+    sure = [one for one in those if one.wrong or not one.contradicted]
+    put(
         f"called {grade}: {len(those)}; read otherwise {sum(bool(one.reads) for one in sure)}, "
         f"rest played otherwise {sum(bool(one.plays) for one in sure)}; "
-        f"pages that do not repeat themselves {len(those) - len(sure)}"
+        f"pages that do not repeat themselves {sum(not one.repeats for one in those)}, "
+        f"contradicted one time of two {len(those) - len(sure) - sum(not one.repeats for one in those)}"
     )
-    contradicted = [one for one in those if one.plays or one.reads]
-    for one in sorted(contradicted, key=lambda one: not one.wrong)[:NAMED]:
-        apart = "" if one.repeats else " (does not repeat itself)"
-        print(f"  {_place(one)}{apart}: {one.plays or one.reads}")
+    told = [one for one in those if one.plays or one.reads]
+    for one in sorted(told, key=lambda one: (not one.wrong, not one.contradicted))[:NAMED]:
+        apart = " (does not repeat itself)" if not one.repeats else ""
+        apart = (
+            " (not when gone back to once more)"
+            if one.contradicted and one.repeats and not one.again
+            else apart
+        )
+        put(f"  {_place(one)}{apart}: {one.plays or one.reads}")
 
 
 def _place(one: Back) -> str:

@@ -17,8 +17,6 @@ from tests.campaigns.programs import KINDS, Before, Home, Program, Told, prepare
 from tests.core.stage import need_chromium
 from tests.core.trace.making import start, write_run, write_step
 
-pytestmark = pytest.mark.program
-
 HIDDEN = """
 import subprocess, sys
 subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={}, start_new_session=True)
@@ -35,6 +33,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.browser
+@pytest.mark.program
 def test_programs_that_are_killed_lose_nothing(folder):
     need_chromium()
     before = prepare(Home(folder / "template"))
@@ -50,6 +49,7 @@ def leave_processes() -> tuple[list[str], list[int]]:
     return [one.command for one in left], [one.pid for one in below()]
 
 
+@pytest.mark.program
 def test_a_process_that_goes_on_is_found_wherever_it_hides_and_ended():
     with pool(1) as workers:
         (command,), later = workers.submit(leave_processes).result()
@@ -111,6 +111,7 @@ def test_a_damaged_row_is_a_loss(home):
     assert any("refers to none" in one for one in looked_at(home, told()).lost)
 
 
+@pytest.mark.program
 def test_temporary_files_that_the_next_start_does_not_sweep_are_a_loss(home):
     (home.temporary / "playwright-artifacts-1").mkdir()
     checked = Checked(home, Before(run=1, steps=1, exemplar=""))

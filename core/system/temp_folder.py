@@ -5,25 +5,38 @@ because they go by TMPDIR. A process that lives holds a lock in its folder.
 """
 
 import atexit
-import fcntl
+import errno
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
+if sys.platform != "win32":
+    import fcntl
+
 _PREFIX = "backstep-run-"
 _LOCK = ".lock"
+_NEAR = Path("/tmp")
+_DEEPEST = 108 - len("/backstep-run-12345678/.org.chromium.Chromium.123456/SingletonSocket\0")
+"""How long the path of the system's folder may be: Chromium puts a socket below, whose whole path Linux bounds."""
 
 
 def begin_temp_folder() -> Path:
     """Have this process and those that it starts put temporary files into a folder of its own, and return it.
 
-    Folders of processes that have ended without removing theirs are removed.
-    Raises OSError where the system's folder cannot be written.
+    It is in the folder that TMPDIR names, or in /tmp where that is too deep for
+    a browser to start. Folders of processes that have ended without removing
+    theirs are removed. Raises OSError where it cannot be written there, and on
+    Windows, which lets nobody rename or remove an open file.
     """
+    if sys.platform == "win32":
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
     base = Path(tempfile.gettempdir())
     while base.name.startswith(_PREFIX):
         base = base.parent  # Started by another one of ours: sockets must not come to lie too deep.
+    if sys.platform == "linux" and len(os.fsencode(base)) > _DEEPEST:
+        base = _NEAR
     _sweep(base)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
     lock = os.open(

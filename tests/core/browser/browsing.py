@@ -54,14 +54,16 @@ class Worker:
 class Browsing:
     """One browser, started once; `begin` gives a clean profile."""
 
-    def __init__(self, host: BrowserHost, worker: Worker) -> None:
+    def __init__(self, host: BrowserHost, worker: Worker | None = None) -> None:
+        """Without a worker, whoever drives it starts and closes its `tabs` in a loop of their own."""
         self.host = host
         self.worker = worker
         self.tabs = Tabs(host)
         self.actor = Actor(self.tabs)
         self.capturer = Capturer(host, pictures=False)
         self.driver = TabDriver(self.tabs)
-        self.worker.run(self.tabs.start())
+        if worker is not None:
+            worker.run(self.tabs.start())
 
     def begin(self) -> None:
         self.worker.run(self._begin())

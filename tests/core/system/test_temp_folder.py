@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,16 +19,48 @@ tempfile.mkdtemp(prefix="kept-")
 input()
 """
 
+BROWSER_LIKE = """
+import socket, tempfile
+from core.storage.temp_folder import begin_temp_folder
+
+print(begin_temp_folder(), flush=True)
+folder = tempfile.mkdtemp(prefix=".org.chromium.Chromium.")
+with socket.socket(socket.AF_UNIX) as single:
+    single.bind(folder + "/SingletonSocket")
+"""
+
+ON_WINDOWS = """
+import shutil, sys, tempfile
+
+before = tempfile.gettempdir()
+sys.platform, sys.modules["fcntl"] = "win32", None
+from core.storage.temp_folder import begin_temp_folder
+
+try:
+    begin_temp_folder()
+except OSError:
+    assert tempfile.gettempdir() == before
+    print("as it was")
+"""
+"""Linux, with what Windows says of itself and without what it has not."""
+
 
 @pytest.fixture
-def started(tmp_path) -> Iterator:
+def near() -> Iterator[Path]:
+    """A folder that does not lie deep, as the system's does not."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def started(near) -> Iterator:
     running = []
 
     def start() -> tuple[subprocess.Popen, Path]:
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM],
             cwd=ROOT,
-            env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+            env=os.environ | {"TMPDIR": str(near), "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -46,15 +79,15 @@ def end(process: subprocess.Popen) -> None:
     process.communicate("\n")
 
 
-def test_temporary_files_are_gone_when_the_process_has_ended(started, tmp_path):
+def test_temporary_files_are_gone_when_the_process_has_ended(started, near):
     process, folder = started()
-    assert folder.parent == tmp_path
+    assert folder.parent == near
     assert folder.is_dir()
     end(process)
-    assert list(tmp_path.iterdir()) == []
+    assert list(near.iterdir()) == []
 
 
-def test_what_a_killed_process_has_left_is_swept_and_a_living_one_keeps_its_own(started, tmp_path):
+def test_what_a_killed_process_has_left_is_swept_and_a_living_one_keeps_its_own(started, near):
     killed, left = started()
     living, kept = started()
     killed.kill()
@@ -69,7 +102,7 @@ def test_what_a_killed_process_has_left_is_swept_and_a_living_one_keeps_its_own(
     assert not own.exists()
 
 
-def test_a_process_that_another_one_starts_has_its_folder_beside(started, tmp_path):
+def test_a_process_that_another_one_starts_has_its_folder_beside(started, near):
     first, folder = started()
     process = subprocess.run(
         [sys.executable, "-c", PROGRAM],
@@ -80,17 +113,39 @@ def test_a_process_that_another_one_starts_has_its_folder_beside(started, tmp_pa
         text=True,
         check=True,
     )
-    assert Path(process.stdout.split()[0]).parent == tmp_path
+    assert Path(process.stdout.split()[0]).parent == near
     end(first)
 
 
-def test_what_is_not_ours_is_left_alone(started, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
+def test_where_the_folder_of_the_system_lies_deep_a_browser_can_still_make_its_socket(tmp_path):
+    deep = tmp_path / ("d" * 60)
+    deep.mkdir()
+    process = subprocess.run(
+        [sys.executable, "-c", BROWSER_LIKE],
+        cwd=ROOT,
+        env=os.environ | {"TMPDIR": str(deep), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not Path(process.stdout.strip()).exists()
+    assert list(deep.iterdir()) == []
+
+
+def test_windows_which_has_no_such_locks_keeps_its_folder():
+    process = subprocess.run(
+        [sys.executable, "-c", ON_WINDOWS], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert process.stdout == "as it was\n"
+
+
+def test_what_is_not_ours_is_left_alone(started, near):
+    elsewhere = near / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / ".lock").touch()
-    (tmp_path / "backstep-run-link").symlink_to(elsewhere)
-    (tmp_path / "backstep-run-without-lock").mkdir()
+    (near / "backstep-run-link").symlink_to(elsewhere)
+    (near / "backstep-run-without-lock").mkdir()
     process, _ = started()
     end(process)
     assert (elsewhere / ".lock").exists()
-    assert (tmp_path / "backstep-run-without-lock").exists()
+    assert (near / "backstep-run-without-lock").exists()

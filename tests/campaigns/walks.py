@@ -1,7 +1,9 @@
-"""Random walks through tasks, for the benchmark of going back: what each page was, and the walk once more."""
+"""Random walks through tasks, for the campaign of going back: what each page was, and the walk once more."""
 
+import asyncio
 import json
 import random
+import time
 from typing import Any
 
 from core.agent.gates import Gates
@@ -25,16 +27,19 @@ from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, ToolCall
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.restore import VERIFIED
+from core.schema.restore import VERIFIED, Comparison
 from core.schema.step import Acted, Reviewed
 from core.schema.task import Task
 from core.trace.store import TraceStore
+from tests.campaigns.browsers import OtherClient
 
 WORDS = ("apple", "Oslo", "42", "two words", "06/12/2024", "A")
 WEIGHTS = {"click": 6, "type": 3, "check": 2, "select": 2, "go_back": 1}
 """How often each kind of action is taken where it is permissible."""
 REPEATS = 3
 """How often a walk is done anew to tell whether it repeats itself: what a timer of the page does is a race."""
+LATE_SECONDS = 3.0
+"""So long a page may go on loading what an action has set off: a picture without which an element has no size."""
 
 READING = """(() => {
   const kept = storage => { try { return {...storage()}; } catch (error) { return String(error.name); } };
@@ -100,8 +105,9 @@ class Done(Record):
 class Walk:
     """A run that was walked, and what every page of it was."""
 
-    def __init__(self, run: AgentRun, store: TraceStore, volatile: Volatile) -> None:
+    def __init__(self, run: AgentRun, store: TraceStore, volatile: Volatile, client: OtherClient) -> None:
         self.run = run
+        self._client = client
         self.history = RunHistory(store, run.state.run)
         self.pages: list[Observation] = []
         """The page of each step, and the one after the last."""
@@ -110,7 +116,7 @@ class Walk:
         self.done: list[Done] = []
         """What was done at each step, failures too: they may have left something."""
         self.reward: float | None = None
-        self._volatile = volatile
+        self.volatile = volatile
 
     @property
     def world(self) -> World:
@@ -133,14 +139,17 @@ class Walk:
         self.reward = await self._reward()
 
     async def read(self) -> dict[str, Any]:
-        """Return the page as its own scripts see it, with the cookies they do not.
+        """Return the page as its own scripts see it, with the cookies they do not, read by another client.
 
         Left out is the cookie by which a bundled site knows the session: every
         branch is given one of its own.
         """
-        page = self.world.tabs.current
-        seen = dict(await page.evaluate(READING, main_world=True))
-        cookies = (await page.send("Network.getCookies", {}))["cookies"]
+        evaluated, kept = await self._client.ask(
+            self.world.tabs.current.tab,
+            ("Runtime.evaluate", {"expression": READING, "returnByValue": True}),
+            ("Network.getCookies", {}),
+        )
+        seen, cookies = dict(evaluated["result"]["value"]), kept["cookies"]
         own = self.world.keeper.session_cookies if self.world.keeper is not None else ()
         seen["cookies"] = sorted(f"{one['name']}={one['value']}" for one in cookies if one["name"] not in own)
         return seen
@@ -159,17 +168,25 @@ class Walk:
                 if not done.failed:
                     return f"step {number}, {done.action}: {error}"
             await world.tabs.settle(before)
-            now = (await world.read()).observation
-            after = compare(self.pages[number], now, "restored", self._volatile)
-            if after.grade == "same page":
-                later = (await world.read()).observation
-                after = compare(self.pages[number], now, "restored", self._volatile, later=later)
+            after = await self._compared(self.pages[number])
             if after.grade not in VERIFIED:
                 first = next(one for one in after.differences if not one.volatile)
                 difference = f"{first.what} {first.element} {first.part} {first.before!r} {first.now!r}"
                 return f"after step {number}, {done.action}: {after.sentence}: {' '.join(difference.split())}"
         reward = await self._reward()
         return "" if reward == self.reward else f"reward {reward}, not {self.reward}"
+
+    async def _compared(self, page: Observation) -> Comparison:
+        """Compare the page with a recorded one; what loads late, as on a busy machine, may come to be the same."""
+        deadline = time.monotonic() + LATE_SECONDS
+        now = (await self.world.read()).observation
+        after = compare(page, now, "restored", self.volatile)
+        while after.grade not in VERIFIED and time.monotonic() < deadline:
+            await asyncio.sleep(0.1)
+            later = (await self.world.read()).observation
+            after = compare(page, now, "restored", self.volatile, later=later)
+            now = later
+        return after
 
     async def can_be_repeated(self) -> bool:
         """Return whether the whole walk, done anew from the start some times, leads to the same pages and reward."""
@@ -217,8 +234,9 @@ async def begin_walk(
     seed: int,
     dice: str,
     volatile: Volatile,
+    client: OtherClient,
 ) -> Walk:
-    """Open a task for a walk drawn by `dice`; raises BackstepError where it cannot be opened."""
+    """Open a task for a walk drawn by `dice`, read by `client`; raises BackstepError where it cannot be opened."""
     world = World(
         tabs=tabs,
         actor=Actor(tabs),
@@ -237,4 +255,4 @@ async def begin_walk(
         budget=Budget(),
         browser=tabs.host.name,
     )
-    return Walk(run, store, volatile)
+    return Walk(run, store, volatile, client)

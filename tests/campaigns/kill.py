@@ -65,7 +65,7 @@ _TWO = 0.25
 """The share of rounds in which two programs work on the same files."""
 _FORKED = 0.4
 """The share of rounds in which a run that was interrupted after a told step, if there is one, is forked."""
-_START = "from core.storage.temp_folder import begin_temp_folder; begin_temp_folder()"
+_START = "from core.system.temp_folder import begin_temp_folder; begin_temp_folder()"
 """What every start of the program begins with."""
 _MANY = 100_000
 

@@ -21,7 +21,7 @@ input()
 
 BROWSER_LIKE = """
 import socket, tempfile
-from core.storage.temp_folder import begin_temp_folder
+from core.system.temp_folder import begin_temp_folder
 
 print(begin_temp_folder(), flush=True)
 folder = tempfile.mkdtemp(prefix=".org.chromium.Chromium.")
@@ -34,7 +34,7 @@ import shutil, sys, tempfile
 
 before = tempfile.gettempdir()
 sys.platform, sys.modules["fcntl"] = "win32", None
-from core.storage.temp_folder import begin_temp_folder
+from core.system.temp_folder import begin_temp_folder
 
 try:
     begin_temp_folder()

@@ -14,9 +14,12 @@ LARGEST = 8 * 1024 * 1024
 """Bytes of one content that are kept."""
 MOST = 200 * 1024 * 1024
 """Bytes of all contents of one run that are kept."""
+AT_ONCE = 500
+"""Answers that are fetched from the browser at one time; of others that end meanwhile the content is left out."""
 PATIENCE = 5.0
 """Seconds that contents which are still being fetched are waited for."""
 _TOO_LARGE = "It is larger than what is kept of one answer."
+_TOO_FAST = "Too many requests ended at once for their answers to be kept."
 _TOO_MUCH = "More was answered in this run than is kept of one."
 _OF_THE_TRANSPORT = frozenset(
     {"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "alt-svc"}
@@ -126,6 +129,10 @@ class NetworkRecorder:
         if not self._from_server(request):
             return
         number = self._numbers.pop(request, None) or self._number()
+        if len(self._fetching) >= AT_ONCE:
+            exchange = self._asked(request).replace(missing=_TOO_FAST)
+            self._done.append((number, Taken(exchange, b"")))
+            return
         task = asyncio.ensure_future(self._fetch(number, request, self._asked(request)))
         self._fetching.add(task)
         task.add_done_callback(self._fetching.discard)

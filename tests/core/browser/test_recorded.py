@@ -5,11 +5,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+import pytest
 from werkzeug import Request, Response
 
 from core.browser.recorded.exchange import SOCKET, Exchange
 from core.browser.recorded.offline_replay import Seal
 from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.hostile_pages import HOSTILE
 from tests.core.browser.site import Site
 
 
@@ -249,3 +251,20 @@ async def test_what_came_while_the_task_was_opened_says_so(browser: Browsing, si
     await browser.open(second)
     later = {one.exchange.opening for one in await browser.tabs.network.take()}
     assert (opening, later) == ({True}, {False})
+
+
+@in_browser
+async def test_of_requests_that_end_at_once_so_many_are_kept_with_their_content(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.browser.recorded.recorder.AT_ONCE", 2)
+    await recording(browser)
+    await browser.open(HOSTILE["requests"].serve(site, 50))
+    await browser.js(
+        "Promise.all([...Array(50).keys()].map(i => fetch('/said?again' + i).then(r => r.text())))"
+    )
+    taken = [one for one in await browser.tabs.network.take() if "/said" in one.exchange.url]
+    missing = [one.exchange.missing for one in taken if one.exchange.missing]
+    assert missing
+    assert set(missing) == {"Too many requests ended at once for their answers to be kept."}
+    assert [one for one in taken if one.body == b"said"]

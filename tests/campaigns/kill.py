@@ -96,7 +96,7 @@ class Round:
     killed: tuple[str, ...] = ()
     """The kinds of the programs that were killed; the others had ended before."""
     lived: tuple[tuple[str, float], ...] = ()
-    """The kinds of those that had come to their end, with the seconds until then."""
+    """The kind of a program that nobody was to kill, with the seconds until its end."""
     steps: int = 0
     """Steps that had been told."""
     interrupted: int = 0
@@ -118,14 +118,16 @@ def play(stage: Stage, number: int) -> Round:
         draw(kind, home, stage.before, dice, place) for place, kind in zip(places, kinds, strict=True)
     ]
     moments = [dice.random() * stage.lives[one.kind] for one in programs]
-    if dice.random() < _WHOLE:
+    whole = dice.random() < _WHOLE
+    if whole:
         moments = [_LONGEST for _ in places]
     forks = dice.random() < _FORKED
     started = [home.start(one.words, f"said-{place}", last=one.last) for place, one in enumerate(programs)]
     codes: dict[int, int] = {}
     lived = []
     for place in sorted(places, key=lambda place: moments[place]):
-        if started[place].wait_until(moments[place]):
+        # Of those that were to be killed only the quick ones end, and in a pair each is waited for in turn.
+        if started[place].wait_until(moments[place]) and whole and len(places) == 1:
             lived.append((kinds[place], started[place].seconds))
         codes[place] = started[place].kill()
     lost = [

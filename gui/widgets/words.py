@@ -179,6 +179,8 @@ class FittedText(QPlainTextEdit):
         self.hide()
 
     def show_text(self, text: str) -> None:
+        """Show a text, of one longer than a page its beginning."""
+        text = shortened(text, _PAGE)
         if text != self.toPlainText():
             self.setPlainText(text)
             self._fit()

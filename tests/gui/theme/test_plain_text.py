@@ -61,7 +61,11 @@ def tip() -> QLabel | None:
 
 @pytest.fixture
 def filled(window: MainWindow, session, qtbot: QtBot, hostile) -> MainWindow:
-    """The window with such words in all that it shows."""
+    return fill(window, session, qtbot, hostile)
+
+
+def fill(window: MainWindow, session, qtbot: QtBot, hostile: str) -> MainWindow:
+    """Put such words into all that the window shows."""
     session.catalogue_changed.send(filled_with(hostile, samples.CATALOGUE))
     session.runs_changed.send(filled_with(hostile, samples.RUNS))
     step = filled_with(hostile, samples.STEP).replace(live=True)
@@ -80,6 +84,18 @@ def test_every_label_of_the_window_is_plain(filled: MainWindow, hostile):
         dock.ensurePolished()
     assert any(hostile in one.text() for one in labels(filled))
     assert [one.text() for one in labels(filled) if one.textFormat() != PLAIN] == []
+
+
+@pytest.mark.parametrize(
+    "letters",
+    ["\u202e\u2066\x00 ", "\ud800 ", "e" + "\u0301" * 5000, "👩\u200d👧" * 1000, "W" * 10_000],
+    ids=["backwards and nothing", "half a letter", "marks", "joined", "a word without end"],
+)
+def test_letters_that_are_hard_to_draw_are_drawn_in_every_panel(window, session, qtbot, letters):
+    fill(window, session, qtbot, letters)
+    for dock in window.docks.by_name.values():
+        dock.raise_()
+        assert not dock.grab().isNull()
 
 
 def test_every_tool_tip_of_rows_is_plain(filled: MainWindow, hostile, qtbot: QtBot):

@@ -75,9 +75,9 @@ async def test_a_page_that_never_rests_holds_nothing_up(browser: Browsing, site:
     settled = await browser.open(
         site.page(f"<button onclick=\"this.textContent='done'\">b</button><script>{script}</script>")
     )
-    assert settled.seconds < 3
+    assert settled.reason in ("navigated", "still changing")
     await browser.do('click [button "b"]')
-    assert browser.settled.seconds < 2.5
+    assert browser.settled.reason in ("quiet", "still changing")
     await browser.find("button", "done")
 
 
@@ -95,16 +95,16 @@ async def test_a_long_poll_is_waited_for_once_only(browser: Browsing, site: Site
 @in_browser
 async def test_a_request_that_was_slow_once_is_waited_for_again(browser: Browsing, site: Site) -> None:
     answered = "then(r => r.text()).then(() => document.body.append(' answered'))"
-    ask = f"window.answer = fetch('/slow?seconds=1').{answered}"
+    ask = f"window.answer = fetch('/slow?seconds=2').{answered}"
     other = '<button onclick="fetch(location.href)">c</button>'
     await browser.open(site.page(f'<button onclick="{ask}">b</button>{other}'))
-    await browser.do('click [button "b"]', Bounds(requests=0.3))
+    await browser.do('click [button "b"]', Bounds(requests=0.1))
     assert browser.settled.reason == "requests still open"
     await browser.js("window.answer")
     await browser.do(
         'click [button "c"]'
     )  # What the protocol tells of it comes after the end of the slow one.
-    await browser.do('click [button "b"]')
+    await browser.do('click [button "b"]', Bounds(requests=20))
     assert browser.settled.reason == "quiet"
     assert (await browser.words()).count("answered") == 2
 

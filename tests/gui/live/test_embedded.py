@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import QCoreApplication, QUrl
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from core.schema.errors import BrowserError, UsageError
@@ -82,10 +83,12 @@ def test_a_page_of_the_web_without_a_sandbox_says_so(
     view = area.current_view()
     assert view is not None
     view.setHtml("<p>there</p>", QUrl("http://web.example/"))
-    qtbot.waitUntil(lambda: view.url().host() == "web.example", timeout=60_000)
+    qtbot.waitUntil(
+        lambda: area.findChild(QLineEdit, "address").text() == "http://web.example/", timeout=60_000
+    )
     assert area.no_sandbox.isVisible() == as_root
     browser.worker.run(browser.open(site.page("<p>here</p>")))
-    assert not area.no_sandbox.isVisible()
+    qtbot.waitUntil(lambda: not area.no_sandbox.isVisible(), timeout=60_000)
 
 
 def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt() -> None:

@@ -26,7 +26,7 @@ __all__ = [
     "test_a_line_of_megabytes_is_told_and_the_page_works_on",
     "test_all_of_a_flood_is_counted_and_a_part_of_it_read",
 ]
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("impatient")]
+pytestmark = pytest.mark.browser
 
 
 @in_browser

@@ -274,7 +274,7 @@ def test_the_page_asks_nothing_of_the_network(store):
     assert [link for link in links if not link.startswith(("#", "data:image/"))] == []
     assert not re.search(r"url\(|@import", document.style.string)
     policy = document.find("meta", attrs={"http-equiv": True})["content"]
-    assert policy.startswith("default-src 'none'; img-src data:;")
+    assert policy.startswith("default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:;")
     digest = base64.b64encode(hashlib.sha256(document.script.string.encode()).digest()).decode()
     assert f"'sha256-{digest}'" in policy
 

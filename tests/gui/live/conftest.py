@@ -17,7 +17,7 @@ from tests.llm_server import llm_server
 
 __all__ = ["llm_server"]
 
-_SECONDS = 60
+_SECONDS = 240
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,11 @@
 """Time limits on a busy machine: time in which other programs had the processors does not count.
 
 Linux tells for each thread how long it ran, and how long it was ready to run
-and waited for a processor (``schedstat``). What several processes do one after
-the other lost at most the sum of that. A process that keeps the processors busy
-by itself, as a page with many workers does, is not waited for longer: only the
-share that it left to others is taken off. Elsewhere the limits are the clock's.
+and waited for a processor (``schedstat``). What several processes do together
+has lost at least as much as the thread that waited longest. A process that keeps
+the processors busy by itself, as a page with many workers does, is not waited
+for longer: only the share that it left to others is taken off. Elsewhere the
+limits are the clock's.
 """
 
 import asyncio
@@ -80,7 +81,9 @@ async def within(seconds: float) -> AsyncGenerator[asyncio.Timeout, None]:
 
 
 def _counted(elapsed: float, before: _Given, after: _Given) -> float:
-    waited = sum(time - before.waited.get(thread, 0) for thread, time in after.waited.items()) / 1e9
+    waited = (
+        max((time - before.waited.get(thread, 0) for thread, time in after.waited.items()), default=0) / 1e9
+    )
     ran = max((time - before.ran.get(one, 0) for one, time in after.ran.items()), default=0) / 1e9
     others = 1 - ran / max(elapsed * (os.cpu_count() or 1), 1e-6)
     return elapsed - min(waited, elapsed) * min(max(others, 0.0), 1.0)

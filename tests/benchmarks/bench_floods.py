@@ -83,7 +83,7 @@ class Sampler:
 
     def _watch(self) -> None:
         while True:
-            time.sleep(0.01)
+            time.sleep(0.01)  # Looks at the main thread from outside, at intervals.
             if time.monotonic() - self.beat <= _STALL / 2:
                 continue
             self._seen = self._runs() or self._seen

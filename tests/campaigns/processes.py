@@ -63,7 +63,7 @@ class Started:
         while not self._is_over():
             if (left := moment - self.seconds) <= 0:
                 return False
-            time.sleep(min(left, _LOOK_SECONDS))
+            time.sleep(min(left, _LOOK_SECONDS))  # What it has told is in a file, and tells nobody.
         return True
 
     def _is_over(self) -> bool:
@@ -112,7 +112,7 @@ def wait_for_all_to_end(seconds: float) -> tuple[list[Found], float]:
     """Wait until nothing is below this process; return what is there after so long, killed, and how long it took."""
     began = time.monotonic()
     while (left := below()) and time.monotonic() - began < seconds:
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_LOOK_SECONDS)  # The system tells of the end of children alone, not of theirs.
     took = time.monotonic() - began
     for process in left:
         with suppress(ProcessLookupError):

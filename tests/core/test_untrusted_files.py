@@ -34,6 +34,7 @@ from core.settings.user_file import read_model
 from core.trace.imports.registry import read_file
 from core.trace.repro.importer import import_repro, is_repro
 from core.trace.store import TraceStore
+from tests.core.altered import changed, places
 
 Read = Callable[[Path], object]
 
@@ -146,23 +147,6 @@ ODD: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def _places(value, path=()):
-    yield path
-    entries = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
-    for key, one in entries:
-        yield from _places(one, (*path, key))
-
-
-def _changed(value, path, new):
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = _changed(value[path[0]], path[1:], new)
-    return copy
-
-
 def _document(name: str, good: str) -> Any:
     if name.endswith(".toml"):
         return tomlkit.parse(good).unwrap()
@@ -186,8 +170,8 @@ STRUCTURED = {key: one for key, one in READERS.items() if one[0].endswith((".tom
 @given(data=st.data())
 def test_any_value_anywhere_is_read_or_refused_in_a_sentence(tmp_path_factory, name, read, good, data):
     document = _document(name, good)
-    place = data.draw(st.sampled_from(list(_places(document))))
-    text = _text(name, _changed(document, place, data.draw(ODD)))
+    place = data.draw(st.sampled_from(list(places(document))))
+    text = _text(name, changed(document, place, data.draw(ODD)))
     path = tmp_path_factory.mktemp("any") / name
     path.write_text(text, encoding="utf-8", errors="replace")
     _read(read, path)

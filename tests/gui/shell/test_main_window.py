@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QMessageBox, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import Catalogue, Picked, RunsView, SessionView
@@ -358,32 +358,6 @@ def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, sessio
     show(qtbot, window, session, task="web/open", seed=0)
     window.actions_by_name["again"].trigger()
     assert session.asked[-1] == ("open", "web/open", 0, "http://x", "Look.", "", False)
-
-
-def asked_for_profile(window: MainWindow) -> QMessageBox:
-    window.tasks.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look.", profile="work"))
-    box = window.tasks.asking
-    assert box is not None
-    assert box.isVisible()
-    return box
-
-
-def test_a_profile_with_logins_is_opened_only_once_a_person_agrees(window: MainWindow, session):
-    box = asked_for_profile(window)
-    assert "another user of this machine can drive the browser of this window" in box.text()
-    assert "the profile work" in box.text()
-    box.button(QMessageBox.StandardButton.Cancel).click()
-    assert session.asked == []
-    assert window.remembered.recent == ()
-    next(one for one in asked_for_profile(window).buttons() if one.text() == "&Open the profile").click()
-    assert session.asked == [("open", "web/open", 0, "http://x", "Look.", "work", True)]
-    assert window.tasks.asking is None
-
-
-def test_a_profile_that_the_settings_allow_is_not_asked_about(window: MainWindow, session):
-    window.tasks.show_catalogue(Catalogue(profiles=("work",), allowed_profiles=("work",)))
-    window.tasks.open_task(OpenedTask(task="web/open", url="http://x", instruction="Look.", profile="work"))
-    assert session.asked == [("open", "web/open", 0, "http://x", "Look.", "work", False)]
 
 
 def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, qtbot: QtBot):

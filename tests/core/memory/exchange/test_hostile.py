@@ -14,6 +14,7 @@ from core.memory.exchange.imports.step_module import read_module
 from core.memory.exchange.reader import IMPORTS
 from core.memory.files import line_of
 from core.schema.errors import BackstepError, DataError, UsageError
+from tests.core.altered import changed, places
 from tests.core.memory.exchange.files import POLICY, SESSION, demo, found, gym_step, read, record, saved
 from tests.core.memory.making import ALL
 from tests.core.trace.imports.import_files import item, recording
@@ -156,35 +157,13 @@ ODD = st.one_of(
 )
 
 
-def _places(value, path=()):
-    if path:
-        yield path
-    entries = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, (list, tuple))
-        else ()
-    )
-    for key, one in entries:
-        yield from _places(one, (*path, key))
-
-
-def _changed(value, path, new):
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = _changed(value[path[0]], path[1:], new)
-    return copy
-
-
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(range(len(WHOLE))), st.data())
 def test_a_wrong_value_anywhere_is_reported_or_does_no_harm(tmp_path_factory, which, data):
     name, value = WHOLE[which]
-    path = data.draw(st.sampled_from(list(_places(value))))
-    changed = _changed(value, path, data.draw(ODD))
-    file = saved(tmp_path_factory.mktemp("odd"), changed, name)
+    path = data.draw(st.sampled_from(list(places(value))[1:]))
+    altered = changed(value, path, data.draw(ODD))
+    file = saved(tmp_path_factory.mktemp("odd"), altered, name)
     for form in ("", IMPORTS[which].name):
         try:
             reading = read(file, form)

@@ -14,6 +14,7 @@ import zstandard
 
 from core.schema.errors import TraceError
 from core.schema.step import BlobHash
+from core.storage.compression import LEVEL, as_dictionary, compress, decompress
 from core.storage.database import DatabaseFile
 
 _COMPRESSED_ALREADY = (
@@ -24,9 +25,6 @@ _COMPRESSED_ALREADY = (
     "application/zip",
     "application/gzip",
 )
-_LEVEL = 3
-LARGEST = 256 << 20
-"""Bytes that a blob may have, unpacked: what is larger is not unpacked."""
 SMALL = 128 * 1024
 """Bytes up to which trying dictionaries costs less than a millisecond."""
 _TINY = 64
@@ -39,19 +37,6 @@ _WORTH = 0.7
 
 def hash_of(data: bytes) -> BlobHash:
     return hashlib.sha256(data).hexdigest()
-
-
-def compress(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
-
-
-def decompress(data: bytes, dictionary: bytes | None = None) -> bytes:
-    """Raises zstandard.ZstdError where `data` is not whole, or more than `LARGEST` when it is unpacked."""
-    if (size := zstandard.frame_content_size(data)) > LARGEST:
-        raise zstandard.ZstdError(f"{size} bytes are more than a blob may have")
-    if dictionary is None:
-        return zstandard.ZstdDecompressor().decompress(data)
-    return zstandard.ZstdDecompressor(dict_data=_as_dictionary(dictionary)).decompress(data)
 
 
 class _Earlier(NamedTuple):
@@ -92,9 +77,9 @@ class Blobs:
         )
         if encoding == "zstd" and dictionary is None and len(data) <= SMALL:
             earlier = self._earlier.setdefault(media_type, deque(maxlen=_DICTIONARIES))
-            shared = _as_dictionary(data)
-            shared.precompute_compress(level=_LEVEL)
-            earlier.append(_Earlier(row, zstandard.ZstdCompressor(level=_LEVEL, dict_data=shared)))
+            shared = as_dictionary(data)
+            shared.precompute_compress(level=LEVEL)
+            earlier.append(_Earlier(row, zstandard.ZstdCompressor(level=LEVEL, dict_data=shared)))
         return row, name
 
     def id_of(self, name: BlobHash) -> int | None:
@@ -174,7 +159,3 @@ class Blobs:
 
 
 _SELECT = "SELECT hash, media_type, encoding, dictionary, data FROM blobs"
-
-
-def _as_dictionary(data: bytes) -> zstandard.ZstdCompressionDict:
-    return zstandard.ZstdCompressionDict(data, dict_type=zstandard.DICT_TYPE_RAWCONTENT)

@@ -24,7 +24,7 @@ from core.schema.messages import LLMReply, LLMRequest, Message, PromptPart, Prom
 from core.schema.observation import CleanObservation, Observation
 from core.schema.record import Record
 from core.schema.step import RECORDS, BlobHash, Phase, PhaseRecord
-from core.trace import blobs
+from core.storage.compression import compress, decompress
 from core.trace.blobs import hash_of
 
 _SHORT = 512
@@ -56,7 +56,7 @@ def encode(record: PhaseRecord, observation: Observation | None = None) -> Encod
         and getattr(record, field) == info.get_default(call_default_factory=True, validated_data={})
     }
     data = to_json(record, exclude=unsaid | {record.part, *record.blobs})
-    return Encoded(data.decode() if len(data) <= _SHORT else blobs.compress(data), part)
+    return Encoded(data.decode() if len(data) <= _SHORT else compress(data), part)
 
 
 def decode(
@@ -155,7 +155,7 @@ def _decode_clean(part: bytes, observation: Observation | None) -> CleanObservat
 
 def _decompressed(data: bytes) -> bytes:
     try:
-        return blobs.decompress(data)
+        return decompress(data)
     except zstandard.ZstdError as error:
         raise ValueError("the record is cut or changed") from error
 

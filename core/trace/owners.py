@@ -7,6 +7,7 @@ another container on the same disk can mislead.
 """
 
 import os
+import re
 import secrets
 import sys
 from pathlib import Path
@@ -23,6 +24,9 @@ else:
 
     def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+_TOKEN = re.compile("[0-9a-f]{16}")
 
 
 class Owner:
@@ -78,7 +82,7 @@ def lock_path(database: Path, token: str) -> Path:
 
 def lives(database: Path, token: str) -> bool:
     """Return whether a process holds the lock of that token."""
-    return _held(lock_path(database, token), remove=False)
+    return _TOKEN.fullmatch(token) is not None and _held(lock_path(database, token), remove=False)
 
 
 def clear(database: Path) -> None:

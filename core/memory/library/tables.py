@@ -13,6 +13,7 @@ from core.memory.files import exemplar_of, line_of
 from core.memory.library.records import Provenance
 from core.schema.errors import DataError, LibraryError
 from core.schema.exemplar import Exemplar
+from core.storage.compression import compress, decompress
 from core.storage.database import DatabaseFile, FileKind, Migration, damaged
 
 _EXEMPLARS = """
@@ -175,13 +176,13 @@ def text_number(text: str) -> int:
 
 
 def pack(exemplar: Exemplar) -> bytes:
-    return zstandard.ZstdCompressor(level=3).compress(line_of(exemplar).encode("utf-8", "replace"))
+    return compress(line_of(exemplar).encode("utf-8", "replace"))
 
 
 def unpack(content: bytes, path: Path, database: DatabaseFile) -> Exemplar:
     """Raises LibraryError where the content cannot be right."""
     try:
-        return exemplar_of(zstandard.ZstdDecompressor().decompress(content).decode(), str(path))
+        return exemplar_of(decompress(content).decode(), str(path))
     except (zstandard.ZstdError, ValueError, DataError) as error:
         raise LibraryError(damaged(path, database.kind)) from error
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 import zstandard
 
-from core.trace import blobs as compression
+from core.storage import compression
 from core.trace.database import TraceDatabase
 
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")

@@ -21,8 +21,9 @@ import zstandard
 from sqlite_utils import Database
 
 from core.schema.errors import DataError
+from core.storage.compression import LARGEST
 from core.storage.database import version_of
-from core.trace.blobs import LARGEST, SMALL
+from core.trace.blobs import SMALL
 from core.trace.database import APPLICATION_ID, KIND, MIGRATIONS
 
 _SECONDS = 60.0

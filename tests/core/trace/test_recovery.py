@@ -150,3 +150,9 @@ def test_an_owner_lives_until_it_lets_go(path):
     owner.let_go()
     owner.let_go()
     assert not lives(path, token)
+
+
+@pytest.mark.parametrize("token", ["", "a/b", "../../0123456789abcdef", "\0" * 16, "0123456789abcdef\n"])
+def test_what_names_no_lock_is_no_living_owner(path, token):
+    path.parent.mkdir()
+    assert not lives(path, token)

@@ -1,9 +1,11 @@
 import sqlite3
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.memory.files import line_of
 from core.memory.library.records import Provenance, differences
 from core.memory.library.store import Library
 from core.memory.library.tables import KIND
@@ -168,6 +170,17 @@ def test_a_locked_library_is_reported_and_serves_again_after(path, library):
 def test_a_damaged_exemplar_is_reported_as_a_damaged_library(path, library):
     library.save(ALL[0])
     library._database.execute("UPDATE versions SET content = x'00'")
+    with pytest.raises(LibraryError, match="is damaged"):
+        library.get(ALL[0].id)
+
+
+def test_an_exemplar_that_unpacks_to_too_much_is_reported_as_damaged(library):
+    library.save(ALL[0])
+    line = line_of(ALL[0]).encode()
+    padding = 300 << 20
+    packed = zstandard.ZstdCompressor().compressobj(size=len(line) + padding)
+    data = [packed.compress(line), *(packed.compress(b" " * (1 << 20)) for _ in range(padding >> 20))]
+    library._database.execute("UPDATE versions SET content = ?", (b"".join([*data, packed.flush()]),))
     with pytest.raises(LibraryError, match="is damaged"):
         library.get(ALL[0].id)
 

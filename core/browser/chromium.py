@@ -35,6 +35,8 @@ _OFF_IN_PLAYWRIGHT = (
     "AimEnabled PreconnectToSearch msForceBrowserSignIn msEdgeUpdateLaunchServicesPreferredVersion"
 ).split()
 """Features that Playwright switches off; of two such lists Chromium takes the last, so ours repeats them."""
+_NOT_FROM_PLAYWRIGHT = ["--disable-ipc-flooding-protection"]
+"""With it a page that changes its history without end keeps the browser and the protocol busy."""
 _OFF_HERE = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "SpareRendererForSitePerProcess")
 """What Chromium does ahead, in vain for a profile of one page: pages for the address bar, a process for a next site."""
 _NAMES = (
@@ -98,7 +100,10 @@ class ChromiumHost:
         self._playwright = playwright
         try:
             self._browser = await playwright.chromium.launch(
-                executable_path=self._executable, headless=self._headless, args=chromium_arguments()
+                executable_path=self._executable,
+                headless=self._headless,
+                args=chromium_arguments(),
+                ignore_default_args=_NOT_FROM_PLAYWRIGHT,
             )
         except Error as error:
             raise BrowserError(f"{self._executable} did not start as a browser: {_said(error)}") from error
@@ -154,6 +159,7 @@ class ChromiumHost:
                 executable_path=self._executable,
                 headless=self._headless,
                 args=chromium_arguments(),
+                ignore_default_args=_NOT_FROM_PLAYWRIGHT,
                 viewport=viewport,
                 accept_downloads=False,
             )

@@ -38,7 +38,13 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 class _Count:
     began: float
     most: int
+    before: int = 0
+    """How many were too many in the while before."""
     came: int = 0
+
+    @property
+    def excess(self) -> int:
+        return max(self.came - self.most, 0)
 
 
 class FloodLimit:
@@ -58,18 +64,19 @@ class FloodLimit:
             now = self._clock()
             count = self._counts.get(kind)
             if count is None or now - count.began >= WHILE:
-                goes_on = count is not None and now - count.began < 2 * WHILE and count.came > count.most
-                count = self._counts[kind] = _Count(now, max(most // 10, 1) if goes_on else most)
+                before = count.excess if count is not None and now - count.began < 2 * WHILE else 0
+                count = self._counts[kind] = _Count(now, max(most // 10, 1) if before else most, before)
             count.came += 1
             return count.came <= count.most
 
     @property
     def excess(self) -> int:
-        """How many more came in this while than were let through."""
+        """How many more came than were let through, in this while or the one before, whichever had more of a kind."""
         with self._lock:
-            now = self._clock()
-            running = (one for one in self._counts.values() if now - one.began < WHILE)
-            return sum(max(one.came - one.most, 0) for one in running)
+            ages = ((self._clock() - one.began, one) for one in self._counts.values())
+            return sum(
+                max(one.excess, one.before if age < WHILE else 0) for age, one in ages if age < 2 * WHILE
+            )
 
     def forget(self) -> None:
         with self._lock:
@@ -171,8 +178,11 @@ _UNHEARD = frozenset(
 )
 """What nobody here listens to."""
 _MOST_IDS = 20_000
-_FLOOD = 5000
-"""Messages left out in a while from which a page that does not answer is known to be the cause."""
+_FLOOD = 1500
+"""Messages left out in a while from which a page that does not answer is known to be the cause.
+
+The driver passes on few of those that have come: about a thousand in a second.
+"""
 
 
 class MessageFilter:
@@ -193,6 +203,10 @@ class MessageFilter:
     def flooded(self) -> bool:
         """Whether pages send much more than is read."""
         return self._limit.excess > _FLOOD
+
+    def forget(self) -> None:
+        """Begin anew with other pages."""
+        self._limit.forget()
 
     def admits(self, data: bytes) -> bool:
         """Return whether a message is to be parsed; has the others told."""

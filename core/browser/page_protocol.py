@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 HANG_SECONDS = 5.0
 """After this long without an answer a page is asked for a sign of life; without one its script is ended."""
+FLOOD_SECONDS = 1.0
+"""The same where pages are known to send more than is read: what they have sent takes more memory all the time."""
 _ALIVE_SECONDS = 2.0
 _WALK_SECONDS = 20.0
 """A large page may take this long to be read: its own script is not to blame then."""
@@ -67,6 +69,8 @@ class PageProtocol:
         self.sent = SentLog()
         self.patient: Callable[[], bool] = lambda: False
         """Whether an answer may be long in coming, for something is held that the page waits for."""
+        self.flooded: Callable[[], bool] = lambda: False
+        """Whether pages of the browser send much more than is read."""
         self.check_lost: Callable[[], Awaitable[None]] = _nothing
         """Raises BrowserError where the page is gone because the browser has ended or is being replaced."""
         self.check_browser: Callable[[], Awaitable[None]] = _nothing
@@ -294,6 +298,8 @@ class PageProtocol:
         limit = Limit(timeout)
         try:
             while True:
+                if self.flooded():
+                    patience = min(patience, FLOOD_SECONDS)
                 with suppress(TimeoutError):
                     async with within(min(patience, max(limit.left(), 0))):
                         await asyncio.wait({task})

@@ -34,8 +34,8 @@ _PATIENCE = 2.0
 _SIGNS = 20
 _SIGN_SECONDS = 0.25
 """So often, and each time so long, the answer to that is waited for."""
-_MOST_SIGNS = 40
-"""Where it is patient: as long as messages come, which were sent before the answer."""
+FEW_SIGNS, MOST_SIGNS = 8, 40
+"""The same where it is known that messages come which were sent before the answer, as long as they come."""
 _LEAVE_SECONDS = 1.5
 """So long a driver may take to end by itself."""
 
@@ -72,6 +72,10 @@ class Connection:
         """Whether pages send much more than is read: the connection is slow for their sake."""
         return self._filter.flooded
 
+    def forget_pages(self) -> None:
+        """Begin anew with other pages."""
+        self._filter.forget()
+
     @property
     def _transport(self) -> Any:
         # WORKAROUND: Playwright cannot end a driver that does not read, nor tell that one is busy (1.65).
@@ -97,19 +101,19 @@ class Connection:
     def _on_message(self) -> None:
         self._messages += 1
 
-    async def answers(self, *, patiently: bool = False) -> bool:
+    async def answers(self, signs: int = _SIGNS) -> bool:
         """Return whether the browser answers a question that concerns no page.
 
-        After 5 s it does not; `patiently` after 10 s, as long as other
-        messages come. Time in which this loop stood still, or the thread that
-        serves the browser, does not count.
+        After `signs` quarters of a second it does not, or after 5 s in which
+        nothing else came. Time in which this loop stood still, or the thread
+        that serves the browser, does not count.
         """
         if self._sign is None or not self.connected:
             return False
         asked = asyncio.ensure_future(self._sign.send("Browser.getVersion"))
         try:
             silent = 0
-            for _ in range(_MOST_SIGNS if patiently else _SIGNS):
+            for _ in range(signs):
                 await self._host.awake()
                 messages = self._messages
                 with suppress(TimeoutError):

@@ -13,6 +13,7 @@ from functools import partial
 
 from core.browser.channel import PageGone
 from core.browser.page import Page
+from core.browser.page_protocol import FLOOD_SECONDS
 from core.schema.events import TabId
 from core.schema.record import Record
 from core.system.patience import Limit, within
@@ -147,10 +148,11 @@ async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
             return False
         page.loading.changed.clear()
         try:
-            async with within(min(left, _SILENCE)):
+            silence = FLOOD_SECONDS if page.flooded() else _SILENCE
+            async with within(min(left, silence)):
                 await page.loading.changed.wait()
         except TimeoutError:
-            if left > _SILENCE:
+            if left > silence:
                 await page.stir(1.0)
     return True
 

@@ -27,7 +27,16 @@ from core.browser.page import Page
 from core.browser.page_protocol import Refs
 from core.browser.recorded.offline_replay import Seal
 from core.browser.recorded.recorder import NetworkRecorder
-from core.browser.recovery import FAILURES, TAB_SECONDS, Connection, Rung, Unanswered, reason_of
+from core.browser.recovery import (
+    FAILURES,
+    FEW_SIGNS,
+    MOST_SIGNS,
+    TAB_SECONDS,
+    Connection,
+    Rung,
+    Unanswered,
+    reason_of,
+)
 from core.browser.sent_requests import Ask, Holding
 from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled, SettleMark, mark, settle
 from core.schema.errors import ActionError, BrowserError
@@ -139,6 +148,7 @@ class Tabs:
                 tab = await self._connection.awaited(opened, "a new profile was not opened", seconds=seconds)
                 self.log.forget()
                 self.host.events.forget()
+                self._connection.forget_pages()
                 await self._attach(tab)
             except FAILURES as error:
                 log.warning("Opening a profile: %s", error)
@@ -377,6 +387,7 @@ class Tabs:
             attached = Page.attach(tab, found, self._note_if_few, self._refs, self.log)
             page = await self._connection.awaited(attached, "a tab was not attached to")
             page.patient = lambda: self.holding.held > 0
+            page.flooded = lambda: self._connection.flooded
             page.check_lost = self._check_ended
             page.check_browser = lambda: self._check_browser(page)
             page.end_renderer = lambda: self._end_renderer(page)
@@ -386,14 +397,17 @@ class Tabs:
     async def _check_browser(self, page: Page) -> None:
         """Make sure the browser answers, where a page of it does not; raises BrowserError where it was replaced."""
         self._check_lost()
-        if not self._connection.flooded and await self._connection.answers(patiently=True):
+        flooded = self._connection.flooded
+        if not flooded and await self._connection.answers(MOST_SIGNS):
             return
         if self._connection.connected:
             # A page that floods the connection with messages stops with its renderer.
             self._note(BrowserEvent(kind="hang", text=_FLOODED, tab=page.tab, url=page.playwright_page.url))
             if not await self.host.end_renderer(page.tab):
                 await page.crash()
-            if await self._connection.answers(patiently=True):
+            # What a flood has left is not worth waiting for: it can be hundreds of MB.
+            signs = FEW_SIGNS if flooded else MOST_SIGNS
+            if await self._connection.answers(signs):
                 return
         raise await self._replace("connection", "The browser did not answer.")
 

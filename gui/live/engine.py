@@ -84,8 +84,11 @@ def _free_port() -> int:
 
 
 def quiet_engine() -> None:
-    """Keep Qt's remarks about a machine without a graphics card off the terminal; all else is shown."""
-    from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+    """Keep off the terminal what pages write to their consoles, and Qt's remarks about missing graphics cards."""
+    from PySide6.QtCore import QLoggingCategory, QMessageLogContext, QtMsgType, qInstallMessageHandler
+
+    # The engine's main thread runs no Python for a line of a console: a page can write any number of them.
+    QLoggingCategory.setFilterRules("js=false")
 
     def handle(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
         if not message.startswith(_HARMLESS):

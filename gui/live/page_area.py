@@ -96,13 +96,6 @@ class WebPage(QWebEnginePage):
         self._asked("prompt", message, self._accept)
         return self._accept, default if self._accept else ""
 
-    def javaScriptConsoleMessage(
-        self, level: QWebEnginePage.JavaScriptConsoleMessageLevel, message: str, line: int, source: str
-    ) -> None:
-        # Without this override Qt prints every message of every page to stderr.
-        if level == QWebEnginePage.JavaScriptConsoleMessageLevel.ErrorMessageLevel:
-            self.tell("console", f"The page logged an error: {shortened(message, 500)}")
-
     def chooseFiles(self, mode: QWebEnginePage.FileSelectionMode, old, accepted):  # type: ignore[no-untyped-def]
         if self.handed_over:
             return super().chooseFiles(mode, old, accepted)

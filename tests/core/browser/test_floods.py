@@ -45,6 +45,20 @@ def test_kinds_have_limits_of_their_own_and_slow_events_all_pass() -> None:
         assert limit.admits("popup", 5)
 
 
+def test_a_flood_is_known_as_one_when_its_next_while_begins_and_forgotten_after_it() -> None:
+    now = 0.0
+    limit = FloodLimit(lambda: now)
+    for _ in range(1000):
+        limit.admits("title", 100)
+    assert limit.excess == 900
+    now += WHILE + 1
+    assert limit.excess == 900
+    limit.admits("title", 100)
+    assert limit.excess == 900
+    now += WHILE
+    assert limit.excess == 0
+
+
 # Events of hosts
 
 

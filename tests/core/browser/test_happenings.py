@@ -290,3 +290,5 @@ async def test_pages_open_at_the_same_time_do_not_disturb_each_other(browser: Br
     await browser.do("new_tab")
     await asyncio.wait_for(_goes_on(browser, site), 30)
     browser.events()
+    # Whoever connects to the same engine would wait for the page that loops.
+    await browser.tabs.open_profile()

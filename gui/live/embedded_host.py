@@ -106,7 +106,9 @@ class EmbeddedHost:
         await self._ask(lambda: None)
 
     async def kill(self) -> None:
-        """The browser is the window's: it goes when the window goes."""
+        """End the pages; the browser is the window's, and goes when the window goes."""
+        # Whoever connects next would wait for a page that loops.
+        await self._ask(lambda: self._area.open_profile(None))
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         image = await self._ask(lambda: self._grab(tab))

@@ -74,6 +74,15 @@ async def test_a_killed_driver_is_replaced_and_the_page_is_said_to_be_gone(
 
 
 @in_browser
+async def test_a_killed_driver_is_replaced_while_a_page_loops(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<script>setTimeout(() => { while (true); }, 300)</script><p>loops"))
+    os.kill(driver_of(browser.tabs), signal.SIGKILL)
+    with pytest.raises(BrowserError, match="has ended"):
+        await browser.open(site.page("<p>never"))
+    await harmless_page_works(browser, site)
+
+
+@in_browser
 async def test_a_stopped_driver_is_replaced_while_a_page_is_read(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<button>b</button>"))
     driver = driver_of(browser.tabs)

@@ -11,6 +11,7 @@ from tests.core.browser.test_recovery import (
     harmless_page_works,
     test_a_driver_that_stopped_between_two_tasks_is_replaced,
     test_a_killed_driver_is_replaced_and_the_page_is_said_to_be_gone,
+    test_a_killed_driver_is_replaced_while_a_page_loops,
     test_a_killed_renderer_is_told_and_its_page_loaded_again,
     test_a_page_that_hangs_again_when_it_is_loaded_again_leaves_an_empty_tab,
     test_a_profile_that_does_not_answer_is_replaced,
@@ -20,6 +21,7 @@ from tests.core.browser.test_recovery import (
 __all__ = [
     "test_a_driver_that_stopped_between_two_tasks_is_replaced",
     "test_a_killed_driver_is_replaced_and_the_page_is_said_to_be_gone",
+    "test_a_killed_driver_is_replaced_while_a_page_loops",
     "test_a_killed_renderer_is_told_and_its_page_loaded_again",
     "test_a_page_that_hangs_again_when_it_is_loaded_again_leaves_an_empty_tab",
     "test_a_profile_that_does_not_answer_is_replaced",

@@ -17,7 +17,7 @@ BrowserEventKind = Literal[
     "hang",
     "certificate",
     "load_failed",
-    "console",
+    "console",  # In traces from before the Page log had it.
     "held_back",
     "replaced",
 ]

@@ -176,7 +176,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         problem = problem or str(error) or "The page went away before it could be read."
     times["observe"] = _lap(clock)
     events = world.tabs.take_events()
-    event_texts = [event.text for event in events if event.kind != "console" and event.text not in problem]
+    event_texts = [event.text for event in events if event.text not in problem]
     crashed = any(event.kind in ("crash", "hang") for event in events)
     message = " ".join(part for part in [problem, located.note if located else "", *event_texts] if part)
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"

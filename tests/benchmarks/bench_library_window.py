@@ -63,7 +63,7 @@ class Bench:
             self.rounds.append(time.perf_counter() - begun)
             if begun > end:
                 raise TimeoutError("waited in vain")
-            time.sleep(0.0005)
+            time.sleep(0.0005)  # Lets the worker's thread have Python between two rounds.
 
     def open(self) -> tuple[float, float]:
         """Return the seconds to the first painted rows, and to the counts of all filters."""

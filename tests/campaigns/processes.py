@@ -118,7 +118,7 @@ def wait_for_all_to_end(seconds: float) -> tuple[list[Found], float]:
         with suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
     while below():
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_LOOK_SECONDS)  # As above: the end of what they have started is told to nobody.
     return left, took
 
 

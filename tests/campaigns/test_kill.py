@@ -22,7 +22,7 @@ import subprocess, sys
 subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={}, start_new_session=True)
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env={}, start_new_session=True)
 """
-"""Starts a process that ends when this one does, and one that does not; neither shows whose it is."""
+"""Starts a process that ends when this one does, and one that sleeps until it is killed; neither shows whose it is."""
 
 
 @pytest.fixture

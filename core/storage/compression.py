@@ -1,4 +1,4 @@
-"""How long content is compressed in a database: zstd, with the size in the frame, up to a bound when unpacked."""
+"""Compression of content in databases: zstd with the size in the frame, and a bound on what is unpacked."""
 
 import zstandard
 

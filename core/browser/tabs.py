@@ -476,7 +476,7 @@ class Tabs:
             async with within(_TITLE_SECONDS):
                 session = await page.context.new_cdp_session(page)
                 info: dict[str, Any] = await session.send("Target.getTargetInfo")
-                await session.detach()
+                # The session ends with the page: without a renderer, leaving it would never be answered.
                 return str(info["targetInfo"]["targetId"])
         except (Error, TimeoutError):
             return ""

@@ -41,6 +41,8 @@ from gui.widgets.words import labelled, set_tone
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 _DRAW_MS = 100
 """Titles and addresses are drawn at most so often: pages change them without end."""
+_MOST_TITLES = 5000
+"""How often pages may change their titles in a while: each change is told to all who follow the browser."""
 _TITLE, _TIP = 40, 500
 """Letters of a title on its tab, and in the tool tip."""
 
@@ -64,6 +66,8 @@ class WebPage(QWebEnginePage):
         self._may_open_tab = may_open_tab
         self._open_tab = open_tab
         self.handed_over = False
+        self._ended = 0
+        """The renderer that was ended last."""
         self._leaving = QCoreApplication.translate("QWebEnginePage", LEAVING)
         self.certificateError.connect(self._on_certificate_error)
         self.renderProcessTerminated.connect(self._on_terminated)
@@ -72,6 +76,14 @@ class WebPage(QWebEnginePage):
     def tell(self, kind: BrowserEventKind, text: str) -> bool:
         """Tell of an event; returns whether it was told, or only counted."""
         return self._events.tell(kind, text, self._place)
+
+    def end(self, kind: BrowserEventKind, why: str) -> None:
+        """End the renderer of a page that takes more than it can be given, and tell why."""
+        process = self.renderProcessPid()
+        # What the page has asked for before still comes.
+        if process and process != self._ended and end_process(process):
+            self._ended = process
+            self.tell(kind, f"{why}; its renderer was ended.")
 
     def _place(self) -> tuple[TabId, str]:
         return self.devToolsId(), self.url().toString()
@@ -105,8 +117,7 @@ class WebPage(QWebEnginePage):
     def createWindow(self, kind: QWebEnginePage.WebWindowType) -> QWebEnginePage | None:  # type: ignore[override]
         if not self._may_open_tab():
             # Playwright waits for each new page: to refuse one would leave its opener standing still.
-            if (process := self.renderProcessPid()) and end_process(process):
-                self.tell("popup", "The page asked for new tabs without end; its renderer was ended.")
+            self.end("popup", "The page asked for new tabs without end")
             return None
         self.tell("popup", "The page opened a new tab.")
         return self._open_tab()
@@ -175,7 +186,7 @@ class PageArea(QWidget):
         self._kept: dict[str, QWebEngineProfile] = {}
         self.events = BrowserEvents()
         """What happens in the pages, for whoever drives them."""
-        self._windows = FloodLimit()
+        self._floods = FloodLimit()
         self._handed_over = False
         self._addressed = QUrl()
         SpareMemory(self)
@@ -212,7 +223,7 @@ class PageArea(QWidget):
         """
         profile = self._named(name) if name else QWebEngineProfile(self)
         self._drop_all()
-        self._windows.forget()
+        self._floods.forget()
         old, self._profile = self._profile, profile
         # A link to a program such as mail would start it, outside the window.
         unknown = QWebEngineSettings.UnknownUrlSchemePolicy.DisallowUnknownUrlSchemes
@@ -256,12 +267,12 @@ class PageArea(QWidget):
             view,
             accept_dialogs=self._accept,
             events=self.events,
-            may_open_tab=lambda: self._windows.admits("tab", MOST_TABS),
+            may_open_tab=lambda: self._floods.admits("tab", MOST_TABS),
             open_tab=self._add,
         )
         page.handed_over = self._handed_over
         view.setPage(page)
-        page.titleChanged.connect(self._draw_soon)
+        page.titleChanged.connect(lambda: self._on_title(page))
         page.urlChanged.connect(self._draw_soon)
         page.windowCloseRequested.connect(lambda: self._on_close_requested(view))
         self._stack.addWidget(view)
@@ -388,6 +399,12 @@ class PageArea(QWidget):
             self._stack.setCurrentWidget(view)
             self._show_address()
             self.view_moved.emit()
+
+    def _on_title(self, page: WebPage) -> None:
+        if self._floods.admits("title", _MOST_TITLES):
+            self._draw_soon()
+        else:
+            page.end("hang", "The page changed its title without end")
 
     @Slot()
     def _draw_soon(self) -> None:

@@ -59,7 +59,18 @@ async def test_a_page_that_opens_tabs_without_end_is_ended(
     told = [one.text for one in browser.events() if one.kind == "popup"]
     assert told.count("The page opened a new tab.") == 3
     assert "The page asked for new tabs without end; its renderer was ended." in told
-    assert len(await browser.host.tabs()) <= 4
+    listed = await browser.tabs.list()
+    assert 1 < len(listed) <= 4
+    assert all(one.url for one in listed)
+    await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_page_that_changes_its_title_without_end_is_ended(browser: Browsing, site: Site) -> None:
+    with suppress(BrowserError):
+        await browser.open(HOSTILE["titles"].serve(site))
+    told = [one.text for one in browser.events() if "changed its title without end" in one.text]
+    assert 1 <= len(told) <= 3  # Once for each time that it was loaded.
     await harmless_page_works(browser, site)
 
 

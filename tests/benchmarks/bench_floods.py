@@ -140,7 +140,8 @@ def run_once(url: str, seconds: float, database: str) -> None:
     def memory() -> dict[str, int]:
         found = {"own": rss_mb("self"), "renderers": 0, "driver": 0}
         for process, command in descendants().items():
-            if "--type=renderer" in command:
+            # The embedded browser's renderers keep the command line of the zygote they are forked from.
+            if "--type=renderer" in command or "--type=zygote" in command:
                 found["renderers"] += rss_mb(process)
             elif "run-driver" in command:
                 found["driver"] += rss_mb(process)
@@ -234,7 +235,7 @@ def _line(figures: dict[str, object]) -> str:
     median = statistics.median([late for late, _, _ in stalls]) if stalls else 0.0
     memory = "  ".join(f"{before[part]:>4} → {after[part]:<4}" for part in ("own", "renderers", "driver"))
     times = "".join(f" {one * 1000:>6.0f}" for one in (median, worst, engine, late))
-    return f"{figures['opened_s']:>6} {len(stalls):>6}{times}  {memory}  {figures['mode']} {where}"
+    return f"{figures['opened_s']:>6} {len(stalls):>6}{times}  {memory}  {figures['mode']} {where} {figures['message']}"
 
 
 if __name__ == "__main__":

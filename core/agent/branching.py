@@ -4,14 +4,14 @@ A branch is a run of its own that begins with the step gone back to. The steps
 before it stay those of the run it left, and nothing of that run is changed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 from core.agent.going_back import restore_context_of
 from core.agent.llm_calls import Answerer, Asked, Asker
-from core.agent.loop import AgentRun
+from core.agent.loop import AgentRun, MakeRun
 from core.agent.presets import AMOUNTS, Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources
@@ -19,7 +19,7 @@ from core.agent.run_history import RunHistory, SavedAgent, put_back
 from core.agent.state import Budget, RunState
 from core.agent.world import World
 from core.browser.channel import PageGone
-from core.browser.checkpoints.checkpoint import Checkpoint
+from core.browser.checkpoints.checkpoint import Checkpoint, Strategy
 from core.browser.checkpoints.comparison import load_volatile
 from core.browser.checkpoints.restoring import restore
 from core.browser.driver import TabDriver
@@ -56,6 +56,10 @@ class RunSetup:
     on_asked: Callable[[Asked], None] = lambda asked: None
     on_attempt: Callable[[str], None] = lambda strategy: None
     """Called with the name of each way back that is tried."""
+    strategies: Sequence[Strategy] | None = None
+    """The ways back to try; None for all that fit."""
+    make: MakeRun | None = None
+    """Makes the run that goes on, an `AgentRun` without it."""
 
 
 async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, *, offline: bool) -> Episode:
@@ -273,6 +277,7 @@ async def _bring_back(
     restored = await restore(
         checkpoint,
         ground,
+        strategies=setup.strategies,
         volatile=load_volatile(),
         on_attempt=setup.on_attempt,
     )
@@ -285,6 +290,8 @@ async def _bring_back(
     state.inputs = list(checkpoint.inputs)
     state.sent_before = list(dict.fromkeys((*state.sent_before, *restored.sent)))
     store.save_restored(state.run, restored)
+    if setup.make is not None:
+        return setup.make(store, world, prompter, state), restored
     return AgentRun(store, world, prompter, state, begun=begun), restored
 
 

@@ -10,7 +10,7 @@ from core.agent.state import Overlap, RunState
 from core.llm.costs import estimate_usage
 from core.llm.errors import mistake
 from core.llm.repair import ReplyFormat
-from core.schema.errors import BackstepError
+from core.schema.errors import BackstepError, UsageError
 from core.schema.messages import LLMReply, LLMRequest, Message, Purpose, Retry
 from core.schema.record import Record
 from core.schema.step import CallRecord
@@ -88,11 +88,52 @@ class HeldCall:
         self._store.save_call(self._run, self.record, blobs=prompt.blobs)
 
 
-Hold = Callable[[CallRecord, HeldCall | None], Awaitable[None]]
-"""Is awaited with each call before it is made, and without a `HeldCall` once it is over; a debugger stops there."""
+class HeldReply:
+    """A reply that has come and that nobody has read yet: it may still be rewritten."""
+
+    def __init__(
+        self, store: TraceStore, run: int, record: CallRecord, reply: LLMReply, *, gone: bool = False
+    ) -> None:
+        """`gone`: whoever asked has it already, piece by piece as it came."""
+        self._store = store
+        self._run = run
+        self._gone = gone
+        self.record = record
+        self.reply = reply
+        self._before: list[LLMReply] = []
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether it is another reply than the one that came."""
+        return bool(self._before)
+
+    def rewrite(self, reply: LLMReply) -> None:
+        """Put this reply in place of the one there is, and store it as that of the call.
+
+        Raises UsageError where it is read already, and TraceError.
+        """
+        if self._gone:
+            raise UsageError(
+                "The agent has this reply already: it was passed on as it came, before anything was to hold it."
+            )
+        self._before.append(self.reply)
+        self._keep(reply)
+
+    def take_back(self) -> None:
+        """Put the reply back that was last rewritten; raises TraceError."""
+        self._keep(self._before.pop())
+
+    def _keep(self, reply: LLMReply) -> None:
+        kept, blob = encode_reply(reply)
+        self.reply, self.record = reply, self.record.replace(reply=kept)
+        self._store.save_call(self._run, self.record, blobs=(blob,))
 
 
-async def _no_hold(call: CallRecord, held: HeldCall | None) -> None:
+Hold = Callable[[HeldCall | HeldReply], Awaitable[None]]
+"""Is awaited with each call before it is made, and with its reply once that has come; a debugger stops there."""
+
+
+async def _no_hold(held: HeldCall | HeldReply) -> None:
     return
 
 
@@ -106,7 +147,7 @@ def cancel_call(task: asyncio.Task[Any], why: str) -> None:
     task.cancel()
 
 
-def _why_cancelled(otherwise: str) -> str:
+def why_cancelled(otherwise: str) -> str:
     """Return why the current task is being cancelled, where that was said."""
     task = asyncio.current_task()
     return otherwise if task is None else _why.get(task, otherwise)
@@ -120,7 +161,7 @@ async def together(*questions: Awaitable[Any]) -> list[Any]:
         done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         return [task.result() for task in (done if pending else tasks)]
     except BaseException:
-        why = _why_cancelled("cancelled")
+        why = why_cancelled("cancelled")
         for task in tasks:
             cancel_call(task, why)
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -141,19 +182,25 @@ class Asker:
         """What was sent with other messages than it was asked with, by the number of the call."""
         self._listener = listener
         self.hold: Hold = _no_hold
+        self.may_hold_replies: Callable[[], bool] = lambda: False
+        """Whether a reply may be held: then nobody is to be given any of it before."""
 
     @property
     def asking(self) -> CallRecord | None:
         """The call that is out; of several the one that was made last."""
         return next(reversed(self._open.values()), None)
 
-    async def ask(self, state: RunState, request: LLMRequest) -> tuple[LLMReply, int]:
+    async def ask(
+        self, state: RunState, request: LLMRequest, *, by: Answerer | None = None
+    ) -> tuple[LLMReply, int]:
         """Return the reply and the number of its call; an equal one that was made early answers for it.
 
-        Raises LLMError. A cancelled call is stored with the time it took, as
-        cancelled or with what `cancel_call` was given. The budget of calls is
-        the caller's to look at.
+        `by` answers instead of the LLM. Raises LLMError. A cancelled call is
+        stored with the time it took, as cancelled or with what `cancel_call`
+        was given. The budget of calls is the caller's to look at.
         """
+        if by is not None:
+            return await self._ask(state, request, state.number, by)
         early = next((task for asked, task in self._early if asked == request), None)
         if early is None:
             return await self._ask(state, request, state.number)
@@ -179,19 +226,21 @@ class Asker:
             task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             cancel_call(task, why)
 
-    async def _ask(self, state: RunState, request: LLMRequest, step: int) -> tuple[LLMReply, int]:
+    async def _ask(
+        self, state: RunState, request: LLMRequest, step: int, by: Answerer | None = None
+    ) -> tuple[LLMReply, int]:
         state.totals.llm_calls += 1
         record = CallRecord(
             number=state.totals.llm_calls,
             step=step,
             purpose=request.purpose,
-            llm=self._answerer(request.purpose).name,
+            llm=(by or self.answerer(request.purpose)).name,
             messages="",
             started=time.time(),
         )
         held = HeldCall(self._store, state.run, record, request)
         self._listener(Asked(record=held.record))
-        await self._held(state, held.record, held)
+        await self._held(state, held)
         request, record = held.request, held.record.replace(started=time.time())
         if held.rewritten:
             self._rewritten[record.number] = request
@@ -226,7 +275,7 @@ class Asker:
         self._open[record.number] = record
         try:
             with state.in_calls.span(), self._out.span():
-                reply = await self.llm.reply(request, on_text=on_text, on_retry=on_retry)
+                reply = await (by or self.llm).reply(request, on_text=on_text, on_retry=on_retry)
         except (Exception, asyncio.CancelledError) as error:
             seconds = time.perf_counter() - began
             why = str(error) if isinstance(error, BackstepError) else mistake(error)
@@ -234,7 +283,7 @@ class Asker:
             if isinstance(error, asyncio.CancelledError):
                 # The server has worked on it all the same.
                 used = estimate_usage(request.messages, "".join((*said_in_vain, *said)))
-                failed = failed.replace(usage=used, error=_why_cancelled("cancelled"))
+                failed = failed.replace(usage=used, error=why_cancelled("cancelled"))
             self._store.save_call(state.run, failed)
             self._listener(Asked(record=failed, text="".join(said), ended=True))
             raise
@@ -258,18 +307,21 @@ class Asker:
         )
         self._store.save_call(state.run, done, blobs=(blob,))
         self._listener(Asked(record=done, text=reply.text, ended=True))
-        await self._held(state, done, None)
-        return reply, record.number
+        gone: bool = getattr(by, "passed_on", False)
+        read = HeldReply(self._store, state.run, done, reply, gone=gone)
+        await self._held(state, read)
+        return read.reply, record.number
 
-    async def _held(self, state: RunState, call: CallRecord, held: HeldCall | None) -> None:
+    async def _held(self, state: RunState, held: HeldCall | HeldReply) -> None:
         """Let a debugger stop here; its time is no time of the step's own."""
+        call = held.record
         self._open[call.number] = call
         try:
             with state.in_calls.span():
-                await self.hold(call, held)
+                await self.hold(held)
         except asyncio.CancelledError:
-            if held is not None:
-                why = _why_cancelled("cancelled before it was made")
+            if isinstance(held, HeldCall):
+                why = why_cancelled("cancelled before it was made")
                 self._store.save_call(state.run, held.record.replace(error=why))
             raise
         finally:
@@ -277,18 +329,18 @@ class Asker:
 
     def takes_images(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose takes pictures."""
-        return self._answerer(purpose).takes_images
+        return self.answerer(purpose).takes_images
 
     def reply_format(self, purpose: Purpose) -> ReplyFormat:
         """Return the form in which whoever answers this purpose does it best: tools, unless they say otherwise."""
-        form: ReplyFormat = getattr(self._answerer(purpose), "reply_format", "tools")
+        form: ReplyFormat = getattr(self.answerer(purpose), "reply_format", "tools")
         return form
 
     def at_once(self, purpose: Purpose) -> bool:
         """Return whether whoever answers this purpose may be asked something else meanwhile; a person may not."""
-        return self._answerer(purpose).name != "person"
+        return self.answerer(purpose).name != "person"
 
-    def _answerer(self, purpose: Purpose) -> Answerer:
+    def answerer(self, purpose: Purpose) -> Answerer:
         """Return who answers this purpose, where the LLM sends purposes to others."""
         route: Callable[[Purpose], Answerer] | None = getattr(self.llm, "llm_for", None)
         return self.llm if route is None else route(purpose)

@@ -5,14 +5,14 @@ here: `advance` does one phase and returns.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Literal
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import ClassVar, Literal
 
 from core.agent.action_queue import drop_queue
 from core.agent.edits.edit import EditContext, Undoable
 from core.agent.llm_calls import Answerer, Asked, Asker, Hold
 from core.agent.phases.choice import HeldGate, gate_of
-from core.agent.phases.registry import ENTRIES, PhaseTools
+from core.agent.phases.registry import ENTRIES, PhaseEntry, PhaseTools
 from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import end_trial, reflection_record
@@ -51,6 +51,9 @@ _LOOKING: tuple[Phase, ...] = ("recognise", "recall", "abstract")
 class AgentRun:
     """One run of an agent on a task; made by `open_run`."""
 
+    has_preset: ClassVar[bool] = True
+    """Whether the agent goes by a preset, which can be changed."""
+
     def __init__(
         self,
         store: TraceStore,
@@ -59,6 +62,7 @@ class AgentRun:
         state: RunState,
         *,
         begun: int = 0,
+        phases: Mapping[Phase, PhaseEntry] = ENTRIES,
     ) -> None:
         """`begun` is a step that was begun before and is to be done again; its records are replaced."""
         self.store = store
@@ -73,6 +77,7 @@ class AgentRun:
         self._next_preset = state.preset
         self._take_preset()
         self._begun = begun
+        self._phases = phases
         self._done: PhaseRecord | None = None
         """What the phase under way left, where the trace has not taken it yet."""
         self._judged: Verdict | None = None
@@ -99,7 +104,7 @@ class AgentRun:
     @property
     def next_asks_llm(self) -> bool:
         """Whether the next phase asks an LLM."""
-        return ENTRIES[self.state.next_phase].asks_llm(self.state)
+        return self._phases[self.state.next_phase].asks_llm(self.state)
 
     @property
     def resting(self) -> bool:
@@ -117,9 +122,12 @@ class AgentRun:
         """The LLM call that the phase under way waits for; those that are out while an action runs are not."""
         return None if self.state.next_phase == "act" else self._asker.asking
 
-    def hold_calls(self, hold: Hold) -> None:
-        """Await `hold` before each LLM call and after it."""
-        self._asker.hold = hold
+    def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
+        """Await `hold` with each LLM call before it is made, and with its reply.
+
+        `replies` tells whether one may be held: then nothing of it is passed on before.
+        """
+        self._asker.hold, self._asker.may_hold_replies = hold, replies
 
     def use(self, *, preset: Preset | None = None, llm: Answerer | None = None) -> None:
         """Go on with another preset or another LLM.
@@ -236,7 +244,7 @@ class AgentRun:
             if self._begun:
                 self._reread_preset()
             self._begin_step()
-        if ENTRIES[phase].asks_llm(state) or phase not in _LOOKING:
+        if self._phases[phase].asks_llm(state) or phase not in _LOOKING:
             self.undoable.clear()
         if self._done is None:
             if phase == "act":
@@ -245,7 +253,7 @@ class AgentRun:
             began, self._phase_begun = time.perf_counter(), time.time()
             in_calls = state.in_calls.seconds
             try:
-                done = ENTRIES[phase].run(self._tools)
+                done = self._phases[phase].run(self._tools)
                 self._done = await done if isinstance(done, Awaitable) else done
             finally:
                 state.clock.active += time.perf_counter() - began
@@ -413,6 +421,9 @@ class AgentRun:
         return ask
 
 
+MakeRun = Callable[[TraceStore, World, Prompter, RunState], AgentRun]
+
+
 async def open_run(
     store: TraceStore,
     world: World,
@@ -427,13 +438,14 @@ async def open_run(
     profile: str | None = None,
     changes: Changes = Changes(),  # noqa: B008 - it is frozen
     on_asked: Callable[[Asked], None] = lambda asked: None,
+    make: MakeRun | None = None,
 ) -> AgentRun:
     """Open the task in a clean profile (or the named one) and begin its run.
 
     Raises UsageError, DataError, ActionError or WorldError where the task
     cannot be opened; nothing is stored then. The preset's file is read anew at
     each step. `changes` are those that `resources` has already: they are kept
-    with the run, for its branches.
+    with the run, for its branches. `make` makes the run, an `AgentRun` without it.
     """
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
@@ -465,4 +477,4 @@ async def open_run(
     store.save_network(run, 0, await world.tabs.network.take())
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget, profile=profile)
     asker = Asker(store, llm, on_asked)
-    return AgentRun(store, world, Prompter(resources, asker), state)
+    return (make or AgentRun)(store, world, Prompter(resources, asker), state)

@@ -195,6 +195,16 @@ class Preset(PresetFile):
         return int(getattr(getattr(self, mechanism) or table(), amount))
 
 
+ATTACHED = Preset(
+    name="attached",
+    title="Attached",
+    description="An agent of its own, which decides and acts by itself.",
+    space="none",
+    prompts=PromptFiles(system="", user=""),
+)
+"""What a run of an attached agent is stored with."""
+
+
 class Presets:
     """The presets of the installation and of the user's folder, which wins; read anew when asked for.
 

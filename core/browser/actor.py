@@ -25,7 +25,6 @@ _TYPED_BY_KEYS = 200
 _KEYS_SECONDS = 60.0
 """Long texts are typed key by key, and pages may work at each."""
 _CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
-_FRAME_TAGS = ("IFRAME", "FRAME")
 _AIMS = 4
 """How often the pointer follows what moves away from it."""
 _HOVER_MILLISECONDS = 120
@@ -48,6 +47,8 @@ class Located(Record):
     """Whether something had to be scrolled to bring it into view."""
     note: str = ""
     """What was done otherwise than asked, in a sentence; empty for nothing."""
+    action: Action | None = None
+    """What was done, where that was known only afterwards."""
 
 
 class Actor:
@@ -151,13 +152,10 @@ class Actor:
                 found = await self._search("findXPath", target.xpath)
                 what = f"the XPath {target.xpath}"
             case kinds.FocusTarget():
-                for frame in await self.page.frames.find():
-                    ref = await self.page.walker("focused", frame=frame)
-                    if ref is None or await self.page.walker("tagOf", ref, frame=frame) in _FRAME_TAGS:
-                        continue
-                    self._remember(ref, frame)
-                    return int(ref), frame
-                raise ActionError("Nothing has the keyboard focus; click a field first.")
+                focused = await self.page.focused_element()
+                if focused is None:
+                    raise ActionError("Nothing has the keyboard focus; click a field first.")
+                return focused["ref"], await self._frame_of(focused["ref"])
         if not found:
             raise ActionError(f"There is no {what} in this page.")
         if len(found) > 1:

@@ -20,7 +20,7 @@ from playwright.async_api import (
 
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
 from core.browser.host import MOST_TABS, end_process, profile_folder, profile_names, runs_as_root
-from core.schema.errors import BrowserError
+from core.schema.errors import BrowserError, UsageError
 from core.schema.events import TabId
 from core.system.patience import within
 
@@ -134,6 +134,11 @@ class ChromiumHost:
         async def new_browser_cdp_session(self) -> CDPSession:
             assert self._host._browser is not None
             return await self._host._browser.new_browser_cdp_session()
+
+    async def protocol_address(self) -> str:
+        raise UsageError(
+            "An agent of your own drives the embedded browser: start Backstep without --browser."
+        )
 
     async def open_profile(self, name: str | None) -> TabId:
         await self._close_context()

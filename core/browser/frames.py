@@ -93,17 +93,7 @@ class Frames:
     async def _find_owner(self, link: FrameLink, parent: FrameLink) -> int:
         page = self._page
         owner = await page.send("DOM.getFrameOwner", {"frameId": link.id}, session=parent.session)
-        world = await page.world(parent)
-        node = await page.send(
-            "DOM.resolveNode",
-            {
-                "backendNodeId": owner["backendNodeId"],
-                "executionContextId": world,
-                "objectGroup": "backstep",
-            },
-            session=parent.session,
-        )
-        return int(await page.call_on(node["object"]["objectId"], "refOf", parent))
+        return int(await page.call_on(await page.resolved(owner["backendNodeId"], parent), "refOf", parent))
 
 
 log = logging.getLogger(__name__)

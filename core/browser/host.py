@@ -47,6 +47,10 @@ class BrowserHost(Protocol):
         """Return Playwright's `Browser`, given the `Playwright` object; raises BrowserError."""
         ...
 
+    async def protocol_address(self) -> str:
+        """Return where others can drive the browser, as ``http://127.0.0.1:PORT``; raises UsageError where none can."""
+        ...
+
     async def open_profile(self, name: str | None) -> TabId:
         """Close all tabs and open one empty tab in a clean profile, or in the named one that keeps logins.
 

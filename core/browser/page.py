@@ -20,6 +20,8 @@ from core.schema.errors import BrowserError
 from core.schema.events import BrowserEvent, TabId
 from core.system.patience import within
 
+FRAME_TAGS = ("IFRAME", "FRAME")
+
 
 class Page(PageProtocol):
     """A tab of the browser; made by `Page.attach`."""
@@ -69,6 +71,29 @@ class Page(PageProtocol):
             self.frame_of_ref[inner["ref"]] = link.id
             found = inner
         return dict(found) if found is not None else None
+
+    async def element_of(self, node: int) -> dict[str, Any] | None:
+        """Return ref, label and box of the element with this backend node id, or None where no frame has it."""
+        for link in await self.frames.find():
+            try:
+                found = await self.call_on(await self.resolved(node, link), "spot", link)
+            except BrowserError:
+                continue  # It is in another document.
+            if link.parent is not None:
+                self.frame_of_ref[found["ref"]] = link.id
+            return dict(found)
+        return None
+
+    async def focused_element(self) -> dict[str, Any] | None:
+        """Return ref and label of the element that has the keyboard focus, or None."""
+        for link in await self.frames.find():
+            ref = await self.walker("focused", frame=link)
+            if ref is None or await self.walker("tagOf", ref, frame=link) in FRAME_TAGS:
+                continue
+            if link.parent is not None:
+                self.frame_of_ref[ref] = link.id
+            return {"ref": ref, "label": await self.walker("labelOf", ref, frame=link)}
+        return None
 
     async def html(self) -> str:
         return str(await self.evaluate("document.documentElement ? document.documentElement.outerHTML : ''"))

@@ -230,6 +230,16 @@ class PageProtocol:
             self.refs.next = answer["next"]
         return answer.get("value")
 
+    async def resolved(self, node: int, frame: FrameLink) -> str:
+        """Return a handle of our world for a node of a frame's document, by its backend id; raises as `send` does."""
+        given = {
+            "backendNodeId": node,
+            "executionContextId": await self.world(frame),
+            "objectGroup": "backstep",
+        }
+        answer = await self.send("DOM.resolveNode", given, session=frame.session)
+        return str(answer["object"]["objectId"])
+
     async def call_on(self, handle: str, call: str, frame: FrameLink, *arguments: dict[str, Any]) -> Any:
         """Call one function of the walker with an object of its world, and further ones, as arguments."""
         async with self.refs.lock:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FEATURES = (
     "tasks",
+    "attach",
     "llms",
     "editing",
     "breakpoints",

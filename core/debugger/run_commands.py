@@ -1,12 +1,14 @@
 """What the window asks of a session: tasks opened, runs carried on, ended, shown and kept, and the agent changed."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from core.agent.loop import AgentRun, open_run
-from core.agent.presets import AMOUNTS, Mechanism
+from core.agent.loop import AgentRun, MakeRun, open_run
+from core.agent.presets import AMOUNTS, Mechanism, Preset
 from core.agent.state import Budget
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.runner import RunGoal, out, over
@@ -17,9 +19,17 @@ from core.settings.user_file import near
 from core.trace import run_files
 from core.trace.exports.registry import format_named
 
+_UNLIMITED = Budget(page_actions=sys.maxsize, llm_calls=sys.maxsize)
+"""An agent of its own has limits of its own."""
+
 
 class RunCommands(SessionCommands):
     """Carries the current run on, and ends it."""
+
+    @command
+    def begin(self) -> None:
+        """Go on to the first decision of a run that was opened just now, where no LLM is asked yet."""
+        self._runner.go("decide")
 
     @command
     def step(self) -> None:
@@ -155,7 +165,7 @@ class AgentSettings(SessionCommands):
     def use_preset(self, name: str, *, before: str) -> None:
         """Go on with this preset, where a run is under way; raises UsageError, DataError and TraceError."""
         run = self._current.under_way
-        if run is None:
+        if run is None or not run.has_preset:
             return
         if name != before:
             self._current.store_intervention("preset", before, name)
@@ -269,13 +279,29 @@ class TaskCommands(SessionCommands):
         await self._runner.rested()
         return run if run is self._current.run else None
 
+    async def open_attached(
+        self, task: str, seed: int, *, url: str, instruction: str, make: MakeRun, preset: Preset
+    ) -> AgentRun | None:
+        """Open a task for an attached agent, whose run `make` makes, and return the run; None where it could not be."""
+        return await self._openings.only(
+            lambda: self._open_run(task, seed, url, instruction, "", make=make, preset=preset)
+        )
+
     async def _open(self, task_id: str, seed: int, url: str, instruction: str, profile: str) -> None:
         run = await self._openings.only(lambda: self._open_run(task_id, seed, url, instruction, profile))
         if run is not None and run is self._current.run:
             self._runner.go("decide")
 
     async def _open_run(
-        self, task_id: str, seed: int, url: str, instruction: str, profile: str
+        self,
+        task_id: str,
+        seed: int,
+        url: str,
+        instruction: str,
+        profile: str,
+        *,
+        make: MakeRun | None = None,
+        preset: Preset | None = None,
     ) -> AgentRun | None:
         current, publisher = self._current, self._publisher
         if current.services is None:
@@ -297,13 +323,16 @@ class TaskCommands(SessionCommands):
                 services.world(task),
                 task,
                 seed,
-                preset=services.resources.presets.get(chosen.preset),
+                preset=preset or services.resources.presets.get(chosen.preset),
                 llm=services.llms.routed(chosen.llm),
                 resources=services.resources,
-                budget=Budget(chosen.max_steps, services.settings.max_llm_calls),
+                budget=replace(_UNLIMITED)
+                if make
+                else Budget(chosen.max_steps, services.settings.max_llm_calls),
                 browser=services.host.name,
                 profile=profile or None,
                 on_asked=publisher.on_asked,
+                make=make,
             )
         except BackstepError as error:
             publisher.fail(f"{task_id} could not be opened: {error}")
@@ -313,8 +342,9 @@ class TaskCommands(SessionCommands):
         if profile:
             publisher.send_catalogue(services)  # A new profile is offered from now on.
         # What was chosen while the task was being opened holds from its first step on.
-        run.state.budget.page_actions = publisher.session.max_steps
-        if publisher.session.preset != chosen.preset:
+        if make is None:
+            run.state.budget.page_actions = publisher.session.max_steps
+        if preset is None and publisher.session.preset != chosen.preset:
             self._agent.use_preset(publisher.session.preset, before=chosen.preset)
         await self._agent.use_llm(services.llms.routed(publisher.session.llm), before=chosen.llm)
         publisher.opened(run)

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Literal
 
-from core.agent.llm_calls import HeldCall, cancel_call
+from core.agent.llm_calls import HeldCall, HeldReply, cancel_call
 from core.agent.loop import AgentRun
 from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
@@ -13,7 +13,7 @@ from core.debugger.services import Current
 from core.debugger.snapshots import Mode
 from core.schema.errors import BackstepError, TraceError
 from core.schema.restore import Sent
-from core.schema.step import Acted, Aligned, CallRecord, Phase, PhaseRecord
+from core.schema.step import Acted, Aligned, Phase, PhaseRecord
 from core.schema.task import Verdict
 from core.trace.records import Hit
 
@@ -94,10 +94,8 @@ class Runner:
         self._pause = asyncio.Event()
         self._withdrawn = False
         """Whether a pause has cancelled the LLM call."""
-        self.held_calls: list[HeldCall] = []
-        """The LLM calls that wait for the person before they are made, the latest last."""
-        self._held_replies: list[int] = []
-        """The numbers of the calls that wait for the person after their reply, the latest last."""
+        self.held: list[HeldCall | HeldReply] = []
+        """The LLM calls that wait for the person, before they are made or with their reply, the latest last."""
         self.notice = ""
         """What is to be said where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
@@ -238,40 +236,37 @@ class Runner:
     def adopt(self, run: AgentRun) -> None:
         """Make a run the current one."""
         self._current.run = run
-        run.hold_calls(lambda call, held: self._hold_call(run, call, held))
+        run.hold_calls(lambda held: self._hold_call(run, held), lambda: self.breaking.holds_replies)
 
-    async def _hold_call(self, run: AgentRun, call: CallRecord, held: HeldCall | None) -> None:
+    async def _hold_call(self, run: AgentRun, held: HeldCall | HeldReply) -> None:
         """Stop before or after an LLM call where a breakpoint or the command says so, until the person goes on."""
-        stopped = self.breaking.call(run, call, over=held is None)
-        if held is not None and self._until.kind == "call" and not stopped:
+        call = held.record
+        stopped = self.breaking.call(run, call, over=isinstance(held, HeldReply))
+        if isinstance(held, HeldCall) and self._until.kind == "call" and not stopped:
             stopped = f"Call {call.number} ({call.purpose}) has not been sent yet."
         if not stopped:
             return
-        rewrites = " Edit the prompt (Ctrl+P, P) changes what is sent." if held is not None else ""
-        message = f"{stopped}{rewrites} Go on with Run (F5) or Step (F10)."
-        if held is not None:
-            self.held_calls.append(held)
-        else:
-            self._held_replies.append(call.number)
+        what, verb = ("prompt", "sent") if isinstance(held, HeldCall) else ("reply", "read")
+        edits = f"Edit the {what} (Ctrl+P, P) changes what is {verb}."
+        message = f"{stopped} {edits} Go on with Run (F5) or Step (F10)."
+        self.held.append(held)
         self.tell_held()
         self.rest(run, "waiting", message, stopped_at=message)
         try:
             await self.breaking.wait()
         finally:
-            if held is not None:
-                self.held_calls.remove(held)
-            else:
-                self._held_replies.remove(call.number)
+            self.held.remove(held)
             self.tell_held()
         self._publisher.set_mode("asking")
 
     def tell_held(self) -> None:
-        """Show which calls are held."""
-        latest = self.held_calls[-1] if self.held_calls else None
+        """Show which call is held."""
+        held = self.held[-1] if self.held else None
+        number = 0 if held is None else held.record.number
         self._publisher.change(
-            held_call=0 if latest is None else latest.record.number,
-            prompt_edited=latest is not None and latest.rewritten,
-            held_reply=self._held_replies[-1] if self._held_replies else 0,
+            held_call=number if isinstance(held, HeldCall) else 0,
+            held_reply=number if isinstance(held, HeldReply) else 0,
+            held_edited=held is not None and held.rewritten,
         )
 
     async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:

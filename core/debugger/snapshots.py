@@ -136,10 +136,10 @@ class SessionView(Record):
     """Why texts and edits of the run cannot be had now, by name as `core.agent.edits.registry` has them."""
     held_call: int = 0
     """The number of the LLM call that is held before it is made; 0 for none."""
-    prompt_edited: bool = False
-    """Whether the prompt of the held call was edited, which can be undone."""
     held_reply: int = 0
-    """The number of the LLM call that is held after its reply; 0 for none."""
+    """The number of the LLM call that is held with its reply; 0 for none."""
+    held_edited: bool = False
+    """Whether the held prompt or reply was edited, which can be undone."""
 
 
 class EditText(Record):

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from core.llm.replies import is_deep, plain
+from core.schema.errors import LLMError
 from core.schema.record import Record
 
 _PASSING = frozenset({408, 409, 425, 429})
@@ -39,6 +40,15 @@ _READ = 8000
 
 class TooLargeError(ValueError):
     """More than is read of a server's answer; the text says how much that is."""
+
+
+class RelayError(LLMError):
+    """The server refused the request of another program, or broke off."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        """`status` is that of the refusal; 0 where no whole answer came."""
+        super().__init__(sentence)
+        self.status = status
 
 
 class LLMFailure(Record):

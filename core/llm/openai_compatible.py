@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from core.llm.costs import Prices
 from core.llm.endpoints import is_loopback, origin
-from core.llm.errors import LLMFailure, call_errors, clean, from_body, from_exception, nearest_model, without
+from core.llm.errors import (
+    LLMFailure,
+    RelayError,
+    call_errors,
+    clean,
+    from_body,
+    from_exception,
+    nearest_model,
+    without,
+)
 from core.llm.honoured import Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
 from core.llm.openai_format import REASONING_MAX_TOKENS, Assembly, Dialect, estimate_prompt, own_limit
@@ -175,7 +184,10 @@ class OpenAICompatibleLLM:
                 request, self.model, self.sampling, images=self._takes_images, limited=limited
             )
             await self._await_turn(estimate_prompt(sent), announce)
-            outcome = await self._attempt(client, sent, on_text)
+            asked = client.chat.completions.with_streaming_response.create(
+                **sent, extra_headers=self._left_out, extra_body=self._body or None
+            )
+            outcome = await self._attempt(asked, on_text)
             if isinstance(outcome, Assembly):
                 if self._ran_out_reasoning(outcome, request):
                     self._add_honoured(self.honoured.replace(reasons=True))
@@ -224,6 +236,39 @@ class OpenAICompatibleLLM:
                 return
             announce(f"{limit} of the LLM {self.name} is reached; the call waits {wait:.1f} s.", wait)
             await asyncio.sleep(wait)
+
+    async def relay(
+        self,
+        path: str,
+        body: dict[str, Any],
+        request: LLMRequest,
+        assembly: Assembly,
+        *,
+        pass_on: Callable[[bytes], None],
+        on_text: Callable[[str], None] | None = None,
+    ) -> LLMReply:
+        """Send the request of another program in its own words, and pass on the bytes of the answer as they come.
+
+        `path` is ``/chat/completions`` or ``/responses``, `request` what the
+        body asks, `assembly` reads the answer. The model is this one's. Nothing
+        is tried again: that is the other program's to do. Raises RelayError.
+        """
+        started = time.perf_counter()
+        client = await self._open()
+        sent = Dialect().arguments(request, self.model, self.sampling, images=True)
+        await self._await_turn(estimate_prompt(sent), lambda reason, wait: None)
+        resource = client.responses if path == "/responses" else client.chat.completions
+        asked = resource.with_streaming_response.create(  # type: ignore[call-overload]
+            **({"input": []} if path == "/responses" else {"messages": []}),
+            model=self.model,
+            stream=bool(body.get("stream")),
+            extra_headers=self._left_out,
+            extra_body={**body, "model": self.model, **self._body},
+        )
+        outcome = await self._attempt(asked, on_text, assembly, pass_on)
+        if isinstance(outcome, LLMFailure):
+            raise RelayError(f"{self.server} {outcome.reason}.", outcome.status)
+        return self._reply(outcome, sent, started, [], outcome.cut)
 
     def _ran_out_reasoning(self, outcome: Assembly, request: LLMRequest) -> bool:
         """Tell whether the default limit left no room for the reply itself, where there is a higher one."""
@@ -341,14 +386,18 @@ class OpenAICompatibleLLM:
         return found
 
     async def _attempt(
-        self, client: "AsyncOpenAI", sent: dict[str, Any], on_text: Callable[[str], None] | None
+        self,
+        asked: "AbstractAsyncContextManager[AsyncAPIResponse[Any]]",
+        on_text: Callable[[str], None] | None,
+        assembly: Assembly | None = None,
+        pass_on: Callable[[bytes], None] | None = None,
     ) -> Assembly | LLMFailure:
-        assembly = Assembly()
+        assembly = assembly or Assembly()
         failure: LLMFailure | None = None
         limit = asyncio.timeout(self._total_timeout)
         try:
             async with limit:
-                failure = await self._read(client, sent, assembly, on_text)
+                failure = await self._read(asked, assembly, on_text, pass_on)
         except TimeoutError:
             if not limit.expired():
                 raise  # A listener's own.
@@ -364,20 +413,19 @@ class OpenAICompatibleLLM:
 
     async def _read(
         self,
-        client: "AsyncOpenAI",
-        sent: dict[str, Any],
+        asked: "AbstractAsyncContextManager[AsyncAPIResponse[Any]]",
         assembly: Assembly,
         on_text: Callable[[str], None] | None,
+        pass_on: Callable[[bytes], None] | None,
     ) -> LLMFailure | None:
         """Read one answer into `assembly`; return what went wrong on the way."""
         from core.llm import wire
 
         async with AsyncExitStack() as stack:
             try:
-                asked = client.chat.completions.with_streaming_response.create(
-                    **sent, extra_headers=self._left_out, extra_body=self._body or None
-                )
                 response = (await stack.enter_async_context(asked)).http_response
+                if pass_on is not None:
+                    wire.copy_to(response, pass_on)
                 whole = wire.is_whole(response)
                 chunks = wire.read_answer(response)
                 stack.push_async_callback(chunks.aclose)

@@ -96,7 +96,7 @@ class Dialect:
         shows = images and "images" not in given_up
         arguments: dict[str, Any] = {
             "model": model,
-            "messages": [_message(message, images=shows) for message in request.messages],
+            "messages": [shaped_message(message, images=shows) for message in request.messages],
             "stream": True,
         }
         if "stream_options" not in given_up:
@@ -241,7 +241,8 @@ def _first(own: Any, default: Any) -> Any:
     return default if own is None else own
 
 
-def _message(message: Message, *, images: bool) -> dict[str, Any]:
+def shaped_message(message: Message, *, images: bool) -> dict[str, Any]:
+    """Return a message in the form of chat completions, with its pictures where `images` are wanted."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": message.text}
     shaped: dict[str, Any] = {"role": message.role, "content": message.text}

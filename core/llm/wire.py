@@ -6,7 +6,7 @@ makes objects of each piece that cost more than the piece.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
 import httpx2
@@ -55,6 +55,28 @@ class _Beginning(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._whole.aclose()
+
+
+class _Copied(httpx2.AsyncByteStream):
+    """A body whose bytes somebody else gets as well."""
+
+    def __init__(self, whole: httpx2.AsyncByteStream, pass_on: Callable[[bytes], None]) -> None:
+        self._whole = whole
+        self._pass_on = pass_on
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._whole:
+            self._pass_on(piece)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+def copy_to(response: httpx2.Response, pass_on: Callable[[bytes], None]) -> None:
+    """Give each piece of the body to `pass_on` before it is read here."""
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Copied(response.stream, pass_on)
 
 
 def is_whole(response: httpx2.Response) -> bool:

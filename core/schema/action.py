@@ -320,6 +320,17 @@ class NewTrial(_Action):
     in_page = False
 
 
+class AgentAct(_Action):
+    """What an attached agent does to a page where no other action says it; nobody is offered this.
+
+    Only the agent itself can do it: what its messages say stands here in words.
+    """
+
+    kind: Literal["agent_act"] = "agent_act"
+    words: str
+    fields = ("words",)
+
+
 class Named(Record):
     """An action that a page's state offers, or a call of a policy: a name of its own, and texts.
 
@@ -364,13 +375,14 @@ Action: TypeAlias = Annotated[
     | Stop
     | Backtrack
     | NewTrial
+    | AgentAct
     | Named,
     Field(discriminator="kind"),
 ]
 ACTIONS: dict[str, type[_Action]] = {
     cls.model_fields["kind"].default: cls
     for cls in get_args(get_args(Action)[0])
-    if cls not in (Backtrack, NewTrial, Named)
+    if cls not in (Backtrack, NewTrial, AgentAct, Named)
 }
 """Every kind of action that any page has, by name, in the order lists show them."""
 

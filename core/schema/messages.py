@@ -35,6 +35,7 @@ Purpose = Literal[
     "choose",  # which element is meant, where that is not certain
     "answer",  # the answer that the task asks for
     "judge",  # for an environment's judge; not the agent's own
+    "agent",  # whatever an attached agent asks
 ]
 """Why the LLM is asked; sampling and the LLM itself can be set for each."""
 

@@ -287,6 +287,7 @@ class Decided(PhaseSpec):
         "plan",
         "review",
         "answer",
+        "agent",
     )
     tone: ClassVar[Literal["agent"]] = "agent"
 

@@ -158,6 +158,7 @@ InterventionKind = Literal[
     "observation",  # the clean observation, or the program that makes it
     "exemplars",  # one was added or left out
     "prompt",  # a prompt was rewritten before it was sent
+    "reply",  # a reply was rewritten before it was read
     "undo",  # one of these was undone
 ]
 

@@ -7,24 +7,17 @@ and pictures.
 """
 
 import asyncio
-import difflib
-import json
-import re
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from core.llm.registry import PREFIX
 from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError, UsageError
-from core.schema.messages import LLM, LLMReply, LLMRequest, Message, Retry
+from core.schema.messages import LLM, LLMReply, LLMRequest, Retry
 from core.schema.step import CallRecord
+from core.trace.prompt_words import LOOPBACK, difference, plain, words_of
 from core.trace.store import TraceStore
-
-_LOOPBACK = re.compile(r"127\.0\.0\.1:\d+")
-_SHOWN = 12
-"""Lines of a difference that are shown."""
 
 
 def read_name(name: str) -> tuple[int, str]:
@@ -104,14 +97,14 @@ class ReplayLLM:
             return self._find_in(store, request)
 
     def _find_in(self, store: TraceStore, request: LLMRequest) -> tuple[LLMReply | None, str]:
-        asked = _words_of(request.messages, [tool.model_dump() for tool in request.tools])
+        asked = words_of(request.messages, request.tools)
         first = ""
         for position, call in enumerate(self._calls):
             if call.purpose != request.purpose:
                 continue
             prompt = store.prompt(call)
-            recorded = _words_of(prompt.messages, [tool.model_dump() for tool in prompt.tools])
-            if _plain(recorded) != _plain(asked):
+            recorded = words_of(prompt.messages, prompt.tools)
+            if plain(recorded) != plain(asked):
                 first = first or self._difference(call, recorded, asked)
                 continue
             reply = store.reply(call)
@@ -126,32 +119,15 @@ class ReplayLLM:
         )
 
     def _difference(self, call: CallRecord, recorded: str, asked: str) -> str:
-        lines = difflib.unified_diff(
-            _plain(recorded).splitlines(), _plain(asked).splitlines(), "recorded", "asked", lineterm="", n=1
-        )
-        changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
-        more = f"\n… and {len(changed) - _SHOWN} lines more" if len(changed) > _SHOWN else ""
         return (
             f"The prompt for {call.purpose} differs from call {call.number} of run {self._run} "
-            f"(go on with an LLM by {PREFIX}{self._run}:NAME):\n" + "\n".join(changed[:_SHOWN]) + more
+            f"(go on with an LLM by {PREFIX}{self._run}:NAME):\n{difference(recorded, asked)}"
         )
-
-
-def _words_of(messages: tuple[Message, ...], tools: list[dict[str, Any]]) -> str:
-    parts = [f"[{message.role}]\n{message.text}" for message in messages]
-    parts += [call.model_dump_json() for message in messages for call in message.tool_calls]
-    if tools:
-        parts.append(json.dumps(tools, indent=1, sort_keys=True))
-    return "\n".join(parts)
-
-
-def _plain(text: str) -> str:
-    return _LOOPBACK.sub("127.0.0.1", text)
 
 
 def _moved(reply: LLMReply, recorded: str, asked: str) -> LLMReply:
     """Return the reply as said now: it cost nothing, and names the port that the site has by now."""
-    then, now = _LOOPBACK.findall(recorded), _LOOPBACK.findall(asked)
+    then, now = LOOPBACK.findall(recorded), LOOPBACK.findall(asked)
     text = reply.model_dump_json()
     for old, new in zip(then, now, strict=False):
         text = text.replace(old, new)

@@ -57,6 +57,9 @@ class EmbeddedHost:
         # The engine's protocol has no browser contexts; no_defaults keeps Playwright from asking for them.
         return await playwright.chromium.connect_over_cdp(self._endpoint, no_defaults=True, is_local=True)
 
+    async def protocol_address(self) -> str:
+        return self._endpoint
+
     async def _ask(self, function: Callable[[], T]) -> T:
         future: Future[T] = Future()
         self._caller.asked.emit((function, future))

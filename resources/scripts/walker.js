@@ -1156,7 +1156,7 @@
   const tagOf = ref => byRef(ref)?.tagName ?? "";
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
   const markedHtml = hidden => html(hidden, true);
-  const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
+  const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
     framePlace, throughFrame, openRoot, tagOf, labelOf };
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath, nearest, known, shown, usable, reading });
 })();

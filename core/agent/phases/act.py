@@ -155,6 +155,8 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         located = await world.actor.act(action)
     except (ActionError, BrowserError) as error:
         problem = str(error)
+    if located is not None and located.action is not None:
+        action, marks = located.action, marks_of(located.action, seen)
     # What failed is done again as well: it may have had a part of its effect.
     done = RecordedInput(step=state.number, action=action, marks=marks, failed=bool(problem))
     state.inputs.append(done)

@@ -1,9 +1,9 @@
 """decide and review: the proposal, where gates and the person come in, and the action that leaves."""
 
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from core.agent.action_queue import check_queue, tell_cut
-from core.agent.decision import Decider
 from core.agent.general_space import label_of
 from core.agent.going_back import ScheduledSteps, stays_done
 from core.agent.llm_calls import together
@@ -21,9 +21,12 @@ from core.schema.step import Decided, Origin, Reviewed
 
 
 async def decide(
-    state: RunState, decider: Decider, carrying_out: ScheduledSteps, prompter: Prompter
+    state: RunState,
+    chosen: Callable[[RunState], Awaitable[Decided]],
+    carrying_out: ScheduledSteps,
+    prompter: Prompter,
 ) -> Decided:
-    """Return the proposal, which is pending from now on; raises LLMError and DataError.
+    """Return the proposal, which `chosen` gives, and which is pending from now on; raises LLMError and DataError.
 
     A plan that is due comes first; in fast mode it is asked for while the
     first action is, which then is chosen without it.
@@ -39,11 +42,11 @@ async def decide(
         plan_is_due = state.is_on("plan") and state.reflection.plan is None
         overlap = state.overlap and state.judgement_settings.mode == "fast"
         if plan_is_due and overlap and prompter.asker.at_once("plan"):
-            problem, decided = await together(make_plan(state, prompter), decider.decide(state))
+            problem, decided = await together(make_plan(state, prompter), chosen(state))
         else:
             if plan_is_due:
                 problem = await make_plan(state, prompter)
-            decided = await decider.decide(state)
+            decided = await chosen(state)
         decided = decided.replace(problem=problem, reflection=reflection_record(state))
     if state.queue_cut:
         decided = decided.replace(cut=state.queue_cut)

@@ -80,7 +80,7 @@ ENTRIES: dict[Phase, PhaseEntry] = {
         lambda tools: abstract(tools.state, tools.world, tools.abstractor), asks_llm=abstracts_by_llm
     ),
     "decide": PhaseEntry(
-        lambda tools: decide(tools.state, tools.decider, tools.carrying_out, tools.prompter),
+        lambda tools: decide(tools.state, tools.decider.decide, tools.carrying_out, tools.prompter),
         asks_llm=lambda state: not state.queue,
     ),
     "anticipate": PhaseEntry(

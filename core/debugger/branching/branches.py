@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since, take_up
-from core.agent.loop import AgentRun
+from core.agent.loop import AgentRun, MakeRun
+from core.agent.presets import ATTACHED, Preset
 from core.agent.state import Budget
 from core.agent.world import World
+from core.browser.checkpoints.checkpoint import Strategy
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
@@ -28,11 +30,26 @@ class _Moved:
     """Why the page was not brought back, which was reported."""
 
 
+@dataclass(frozen=True)
+class AgentReturn:
+    """How an attached agent is brought back to a step, and goes on."""
+
+    strategy: Strategy
+    make: MakeRun
+    preset: Preset
+    begun: Callable[[AgentRun], None]
+    """Is called with the run that goes on."""
+    given_up: Callable[[], Awaitable[None]]
+    """Is awaited where none does."""
+
+
 class Branches(SessionCommands):
     """Makes branches of the runs in the trace the current run."""
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)
+        self.lead_back: Callable[[RunRow], Awaitable[AgentReturn]] | None = None
+        """Prepares to bring the attached agent of a run back; raises UsageError where it cannot be started."""
         self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
         """What the person was last told, for which run and step: what stays done, or what would be done again.
 
@@ -96,14 +113,31 @@ class Branches(SessionCommands):
         store.owner_of(run, step)
         store.agent(run, step)
         may_repeat = not confirmed and self._ask_first(run, step)
-        branch, restored = await self._move(
-            store.run(run),
-            f"Going back to step {step} of run {run}",
-            lambda world, episode, setup: open_branch(
-                store, world, episode, run=run, step=step, setup=replace(setup, may_repeat=may_repeat)
-            ),
-            changes,
+        row = store.run(run)
+        what = f"Going back to step {step} of run {run}"
+        lead = None
+        if changes is None and row.preset == ATTACHED.name and self.lead_back is not None:
+            lead = await self.lead_back(row)
+        setup = replace(
+            self._setup(row, what, changes) if lead is None else self._setup_led(row, what, lead),
+            may_repeat=may_repeat,
         )
+        try:
+            branch, restored = await self._move(
+                row,
+                what,
+                lambda world, episode, setup: open_branch(
+                    store, world, episode, run=run, step=step, setup=setup
+                ),
+                setup,
+                told=changes is not None,
+            )
+        except BaseException:
+            if lead is not None:
+                await lead.given_up()
+            raise
+        if lead is not None:
+            lead.begun(branch)
         if restored.not_repeated and not restored.verified:
             self._told = (run, step, "repeats", self.not_taken_back(run, step))
             self._runner.notice += f" Go back to step {step} of run {run} once more to do that."
@@ -152,6 +186,7 @@ class Branches(SessionCommands):
             row,
             f"Going to run {run}",
             lambda world, episode, setup: take_up(store, world, episode, run=run, setup=setup),
+            self._setup(row, f"Going to run {run}", None),
         )
         return taken_up
 
@@ -160,10 +195,12 @@ class Branches(SessionCommands):
         row: RunRow,
         what: str,
         bring: Callable[[World, Episode, RunSetup], Awaitable[tuple[AgentRun, Restored]]],
-        changes: Changes | None = None,
+        setup: RunSetup,
+        *,
+        told: bool = False,
     ) -> tuple[AgentRun, Restored]:
+        """Leave the current run and bring another one's page; with `told` preset and LLM become the session's."""
         publisher, services = self._publisher, self._current.need_services()
-        setup = self._setup(row, what, changes)
         offline = row.offline if setup.changes.offline is None else setup.changes.offline
         world, episode = self._at_hand(row, offline=offline)
         await self._leave()
@@ -173,12 +210,14 @@ class Branches(SessionCommands):
             world = services.world(task)
             episode = await reopen_task(services.store, world, task, row, offline=offline)
             setup = replace(setup, fresh=True)
-        if changes is not None:
+        if told:
             publisher.change(preset=setup.preset.name, llm=setup.llm.name)
         run, restored = await bring(world, episode, setup)
         self._runner.adopt(run)
         publisher.arrived(run, restored)
         self._runner.notice = _sentence(restored)
+        if row.preset == ATTACHED.name and setup.make is None:
+            self._runner.notice += f" A built-in agent ({setup.preset.name}) goes on from here."
         return run, restored
 
     def _setup(self, row: RunRow, what: str, changes: Changes | None) -> RunSetup:
@@ -189,6 +228,10 @@ class Branches(SessionCommands):
         preset, llm = chosen.preset, chosen.llm
         if changes is not None:
             preset, llm = changes.preset or row.preset, changes.llm or row.llm
+            if preset == ATTACHED.name:
+                raise UsageError(
+                    f"Run {row.run} was an attached agent's: choose a preset, by which a built-in agent goes on."
+                )
         return RunSetup(
             preset=resources.presets.get(preset),
             llm=services.llms.routed(llm),
@@ -198,6 +241,15 @@ class Branches(SessionCommands):
             budget=Budget(chosen.max_steps, services.settings.max_llm_calls),
             on_asked=publisher.on_asked,
             on_attempt=lambda way: publisher.change(message=f"{what}: {way}…"),
+        )
+
+    def _setup_led(self, row: RunRow, what: str, lead: AgentReturn) -> RunSetup:
+        return replace(
+            self._setup(row, what, None),
+            preset=lead.preset,
+            budget=None,
+            strategies=(lead.strategy,),
+            make=lead.make,
         )
 
     def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:

@@ -3,7 +3,7 @@
 import asyncio
 
 from core.agent.branching import mechanism_of
-from core.agent.presets import bounds
+from core.agent.presets import ATTACHED, bounds
 from core.agent.run_history import RunHistory
 from core.debugger.branching.views import ForkView, PolicyChoice
 from core.debugger.commands import command
@@ -54,7 +54,8 @@ class ForkService(Service[ForkView]):
         detail, row, saved = store.step(run, step), store.run(run), RunHistory(store, run).agent(step)
         earlier = store.changes(run)
         resources = services.resources_for(earlier)
-        amounts = amounts_of(resources.presets.get(row.preset), saved.amounts)
+        preset = ATTACHED if row.preset == ATTACHED.name else resources.presets.get(row.preset)
+        amounts = amounts_of(preset, saved.amounts)
         policies = []
         for id in resources.policies.names():
             try:

@@ -120,6 +120,14 @@ class BreakpointMonitor:
         return self._check(tracker.after_call(call) if over else tracker.before_call(call))
 
     @property
+    def holds_replies(self) -> bool:
+        """Whether an LLM call may be held with its reply."""
+        return self.breakpoints is not None and any(
+            one.enabled and one.then == "stop" and not isinstance(one, RequestBegins)
+            for one in self.breakpoints.all
+        )
+
+    @property
     def holds_requests(self) -> bool:
         """Whether a request may be held before it leaves."""
         return self.breakpoints is not None and any(

@@ -21,7 +21,7 @@ from core.agent.prompts import Prompts
 from core.agent.resources import AgentResources
 from core.agent.spaces.file import Spaces
 from core.debugger.commands import command
-from core.debugger.interventions.held_prompt import as_text
+from core.debugger.interventions.held_texts import as_text
 from core.debugger.service import Service
 from core.debugger.snapshots import EditText
 from core.schema.errors import BackstepError, DataError, UsageError

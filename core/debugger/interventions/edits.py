@@ -11,10 +11,10 @@ from core.agent.edits.next_action import EditAction, EditQueue
 from core.agent.edits.reflection import FireRemedy
 from core.agent.edits.registry import TEXTS, edit_of
 from core.agent.edits.run_edits import apply_edit, problem_of, undo_edit
-from core.agent.llm_calls import HeldCall
+from core.agent.llm_calls import HeldCall, HeldReply
 from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
-from core.debugger.interventions import held_prompt
+from core.debugger.interventions import held_texts
 from core.debugger.runner import GoalKind
 from core.debugger.snapshots import EditText, RefusedEdit
 from core.schema.errors import BackstepError, UsageError
@@ -23,7 +23,7 @@ from core.schema.step import Phase
 from core.settings.user_file import near
 
 PROMPT = "prompt"
-"""The name of the text that a held call is about to send."""
+"""The name of the text that a held call is about to send, or of the reply that is held."""
 _DEAF = "The built-in LLM goes by the recorded page and task, not by words: what is edited here changes nothing for it."
 _TO_SEE: tuple[Phase, ...] = ("recognise", "recall", "abstract")
 _TO_ASK: dict[Phase, GoalKind] = {
@@ -75,10 +75,10 @@ class RunEditing(SessionCommands):
 
     @command
     def undo(self) -> None:
-        """Take back the last edit; while a call is held, that of its prompt."""
+        """Take back the last edit; while a call is held, that of its prompt or reply."""
         run = self._current.need_run("An edit is of the run under way.")
-        if self._runner.held_calls and self._runner.held_calls[-1].rewritten:
-            self._take_back_prompt(run, self._runner.held_calls[-1])
+        if self._runner.held and self._runner.held[-1].rewritten:
+            self._take_back(self._runner.held[-1])
             return
         undone = undo_edit(run)
         self._current.store_intervention("undo", undone.before, undone.after)
@@ -86,12 +86,9 @@ class RunEditing(SessionCommands):
 
     @command
     def begin_text(self, name: str) -> None:
-        """Offer a text of the run to be edited, by its name in `TEXTS`, or `PROMPT` for that of the held call."""
+        """Offer a text of the run to be edited, by its name in `TEXTS`, or `PROMPT` for what is held."""
         run = self._current.need_run("A text is of the run under way.")
-        if name == PROMPT:
-            text = held_prompt.as_text(self._held_call().request.messages)
-        else:
-            text = _text(name).offered(run.edit_context)
+        text = _text_of(self._held()) if name == PROMPT else _text(name).offered(run.edit_context)
         self.offered.send(self._described(name, text).replace(asked=True))
 
     @command
@@ -100,7 +97,7 @@ class RunEditing(SessionCommands):
         try:
             run = self._current.need_run("A text is of the run under way.")
             if name == PROMPT:
-                held_prompt.with_text(self._held_call().request.messages, text)
+                _read(self._held(), text)
                 problem = ""
             else:
                 problem = problem_of(run, _text(name)(text=text))
@@ -113,7 +110,7 @@ class RunEditing(SessionCommands):
         """Put a text in place of the one there is, and send it as applied, or with why it cannot be."""
         try:
             if name == PROMPT:
-                self._rewrite_prompt(text)
+                self._rewrite(text)
             else:
                 self._carry_out(_text(name)(text=text))
         except BackstepError as error:
@@ -125,37 +122,46 @@ class RunEditing(SessionCommands):
         if name != PROMPT:
             kind = _text(name)
             return EditText(name=name, title=kind.title, hint=kind.hint, language=kind.language, text=text)
-        held = self._runner.held_calls[-1] if self._runner.held_calls else None
-        title = "The prompt of a call"
-        if held is not None:
-            title = held_prompt.TITLE.format(number=held.record.number, purpose=held.record.purpose)
-        deaf = held is not None and held.record.llm == "rules"
-        return EditText(name=name, title=title, hint=held_prompt.HINT, text=text, note=_DEAF if deaf else "")
+        held = self._runner.held[-1] if self._runner.held else None
+        if held is None:
+            return EditText(name=name, title="What is held", text=text)
+        reply = isinstance(held, HeldReply)
+        title = (held_texts.REPLY_TITLE if reply else held_texts.TITLE).format(
+            number=held.record.number, purpose=held.record.purpose
+        )
+        hint = held_texts.REPLY_HINT if reply else held_texts.HINT
+        deaf = not reply and held.record.llm == "rules"
+        return EditText(name=name, title=title, hint=hint, text=text, note=_DEAF if deaf else "")
 
-    def _held_call(self) -> HeldCall:
-        if not self._runner.held_calls:
+    def _held(self) -> HeldCall | HeldReply:
+        if not self._runner.held:
             raise UsageError(
                 "No LLM call is held: stop before the next one first (Ctrl+Shift+F10), or with a breakpoint."
             )
-        return self._runner.held_calls[-1]
+        return self._runner.held[-1]
 
-    def _rewrite_prompt(self, text: str) -> None:
-        held = self._held_call()
-        before = held.request.messages
-        held.rewrite(held_prompt.with_text(before, text))
-        self._current.store_intervention("prompt", held_prompt.as_text(before), text)
-        run = self._current.need_run("A prompt is of the run under way.")
-        self._runner.tell_held()
-        message = f"Call {held.record.number} is sent with this prompt. Ctrl+Z undoes it; F5 or F10 goes on."
-        self._show(run, message)
+    def _rewrite(self, text: str) -> None:
+        held = self._held()
+        before = _text_of(held)
+        if isinstance(held, HeldReply):
+            held.rewrite(held_texts.reply_with_text(held.reply, text))
+            self._current.store_intervention("reply", before, text)
+        else:
+            held.rewrite(held_texts.with_text(held.request.messages, text))
+            self._current.store_intervention("prompt", before, text)
+        self._tell(held, "this {}. Ctrl+Z undoes it;")
 
-    def _take_back_prompt(self, run: AgentRun, held: HeldCall) -> None:
-        before = held_prompt.as_text(held.request.messages)
+    def _take_back(self, held: HeldCall | HeldReply) -> None:
+        before = _text_of(held)
         held.take_back()
-        self._current.store_intervention("undo", before, held_prompt.as_text(held.request.messages))
+        self._current.store_intervention("undo", before, _text_of(held))
+        self._tell(held, "the {} as it was before.")
+
+    def _tell(self, held: HeldCall | HeldReply, which: str) -> None:
         self._runner.tell_held()
-        message = f"Call {held.record.number} is sent with the prompt as it was before. F5 or F10 goes on."
-        self._show(run, message)
+        what, done = ("reply", "read") if isinstance(held, HeldReply) else ("prompt", "sent")
+        run = self._current.need_run("A prompt is of the run under way.")
+        self._show(run, f"Call {held.record.number} is {done} with {which.format(what)} F5 or F10 goes on.")
 
     def _carry_out(self, edit: RunEdit) -> None:
         run = self._current.need_run("An edit is of the run under way.")
@@ -198,6 +204,21 @@ def _goes_on(run: AgentRun, edit: RunEdit, before: Phase) -> GoalKind | None:
     return (
         "decide" if run.next_phase in _TO_SEE and run.next_phase != before and not run.next_asks_llm else None
     )
+
+
+def _text_of(held: HeldCall | HeldReply) -> str:
+    """Return what is held as the text that is edited."""
+    if isinstance(held, HeldReply):
+        return held_texts.reply_as_text(held.reply)
+    return held_texts.as_text(held.request.messages)
+
+
+def _read(held: HeldCall | HeldReply, text: str) -> None:
+    """Raise UsageError where the text cannot be what is held."""
+    if isinstance(held, HeldReply):
+        held_texts.reply_with_text(held.reply, text)
+    else:
+        held_texts.with_text(held.request.messages, text)
 
 
 def _text(name: str) -> type[TextEdit]:

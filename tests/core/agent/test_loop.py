@@ -357,7 +357,8 @@ def test_an_answer_with_half_a_surrogate_pair_is_stored_and_ends_the_run(stage, 
 def test_a_run_without_a_window_ends_as_failed_where_something_unforeseen_is_raised(
     stage, llm_server, monkeypatch
 ):
-    def broken(*_) -> None:
+    def broken(_, asked, *__) -> None:
+        asked._api_request.close()  # Else Python complains that it was never awaited.
         raise RecursionError("too deep")
 
     monkeypatch.setattr(OpenAICompatibleLLM, "_read", broken)

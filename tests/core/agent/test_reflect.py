@@ -5,6 +5,7 @@ import re
 import pytest
 
 from core.agent.branching import RunSetup, open_branch, reopen_task
+from core.agent.llm_calls import HeldCall
 from core.agent.presets import PRESETS
 from core.browser.checkpoints.strategies import AsItIs, HistoryEntry
 from tests.core.agent.traced import purposes, records, steps
@@ -512,8 +513,8 @@ def test_a_branch_asks_for_an_element_that_is_not_found_for_certain_before_it_ha
 
 
 def test_a_repair_turn_goes_on_from_the_messages_that_a_person_had_sent(stage, llm_server, site):
-    async def edited(call, held):
-        if held is not None and not any("(mine)" in one.text for one in held.request.messages):
+    async def edited(held):
+        if isinstance(held, HeldCall) and not any("(mine)" in one.text for one in held.request.messages):
             *earlier, last = held.request.messages
             held.rewrite((*earlier, last.replace(text=f"{last.text} (mine)")))
 

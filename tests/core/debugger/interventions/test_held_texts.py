@@ -1,10 +1,13 @@
-"""The prompt of a held call as a text; a whole session edits one before it is sent."""
+"""A held prompt or reply as a text; a whole session edits one before it is sent, or read."""
 
 import pytest
 
-from core.debugger.interventions.held_prompt import as_text, with_text
+from core.agent.llm_calls import HeldReply
+from core.debugger.breakpoints.kinds.problems import LLMCall
+from core.debugger.features import Features
+from core.debugger.interventions.held_texts import as_text, reply_as_text, reply_with_text, with_text
 from core.schema.errors import UsageError
-from core.schema.messages import Image, Message, ToolCall
+from core.schema.messages import Image, LLMReply, Message, ToolCall
 from tests.core.stage import on, page_file
 
 MESSAGES = (
@@ -44,6 +47,48 @@ def test_a_message_may_be_followed_at_once_by_the_next_heading():
 def test_headings_that_do_not_fit_are_told_with_their_line(text, problem):
     with pytest.raises(UsageError, match="^" + problem.replace(".", r"\.")):
         with_text((MESSAGES[0], MESSAGES[4]), text)
+
+
+REPLY = LLMReply(
+    text="I go on.\n### tool_call that is none",
+    tool_calls=(
+        ToolCall(id="1", name="click", arguments='{"target":3}'),
+        ToolCall(id="2", name="note", arguments="no JSON"),
+    ),
+    reasoning="Hm.",
+)
+
+
+def test_a_reply_is_the_same_after_a_text_that_was_not_edited():
+    one = REPLY.replace(tool_calls=REPLY.tool_calls[:1])
+    for reply in (one, LLMReply(text="Only words.\n"), LLMReply(tool_calls=one.tool_calls), LLMReply()):
+        assert reply_with_text(reply, reply_as_text(reply)).tool_calls == reply.tool_calls
+        assert reply_with_text(reply, reply_as_text(reply)).text == reply.text.rstrip("\n")
+
+
+def test_a_tool_call_of_a_reply_is_edited_and_another_one_added():
+    text = reply_as_text(REPLY.replace(tool_calls=REPLY.tool_calls[:1]))
+    text = text.replace("I go on.", "I stay.").replace('"target": 3', '"target": 4')
+    edited = reply_with_text(REPLY, text + '\n### tool_call stop\n{"answer": "x"}')
+    assert edited.text == "I stay.\n### tool_call that is none"
+    first, second = edited.tool_calls
+    assert (first.id, first.name) == ("1", "click")
+    assert '"target": 4' in first.arguments
+    assert (second.id, second.name, second.arguments) == ("2", "stop", '{"answer": "x"}')
+    assert edited.reasoning == "Hm."
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Hm\n### tool_call\n{}", "Line 2: a tool call begins with ### tool_call NAME."),
+        ("### tool_call click\n{", "Line 2: the arguments of click are no JSON"),
+        ("### tool_call click\n[1]", "Line 2: the arguments of click are no JSON object."),
+    ],
+)
+def test_a_tool_call_that_cannot_be_read_is_told_with_its_line(text, problem):
+    with pytest.raises(UsageError, match="^" + problem.replace(".", r"\.")):
+        reply_with_text(REPLY, text)
 
 
 @pytest.fixture
@@ -111,12 +156,12 @@ def test_an_edit_of_a_held_prompt_is_taken_back_before_it_is_sent(held, server):
     for text in (second, third):
         live.session.edits.apply_text("prompt", text)
         live.wait(lambda text=text: live.text.applied and live.text.text == text)
-    assert live.view.prompt_edited
+    assert live.view.held_edited
     for message in ("Silence", "Noise"):
         live.session.edits.undo()
         live.wait(lambda message=message: message in live.step.calls[0].messages[-1].text)
     assert "as it was before" in live.view.message
-    assert not live.view.prompt_edited
+    assert not live.view.held_edited
     live.session.run_commands.step()
     live.wait_phase("review")
     assert "Noise" in "\n".join(server.requests[0].texts)
@@ -134,7 +179,54 @@ def test_a_prompt_that_has_gone_counts_as_edited_no_more(held):
     held.session.edits.begin_text("prompt")
     held.wait(lambda: held.text is not None)
     held.session.edits.apply_text("prompt", held.text.text + " Now.")
-    held.wait(lambda: held.view.prompt_edited)
+    held.wait(lambda: held.view.held_edited)
     held.session.run_commands.step()
     held.wait_phase("review")
-    assert not held.view.prompt_edited
+    assert not held.view.held_edited
+
+
+def test_a_reply_that_has_been_passed_on_already_cannot_be_edited():
+    held = HeldReply(None, 1, None, REPLY, gone=True)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="has this reply already"):
+        held.rewrite(REPLY.replace(text="Another."))
+    assert (held.reply, held.rewritten) == (REPLY, False)
+
+
+@pytest.fixture
+def after_calls(live):
+    """Stops after each LLM call; the session is that of other tests too."""
+    breakpoints = Features(live.session)["breakpoints"]
+    breakpoints.add(LLMCall(purpose="decide", when="after"))
+    live.settle()
+    (added,) = breakpoints.view.breakpoints
+    yield
+    breakpoints.remove(added.breakpoint.number)
+    live.settle()
+
+
+@pytest.mark.browser
+@pytest.mark.usefixtures("after_calls")
+def test_the_reply_of_a_held_call_is_edited_before_it_is_read(live, server, tmp_path):
+    server.script(on('button "Go"', thought="I press it."))
+    live.open(
+        "web/open", url=page_file(tmp_path, "<button>Go</button><button>No</button>"), instruction="Go."
+    )
+    live.session.run_commands.step()
+    live.wait(lambda: live.view.held_reply == 1 and live.view.mode == "waiting")
+    live.session.edits.begin_text("prompt")
+    live.wait(lambda: live.text is not None)
+    first = live.text.text
+    assert live.text.title == "The reply to call 1 (decide), which has not been read"
+    live.session.edits.apply_text("prompt", first.replace("I press it.", "I do not."))
+    live.wait(lambda: live.text.applied and live.view.held_edited)
+    live.session.edits.undo()
+    live.wait(lambda: not live.view.held_edited)
+    edited = first.replace("I press it.", "No, I do not.")
+    live.session.edits.apply_text("prompt", edited)
+    live.wait(lambda: live.text.text == edited and live.view.held_edited)
+    live.session.run_commands.step()
+    live.wait_phase("review")
+    assert live.step.action.thought == "No, I do not."
+    assert live.step.calls[0].reply.startswith("No, I do not.")
+    kinds = [kind for kind, *_ in live.interventions(live.view.run)]
+    assert kinds == ["reply", "undo", "reply"]

@@ -1,0 +1,44 @@
+"""What an agent is told: the addresses of its LLM and of its browser, and its environment."""
+
+import os
+from collections.abc import Mapping
+
+from core.attach.clock import HeldClock
+from core.schema.record import Record
+
+_LOCAL = ("127.0.0.1", "localhost")
+
+
+class Addresses(Record):
+    """What an agent is told; each holds for as long as it is attached."""
+
+    llm: str
+    """The base URL of the LLM gateway."""
+    key: str
+    """The gateway's key."""
+    browser: str
+    """The address of the browser's protocol."""
+
+
+def environment_of(
+    addresses: Addresses,
+    clock: HeldClock,
+    *,
+    instruction: str,
+    url: str,
+    given: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Return the environment of an agent's program: `given`, by default ours, and what it is told."""
+    given = os.environ if given is None else given
+    beside = [one for name in ("NO_PROXY", "no_proxy") for one in given.get(name, "").split(",") if one]
+    return {
+        **given,
+        **clock.environment(given),
+        "OPENAI_BASE_URL": addresses.llm,
+        "OPENAI_API_KEY": addresses.key,
+        "BACKSTEP_CDP_URL": addresses.browser,
+        "PLAYWRIGHT_MCP_CDP_ENDPOINT": addresses.browser,
+        "BACKSTEP_TASK": instruction,
+        "BACKSTEP_START_URL": url,
+        "NO_PROXY": ",".join(dict.fromkeys((*beside, *_LOCAL))),
+    }

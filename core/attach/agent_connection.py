@@ -1,0 +1,305 @@
+"""One client of the DevTools protocol: its messages on the way to the engine, each in its turn, and back."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from core.attach.page_acts import ActPart, read, searches
+from core.browser.host import BrowserHost
+
+_OWN = 1_000_000_000
+"""From here on the numbers of messages are ours."""
+_ELEMENT = 1
+"""The type of a node that is an element."""
+_NEEDS_SHOWN = ("Input.", "Page.captureScreenshot", "Page.startScreencast")
+"""A tab that is not shown takes no input, and paints nothing."""
+Message = dict[str, Any]
+
+
+class Refused(Exception):
+    """A message that cannot be carried out; the text is told to the client."""
+
+
+class Swallowed(Exception):
+    """A message that is not carried out though its client is told that it was: a person does something else."""
+
+
+class ActMessage(NamedTuple):
+    """A message that does something to a page, before it is carried out."""
+
+    tab: str
+    part: ActPart
+    node: int = 0
+    """The backend id of the element that the message names, where it names one."""
+
+
+OnAct = Callable[[ActMessage], Awaitable[None]]
+"""Is awaited with each; raises Refused or Swallowed where it is not to be carried out."""
+
+
+async def carry_out(message: ActMessage) -> None:
+    """Let everything happen."""
+
+
+def connected(address: str) -> connect:
+    """Return a connection to the engine, to be entered."""
+    return connect(address, max_size=None, ping_interval=None, compression=None, proxy=None)
+
+
+class Emulation(NamedTuple):
+    """How a message is answered here, in place of the engine."""
+
+    reason: str
+    answer: "Callable[[AgentConnection, Message], Awaitable[Message]]"
+
+
+class AgentConnection:
+    """One client of the protocol, and its connection to the engine."""
+
+    def __init__(
+        self,
+        agent: WebSocket,
+        engine: ClientConnection,
+        host: BrowserHost,
+        pages: str,
+        on_act: OnAct,
+        emulated: Mapping[str, Emulation],
+        others: Container[str],
+        *,
+        page: str,
+    ) -> None:
+        """`pages` is the engine's address of tabs; `page` the tab where the client has connected to one alone.
+
+        `others` are pages of the engine that are no tabs of the host: the client hears nothing of them.
+        """
+        self.host = host
+        self.page = page
+        self._agent = agent
+        self._engine = engine
+        self._pages = pages
+        self._on_act = on_act
+        self._emulated = emulated
+        self._others = others
+        self._other_sessions: set[str] = set()
+        self._lanes: dict[str, asyncio.Task[None]] = {}
+        """What a session does in turn, by its last message: none overtakes one that is held."""
+        self._refused: dict[str, str] = {}
+        """Why an act was refused just now, by its session."""
+        self._shown = ""
+        self._asked: dict[int, asyncio.Future[Message]] = {}
+        self._number = _OWN
+        self._tabs: dict[str, str] = {}
+        """The tab of each session."""
+        self._working: set[asyncio.Task[None]] = set()
+        self.announced = asyncio.Condition()
+        self.attached: set[str] = set()
+        """The tabs that the client has been told it is attached to."""
+        self.context = ""
+        """The id of the browser context that the client has made."""
+        self.attaches = False
+        """Whether the client is attached to new tabs by itself."""
+
+    async def serve(self) -> None:
+        """Carry messages both ways until either side goes."""
+        ways = [asyncio.ensure_future(self._from_agent()), asyncio.ensure_future(self._from_engine())]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (*ways, *self._working):
+                task.cancel()
+            await asyncio.wait(ways)
+            await self.close()
+
+    async def close(self) -> None:
+        """End the connection."""
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # The client has closed it.
+            await self._agent.close()
+
+    def tab_of(self, message: Message) -> str:
+        """Return the tab that a message of the client is about."""
+        return self._tabs.get(message.get("sessionId", ""), self.page)
+
+    def is_other(self, target: str) -> bool:
+        """Return whether a target is a page that is no tab of the host."""
+        return target in self._others
+
+    async def ask(self, method: str, params: Message | None = None, session: str = "") -> Message:
+        """Ask the engine something of our own; raises Refused with what it said."""
+        self._number += 1
+        number = self._number
+        future = self._asked[number] = asyncio.get_running_loop().create_future()
+        message: Message = {"id": number, "method": method, "params": params or {}}
+        if session:
+            message["sessionId"] = session
+        await self._engine.send(json.dumps(message))
+        try:
+            answer = await future
+        finally:
+            del self._asked[number]
+        if "error" in answer:
+            raise Refused(answer["error"].get("message", "The engine refused it."))
+        return dict(answer.get("result", {}))
+
+    async def ask_tab(self, tab: str, method: str, *given: Message) -> Message:
+        """Ask a tab something, once for each of `given`, and return the last answer; raises Refused.
+
+        By a connection of its own: the client is not told of a session that it did not ask for.
+        """
+        answer: Message = {}
+        async with connected(f"{self._pages}/{tab}") as link:
+            for number, params in enumerate(given):
+                await link.send(json.dumps({"id": number, "method": method, "params": params}))
+                while "id" not in (answer := json.loads(await link.recv())):
+                    pass
+                if "error" in answer:
+                    raise Refused(answer["error"].get("message", "The engine refused it."))
+        return dict(answer.get("result", {}))
+
+    # From the agent
+
+    async def _from_agent(self) -> None:
+        try:
+            while True:
+                text = await self._agent.receive_text()
+                message = json.loads(text)
+                method, session = message.get("method", ""), message.get("sessionId", "")
+                part = read(message)
+                if session in self._refused and searches(message):
+                    # Else Playwright tries until its time is over.
+                    await self._answer(message, self._refused.pop(session))
+                elif part is not None or method.startswith(_NEEDS_SHOWN) or session in self._lanes:
+                    before = self._lanes.get(session)
+                    self._lanes[session] = self._work(self._in_turn(before, message, text, part))
+                elif method in self._emulated:
+                    self._work(self._answered(message))
+                else:
+                    if method == "Target.setAutoAttach" and not session:
+                        self.attaches = bool(message.get("params", {}).get("autoAttach"))
+                    await self._engine.send(text)
+        except (WebSocketDisconnect, ConnectionClosed, RuntimeError, ValueError):
+            return
+
+    def _work(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._working.add(task)
+        task.add_done_callback(self._working.discard)
+        return task
+
+    async def _in_turn(
+        self, before: asyncio.Task[None] | None, message: Message, text: str, part: ActPart | None
+    ) -> None:
+        """Carry out a message once those before it in its session have gone."""
+        if before is not None:
+            await asyncio.wait([before])
+        session, me = message.get("sessionId", ""), asyncio.current_task()
+        try:
+            if part is not None:
+                node = await self._node(part.act.objects, session) if part.begins else 0
+                await self._on_act(ActMessage(self.tab_of(message), part, node))
+        except Swallowed:
+            await self._answer(message, {})
+        except Refused as refusal:
+            self._refused[session] = str(refusal)
+            await self._answer(message, str(refusal))
+        else:
+            if part is not None:
+                self._refused.pop(session, None)
+            if message["method"] in self._emulated:
+                await self._answered(message)
+            else:
+                if message["method"].startswith(_NEEDS_SHOWN):
+                    await self._show(self.tab_of(message))
+                await self._engine.send(text)
+        finally:
+            if self._lanes.get(session) is me:
+                del self._lanes[session]
+
+    async def _node(self, objects: Iterable[str], session: str) -> int:
+        """Return the backend id of the first of these objects of the client's that is an element; 0 for none."""
+        for one in objects:
+            with contextlib.suppress(Refused):
+                answer = await self.ask("DOM.describeNode", {"objectId": one}, session)
+                if answer["node"].get("nodeType") == _ELEMENT:
+                    return int(answer["node"]["backendNodeId"])
+        return 0
+
+    async def _show(self, tab: str) -> None:
+        if tab and tab != self._shown and tab in await self.host.tabs():
+            await self.host.activate_tab(tab)
+            self._shown = tab
+
+    async def _answered(self, message: Message) -> None:
+        """Answer a message as the table says."""
+        try:
+            await self._answer(message, await self._emulated[message["method"]].answer(self, message))
+        except Refused as refusal:
+            await self._answer(message, str(refusal))
+
+    async def _answer(self, message: Message, answer: Message | str) -> None:
+        """Answer a message with its result, or with a sentence that refuses it."""
+        told: Message = {"id": message.get("id")}
+        if session := message.get("sessionId"):
+            told["sessionId"] = session
+        if isinstance(answer, str) and message["method"].startswith("Runtime."):
+            told["result"] = _thrown(
+                answer
+            )  # Clients take other errors of a script for a page that went away.
+        elif isinstance(answer, str):
+            told["error"] = {"code": -32000, "message": answer}
+        else:
+            told["result"] = answer
+        await self._agent.send_text(json.dumps(told))
+
+    # From the engine
+
+    async def _from_engine(self) -> None:
+        try:
+            async for text in self._engine:
+                if not isinstance(text, str):
+                    continue
+                message = json.loads(text)
+                if message.get("id", 0) > _OWN:
+                    if (future := self._asked.get(message["id"])) is not None and not future.done():
+                        future.set_result(message)
+                    continue
+                if self._of_others(message):
+                    continue
+                if message.get("method") in ("Target.attachedToTarget", "Target.targetDestroyed"):
+                    self._shown = ""  # Another tab may be shown now.
+                if message.get("method") == "Target.attachedToTarget":
+                    await self._note_attached(message["params"])
+                await self._agent.send_text(text)
+        except (ConnectionClosed, RuntimeError):
+            return
+
+    def _of_others(self, message: Message) -> bool:
+        """Return whether a message is about a page that is no tab of the host."""
+        params = message.get("params") or {}
+        target = (params.get("targetInfo") or params).get("targetId", "")
+        if message.get("method", "").startswith("Target.") and target in self._others:
+            if session := params.get("sessionId"):
+                self._other_sessions.add(session)
+            return True
+        return message.get("sessionId", params.get("sessionId")) in self._other_sessions
+
+    async def _note_attached(self, params: Message) -> None:
+        info = params["targetInfo"]
+        if info["type"] != "page":
+            return
+        self._tabs[params["sessionId"]] = info["targetId"]
+        async with self.announced:
+            self.attached.add(info["targetId"])
+            self.announced.notify_all()
+
+
+def _thrown(sentence: str) -> Message:
+    """Return what a script has come to that threw an error."""
+    error = {"type": "object", "subtype": "error", "className": "Error", "description": f"Error: {sentence}"}
+    details = {"exceptionId": 1, "text": "Uncaught", "lineNumber": 0, "columnNumber": 0, "exception": error}
+    return {"result": error, "exceptionDetails": details}

@@ -1,0 +1,201 @@
+"""An attached agent as a run has it: what it asks and what it does arrive here in order, and wait to be taken."""
+
+import asyncio
+from contextlib import ExitStack
+
+from core.attach.agent_connection import ActMessage, Refused, Swallowed
+from core.attach.clock import HeldClock
+from core.attach.gateway import AgentQuestion
+from core.attach.page_acts import Fold, PageAct
+from core.attach.wire_formats import error_body
+
+REFUSED = "The person who debugs this agent has refused it."
+ENDED = "The run of this agent in Backstep has ended."
+_QUIET_SECONDS = 0.08
+"""So long nothing more of an act may come before it counts as over."""
+
+
+class HeldAct:
+    """Something that the agent is about to do to a page: its first message waits here, the others follow."""
+
+    def __init__(self, message: ActMessage) -> None:
+        self.tab = message.tab
+        self.node = message.node
+        self._fold = Fold(message.part)
+        self._answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._swallows = False
+        self._last = 0.0
+
+    @property
+    def act(self) -> PageAct:
+        """What it is, as far as its messages have come."""
+        return self._fold.act
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has been neither released, refused nor swallowed."""
+        return not self._answer.done()
+
+    def release(self) -> None:
+        """Let it happen."""
+        self._note()
+        if self.waits:
+            self._answer.set_result(None)
+
+    def refuse(self, why: str) -> None:
+        """Have the agent told that it failed."""
+        if self.waits:
+            self._answer.set_exception(Refused(why))
+
+    def swallow(self) -> None:
+        """Have the agent told that it was done, though none of it is."""
+        self._swallows = True
+        if self.waits:
+            self._answer.set_exception(Swallowed())
+
+    def takes(self, message: ActMessage) -> bool:
+        """Take in a further message, where it is one of this act; raises Swallowed where none is carried out."""
+        if message.tab != self.tab or not self._fold.takes(message.part):
+            return False
+        self._note()
+        if self._swallows:
+            raise Swallowed
+        return True
+
+    async def answered(self) -> None:
+        """Wait until it may happen; raises Refused or Swallowed where it may not."""
+        await self._answer
+
+    async def over(self) -> None:
+        """Wait until no more of its messages come."""
+        loop = asyncio.get_running_loop()
+        while (left := self._last + _QUIET_SECONDS - loop.time()) > 0:  # noqa: ASYNC110 - for what does not come
+            await asyncio.sleep(left)  # Each further message puts it off.
+
+    def _note(self) -> None:
+        self._last = asyncio.get_running_loop().time()
+
+
+Arrival = AgentQuestion | HeldAct
+
+
+class Attachment:
+    """What comes of one agent; `on_question` is what its gateway asks, `on_act` what its browser's proxy does.
+
+    What has arrived is held, with the agent's clock, until it is taken.
+    """
+
+    def __init__(self, clock: HeldClock) -> None:
+        self.clock = clock
+        self.ended = ""
+        """How the agent's program has ended, in a sentence; empty while it runs."""
+        self._refusing = ""
+        """Why whatever the agent does is refused until it next asks its LLM; empty where it is not."""
+        self._arrived: dict[Arrival, ExitStack] = {}
+        """In order, each with the hold on the clock."""
+        self._watchers: list[asyncio.Future[None]] = []
+        self._under_way: HeldAct | None = None
+        self._closed = False
+
+    # From the agent
+
+    async def on_question(self, question: AgentQuestion) -> None:
+        """Take a question in, and wait until it has been answered, or nobody waits for the answer any more."""
+        self._refusing = ""
+        self._hold(question)
+        over, left = (asyncio.ensure_future(one.wait()) for one in (question.over, question.left))
+        try:
+            await asyncio.wait([over, left], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            over.cancel()
+            left.cancel()
+            self.take(question)
+
+    async def on_act(self, message: ActMessage) -> None:
+        """Wait until what a message does may happen; raises Refused or Swallowed where it may not."""
+        if self._refusing:
+            raise Refused(self._refusing)
+        if self._closed or (self._under_way is not None and self._under_way.takes(message)):
+            return
+        if not message.part.begins:
+            return  # The end of something that was let happen.
+        held = HeldAct(message)
+        self._hold(held)
+        try:
+            await held.answered()
+        finally:
+            self.take(held)
+
+    def on_end(self, how: str) -> None:
+        """Take in that the program has ended."""
+        self.ended = how
+        self._tell()
+
+    # For the run
+
+    @property
+    def next(self) -> Arrival | None:
+        """What waits to be taken first."""
+        return next(iter(self._arrived), None)
+
+    def change(self) -> "asyncio.Future[None]":
+        """Return what is done once something arrives, or is withdrawn, or the agent has ended."""
+        watcher = asyncio.get_running_loop().create_future()
+        self._watchers.append(watcher)
+        return watcher
+
+    async def arrival(self) -> Arrival | None:
+        """Wait for what the agent asks or does next, and return it; None where it has ended."""
+        while self.next is None and not self.ended:
+            await self.change()
+        return self.next
+
+    def give_back(self, question: AgentQuestion) -> None:
+        """A question was not answered: it is the next arrival again."""
+        later = self._arrived
+        self._arrived = {}
+        self._hold(question)
+        self._arrived.update(later)
+
+    def release(self, act: HeldAct) -> None:
+        """Let an act happen, with all messages that belong to it."""
+        self._under_way = act
+        act.release()
+
+    def swallow(self, act: HeldAct) -> None:
+        """Have the agent told that an act was done, though none of its messages is carried out."""
+        self._under_way = act
+        act.swallow()
+
+    def refuse(self, act: HeldAct, why: str) -> None:
+        """Have the agent told that an act failed, and whatever it tries instead until it asks its LLM again."""
+        self._under_way = None
+        self._refusing = why
+        act.refuse(why)
+
+    def close(self) -> None:
+        """Refuse what waits, and let everything happen that comes later."""
+        self._closed = True
+        for arrival in tuple(self._arrived):
+            if isinstance(arrival, HeldAct):
+                arrival.refuse(ENDED)
+            else:
+                arrival.refuse(503, error_body(ENDED, "withdrawn"))
+            self.take(arrival)
+
+    def _hold(self, arrival: Arrival) -> None:
+        hold = self._arrived[arrival] = ExitStack()
+        hold.enter_context(self.clock.hold())
+        self._tell()
+
+    def take(self, arrival: Arrival) -> None:
+        """It is dealt with now, or withdrawn: the clock goes on."""
+        if (hold := self._arrived.pop(arrival, None)) is not None:
+            hold.close()
+            self._tell()
+
+    def _tell(self) -> None:
+        watchers, self._watchers = self._watchers, []
+        for one in watchers:
+            if not one.done():
+                one.set_result(None)

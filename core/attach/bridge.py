@@ -1,0 +1,55 @@
+"""The two addresses that one agent is given, and the server behind them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Mount
+
+from core.attach.addresses import Addresses
+from core.attach.attachment import Attachment
+from core.attach.browser_proxy import BrowserProxy
+from core.attach.clock import HeldClock
+from core.attach.gateway import Gateway
+from core.attach.server import AgentServer
+from core.attach.upstream import answer_beside
+from core.browser.host import BrowserHost
+from core.schema.messages import LLM
+
+
+class AgentBridge:
+    """Serves an agent's two addresses; made by `open_bridge`."""
+
+    def __init__(self, host: BrowserHost, endpoint: str, llm: Callable[[], LLM], clock: HeldClock) -> None:
+        self.attachment = Attachment(clock)
+
+        async def forward(path: str, body: dict[str, object] | None) -> Response:
+            return await answer_beside(llm(), path, body)
+
+        self._gateway = Gateway(self.attachment.on_question, forward)
+        self._proxy = BrowserProxy(host, endpoint, self.attachment.on_act)
+        routes = [Mount("/v1", self._gateway.app()), Mount(self._proxy.path, self._proxy.app())]
+        self._server = AgentServer(Starlette(routes=routes))
+
+    async def start(self) -> Addresses:
+        """Begin to serve; raises BackstepError where no port can be had."""
+        await self._server.start()
+        server = f"http://127.0.0.1:{self._server.port}"
+        return Addresses(llm=f"{server}/v1", key=self._gateway.key, browser=f"{server}{self._proxy.path}")
+
+    async def close(self) -> None:
+        """Let go of the agent: what it waits for is refused, and its connections end."""
+        self.attachment.close()
+        await self._gateway.close()
+        await self._proxy.close()
+        await self._server.close()
+        self.attachment.clock.close()
+
+
+async def open_bridge(host: BrowserHost, llm: Callable[[], LLM], folder: Path) -> AgentBridge:
+    """Return a bridge to the browser of `host`; raises UsageError where others cannot drive it, and OSError.
+
+    `llm` gives who answers what is no question; the file of the clock is made in `folder`.
+    """
+    return AgentBridge(host, await host.protocol_address(), llm, HeldClock(folder / "clock"))

@@ -1,0 +1,132 @@
+"""The browser address: what an attached agent takes for its browser's debugging port.
+
+Any client of the DevTools protocol connects here (Playwright, Puppeteer,
+cdp-use); each gets a connection of its own to the engine, whose port stays
+secret. What the engine refuses, or dies of, is answered in `emulated`.
+"""
+
+import re
+import secrets
+from typing import Any
+
+import httpx2
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from core.attach.agent_connection import AgentConnection, OnAct, carry_out, connected
+from core.attach.emulated import EMULATED
+from core.browser.host import BrowserHost
+
+_ADDRESS = re.compile(r"^(ws|http)://[^/]+")
+Message = dict[str, Any]
+
+
+class BrowserProxy:
+    """Serves the engine's debugging address below ``/cdp/TOKEN`` of a server."""
+
+    def __init__(self, host: BrowserHost, endpoint: str, on_act: OnAct = carry_out) -> None:
+        """`endpoint` is the engine's own address, ``http://127.0.0.1:PORT``."""
+        self.host = host
+        self.on_act = on_act
+        self.token = secrets.token_urlsafe(24)
+        self.connections: set[AgentConnection] = set()
+        self._endpoint = endpoint
+        self._http = httpx2.AsyncClient(trust_env=False)
+
+    @property
+    def path(self) -> str:
+        """Where it is served."""
+        return f"/cdp/{self.token}"
+
+    def app(self) -> Starlette:
+        """Return the application; it belongs below `path`."""
+        return Starlette(
+            routes=[
+                Route("/json/version/", self._version),
+                Route("/json/version", self._version),
+                Route("/json/{kind:path}", self._others, methods=["GET", "PUT"]),
+                Route("/json", self._others),
+                WebSocketRoute("/devtools/{kind}/{id}", self._connect),
+            ]
+        )
+
+    async def close(self) -> None:
+        """End the agents' connections."""
+        for connection in tuple(self.connections):
+            await connection.close()
+        await self._http.aclose()
+
+    # Discovery
+
+    async def _version(self, request: Request) -> Response:
+        said = await self._asked("/json/version")
+        return JSONResponse(
+            {**said, "webSocketDebuggerUrl": self._own(request, said["webSocketDebuggerUrl"])}
+        )
+
+    async def _others(self, request: Request) -> Response:
+        kind, _, rest = request.path_params.get("kind", "").rstrip("/").partition("/")
+        match kind:
+            case "" | "list":
+                return JSONResponse(await self._targets(request))
+            case "new":
+                tab = await self.host.open_tab()
+                opened = next((one for one in await self._targets(request) if one["id"] == tab), None)
+                return JSONResponse(opened or {"id": tab})
+            case "activate":
+                await self.host.activate_tab(rest)
+                return PlainTextResponse("Target activated")
+            case "close":
+                await self.host.close_tab(rest)
+                return PlainTextResponse("Target is closing")
+            case "protocol":
+                return JSONResponse(await self._asked("/json/protocol"))
+        return PlainTextResponse(f"There is no {kind} here.", 404)
+
+    async def _pages_of_others(self) -> frozenset[str]:
+        """Return the ids of pages that are no tabs of the host: they are none of the agent's."""
+        tabs = await self.host.tabs()
+        pages = (one for one in await self._asked("/json/list") if one["type"] == "page")
+        return frozenset(one["id"] for one in pages if one["id"] not in tabs)
+
+    async def _targets(self, request: Request) -> list[Message]:
+        found = []
+        others = await self._pages_of_others()
+        for target in await self._asked("/json/list"):
+            if target["id"] in others:
+                continue
+            target.pop("devtoolsFrontendUrl", None)
+            target["webSocketDebuggerUrl"] = self._own(request, target["webSocketDebuggerUrl"])
+            found.append(target)
+        return found
+
+    async def _asked(self, path: str) -> Any:
+        return (await self._http.get(f"{self._endpoint}{path}")).json()
+
+    def _own(self, request: Request, url: str) -> str:
+        """Return the address here that stands for one of the engine's."""
+        return _ADDRESS.sub(f"ws://{request.headers['host']}{self.path}", url)
+
+    # Connections
+
+    async def _connect(self, socket: WebSocket) -> None:
+        kind, id = socket.path_params["kind"], socket.path_params["id"]
+        engine = (await self._asked("/json/version"))["webSocketDebuggerUrl"]
+        if kind == "page":
+            engine = _ADDRESS.sub(self._endpoint.replace("http", "ws"), f"ws://x/devtools/page/{id}")
+        others = await self._pages_of_others()
+        await socket.accept()
+        pages = f"{self._endpoint.replace('http', 'ws')}/devtools/page"
+        async with connected(engine) as link:
+            page = id if kind == "page" else ""
+            connection = AgentConnection(
+                socket, link, self.host, pages, self.on_act, EMULATED, others, page=page
+            )
+            self.connections.add(connection)
+            try:
+                await connection.serve()
+            finally:
+                self.connections.discard(connection)

@@ -1,0 +1,155 @@
+"""What the embedded engine refuses, or dies of, and what a client of the protocol is answered instead.
+
+One table: a message, why it is not passed on, and what is done. What is not in
+it goes to the engine as it is. Measured with QtWebEngine 6.11 and Playwright
+1.65.
+"""
+
+import asyncio
+from typing import Any
+
+from core.attach.agent_connection import AgentConnection, Emulation, Refused
+from core.browser.chromium import VIEWPORT
+
+Message = dict[str, Any]
+CONTEXT = "BACKSTEP00000000000000000000000A"
+"""The one browser context that an agent may make: the clean profile that its run began with."""
+_ANNOUNCED_SECONDS = 5.0
+
+
+async def _nothing(agent: AgentConnection, message: Message) -> Message:
+    return {}
+
+
+async def _create_target(agent: AgentConnection, message: Message) -> Message:
+    tab = await agent.host.open_tab()
+    if agent.attaches:
+        # Clients want to hear that they are attached before they are answered.
+        async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
+            await agent.announced.wait_for(lambda: tab in agent.attached)
+    url = message["params"].get("url", "")
+    if url not in ("", "about:blank"):
+        await agent.ask_tab(tab, "Page.navigate", {"url": url})
+    return {"targetId": tab}
+
+
+async def _close_target(agent: AgentConnection, message: Message) -> Message:
+    await agent.host.close_tab(message.get("params", {}).get("targetId") or agent.tab_of(message))
+    return {"success": True}
+
+
+async def _close_page(agent: AgentConnection, message: Message) -> Message:
+    await agent.host.close_tab(agent.tab_of(message))
+    return {}
+
+
+async def _activate(agent: AgentConnection, message: Message) -> Message:
+    await agent.host.activate_tab(message.get("params", {}).get("targetId") or agent.tab_of(message))
+    return {}
+
+
+async def _list_targets(agent: AgentConnection, message: Message) -> Message:
+    found = (await agent.ask("Target.getTargets", message.get("params")))["targetInfos"]
+    return {"targetInfos": [one for one in found if not agent.is_other(one["targetId"])]}
+
+
+async def _create_context(agent: AgentConnection, message: Message) -> Message:
+    if agent.context:
+        raise Refused("Backstep gives an agent one browser context; close the other one first.")
+    agent.context = CONTEXT
+    return {"browserContextId": CONTEXT}
+
+
+async def _drop_context(agent: AgentConnection, message: Message) -> Message:
+    agent.context = ""
+    for tab in (await agent.host.tabs())[1:]:
+        await agent.host.close_tab(tab)
+    return {}
+
+
+async def _contexts(agent: AgentConnection, message: Message) -> Message:
+    return {"browserContextIds": [agent.context] if agent.context else []}
+
+
+async def _window(agent: AgentConnection, message: Message) -> Message:
+    width, height = VIEWPORT
+    bounds = {"left": 0, "top": 0, "width": width, "height": height, "windowState": "normal"}
+    return {"windowId": 1, "bounds": bounds}
+
+
+async def _cookies(agent: AgentConnection, message: Message) -> Message:
+    answer = await agent.ask_tab(await agent.host.current_tab(), "Network.getAllCookies", {})
+    return {"cookies": answer["cookies"]}
+
+
+_COOKIE = ("name", "value", "url", "domain", "path", "secure", "httpOnly", "sameSite", "expires")
+
+
+async def _set_cookies(agent: AgentConnection, message: Message) -> Message:
+    cookies = message["params"].get("cookies", [])
+    kept = [{name: one[name] for name in _COOKIE if one.get(name) not in (None, -1)} for one in cookies]
+    await agent.ask_tab(await agent.host.current_tab(), "Network.setCookie", *kept)
+    return {}
+
+
+async def _clear_cookies(agent: AgentConnection, message: Message) -> Message:
+    return await agent.ask_tab(await agent.host.current_tab(), "Network.clearBrowserCookies", {})
+
+
+async def _scroll(agent: AgentConnection, message: Message) -> Message:
+    given = message["params"]
+    wheel = {
+        "type": "mouseWheel",
+        "x": given["x"],
+        "y": given["y"],
+        "deltaX": -given.get("xDistance", 0),
+        "deltaY": -given.get("yDistance", 0),
+    }
+    await agent.ask("Input.dispatchMouseEvent", wheel, message.get("sessionId", ""))
+    return {}
+
+
+async def _tap(agent: AgentConnection, message: Message) -> Message:
+    place = {"x": message["params"]["x"], "y": message["params"]["y"], "button": "left", "clickCount": 1}
+    for kind in ("mousePressed", "mouseReleased"):
+        await agent.ask("Input.dispatchMouseEvent", {"type": kind, **place}, message.get("sessionId", ""))
+    return {}
+
+
+async def _refuse_gesture(agent: AgentConnection, message: Message) -> Message:
+    raise Refused("The embedded browser ends at this gesture; use the mouse or the wheel.")
+
+
+_BY_WINDOW = "tabs are the window's to open, close and show"
+_ENDS = "the engine ends at it (exit code 139)"
+_NO_CONTEXTS = "the engine has no browser contexts"
+_NO_DOMAIN = "the engine has no such command"
+
+EMULATED: dict[str, Emulation] = {
+    "Target.getTargets": Emulation(
+        "pages that are no tabs of the window are none of the agent's", _list_targets
+    ),
+    "Target.createTarget": Emulation(_BY_WINDOW, _create_target),
+    "Target.closeTarget": Emulation(_BY_WINDOW, _close_target),
+    "Page.close": Emulation(_BY_WINDOW, _close_page),
+    "Target.activateTarget": Emulation(_BY_WINDOW, _activate),
+    "Page.bringToFront": Emulation(_BY_WINDOW, _activate),
+    "Target.createBrowserContext": Emulation(_NO_CONTEXTS, _create_context),
+    "Target.disposeBrowserContext": Emulation(_NO_CONTEXTS, _drop_context),
+    "Target.getBrowserContexts": Emulation(_NO_CONTEXTS, _contexts),
+    "Browser.setDownloadBehavior": Emulation("the window refuses downloads, and tells of them", _nothing),
+    "Browser.grantPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
+    "Browser.setPermission": Emulation("the window refuses permissions, and tells of them", _nothing),
+    "Browser.resetPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
+    "Browser.close": Emulation("the browser is the window's", _nothing),
+    "Browser.getWindowForTarget": Emulation(_NO_DOMAIN, _window),
+    "Browser.setWindowBounds": Emulation(_NO_DOMAIN, _nothing),
+    "Storage.getCookies": Emulation(_NO_CONTEXTS, _cookies),
+    "Storage.setCookies": Emulation(_NO_CONTEXTS, _set_cookies),
+    "Storage.clearCookies": Emulation(_NO_CONTEXTS, _clear_cookies),
+    "Input.synthesizeScrollGesture": Emulation(_ENDS, _scroll),
+    "Input.synthesizeTapGesture": Emulation(_ENDS, _tap),
+    "Input.synthesizePinchGesture": Emulation(_ENDS, _refuse_gesture),
+    "Page.handleJavaScriptDialog": Emulation("the window has answered by then", _nothing),
+    "Page.crash": Emulation("a crashed page is no use to anybody", _nothing),
+}

@@ -1,0 +1,208 @@
+"""The LLM gateway: what an attached agent takes for its LLM server, on loopback and with a token as the key.
+
+A request waits here until somebody answers it: with a reply, or piece by piece
+as the real server's answer comes. Meanwhile bytes that mean nothing are sent
+from time to time, so that no client takes the connection for dead.
+"""
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from core.attach.wire_formats import FORMATS, WireFormat, error_body
+from core.llm.replies import load_json
+from core.schema.messages import LLMReply
+
+LARGEST_REQUEST = 64 << 20
+"""Bytes of a request: prompts with many screenshots have some."""
+_BEAT = 2.0
+"""Seconds after which a client that waits is sent something."""
+
+
+class AgentQuestion:
+    """A request of the agent's: answered once, by `answer`, `pass_on` and `end`, or `refuse`."""
+
+    def __init__(self, format: WireFormat, body: dict[str, Any]) -> None:
+        self.format = format
+        self.body = body
+        self.request = format.read(body)
+        self.streamed = bool(body.get("stream"))
+        self.left = asyncio.Event()
+        """Is set when the agent's client has gone away."""
+        self.over = asyncio.Event()
+        """Is set once it has been answered."""
+        self._pieces: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._refusal: tuple[int, bytes] | None = None
+        self._begun = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether a part of the answer has gone back."""
+        return self._begun
+
+    def answer(self, reply: LLMReply) -> None:
+        """Answer with a whole reply."""
+        if self.streamed:
+            for event in self.format.events(reply, self.body):
+                self.pass_on(event.encode())
+        else:
+            self.pass_on(json.dumps(self.format.whole(reply, self.body), ensure_ascii=False).encode())
+        self.end()
+
+    def pass_on(self, piece: bytes) -> None:
+        """Send a piece of an answer that is in the agent's format already."""
+        self._begun = True
+        self._pieces.put_nowait(piece)
+
+    def end(self) -> None:
+        """The answer is whole."""
+        if not self.over.is_set():
+            self.over.set()
+            self._pieces.put_nowait(None)
+
+    def refuse(self, status: int, body: dict[str, Any]) -> None:
+        """Answer with an error of the server."""
+        if not self.over.is_set():
+            self._refusal = (status, json.dumps(body, ensure_ascii=False).encode())
+            self.end()
+
+    # For the server
+
+    async def response(self) -> Response:
+        """Return the response, once something of it is there or it is time to show a sign of life."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_BEAT):
+                first = await self._pieces.get()
+                if first is None and self._refusal is not None:
+                    status, data = self._refusal
+                    return Response(data, status, media_type="application/json")
+                return self._streaming(first)
+        return self._streaming(self._sign_of_life)
+
+    @property
+    def _sign_of_life(self) -> bytes:
+        return b": held\n\n" if self.streamed else b" "
+
+    def _streaming(self, first: bytes | None) -> Response:
+        kind = "text/event-stream" if self.streamed else "application/json"
+        return StreamingResponse(self._rest(first), media_type=kind, headers={"Cache-Control": "no-cache"})
+
+    async def _rest(self, piece: bytes | None) -> AsyncGenerator[bytes, None]:
+        while piece is not None:
+            yield piece
+            try:
+                # A piece may end within an event, where nothing can be put in.
+                async with asyncio.timeout(None if self._begun else _BEAT):
+                    piece = await self._pieces.get()
+            except TimeoutError:
+                piece = self._sign_of_life
+        if self._refusal is not None:
+            # The status has gone out: clients find the error in the body.
+            _, data = self._refusal
+            yield b"data: " + data + b"\n\n" if self.streamed else data
+
+
+class Gateway:
+    """Answers an agent's requests below `path` of a server; `ask` is awaited for each of them."""
+
+    def __init__(
+        self,
+        ask: Callable[[AgentQuestion], Awaitable[None]],
+        forward: Callable[[str, Any], Awaitable[Response]],
+    ) -> None:
+        """`forward` answers what is no question: the list of models, and embeddings."""
+        self.key = f"backstep-{secrets.token_urlsafe(24)}"
+        self._ask = ask
+        self._forward = forward
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def app(self) -> Starlette:
+        """Return the application; it belongs below ``/v1``."""
+        routes = [Route(format.path, self._questions(format), methods=["POST"]) for format in FORMATS]
+        routes += [
+            Route("/models", self._others, methods=["GET"]),
+            Route("/models/{model:path}", self._others, methods=["GET"]),
+            Route("/embeddings", self._others, methods=["POST"]),
+        ]
+        return Starlette(routes=routes, exception_handlers={HTTPException: _refused})
+
+    async def close(self) -> None:
+        """Withdraw what is being answered."""
+        for task in self._asking:
+            task.cancel()
+        if self._asking:
+            await asyncio.wait(self._asking)
+
+    def _questions(self, format: WireFormat) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            self._check(request)
+            question = AgentQuestion(format, await _body(request))
+            asking = asyncio.ensure_future(self._ask(question))
+            self._asking.add(asking)
+            asking.add_done_callback(lambda task: self._asked(task, question))
+            watching = asyncio.ensure_future(_watch(request, question))
+            asking.add_done_callback(lambda _: watching.cancel())
+            return await question.response()
+
+        return answer
+
+    def _asked(self, task: "asyncio.Task[None]", question: AgentQuestion) -> None:
+        self._asking.discard(task)
+        if task.cancelled():
+            question.refuse(503, error_body("Backstep has let go of the agent.", "withdrawn"))
+        elif error := task.exception():
+            question.refuse(500, error_body(f"{type(error).__name__}: {error}", "internal_error"))
+            task.get_loop().call_exception_handler(
+                {"message": "Answering an agent failed", "exception": error}
+            )
+        question.end()
+
+    async def _others(self, request: Request) -> Response:
+        self._check(request)
+        body = await _body(request) if request.method == "POST" else None
+        return await self._forward(request.url.path.removeprefix(request.scope.get("root_path", "")), body)
+
+    def _check(self, request: Request) -> None:
+        """Refuse whoever has not the token."""
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            given = request.headers.get("api-key", "")
+        if not secrets.compare_digest(given.strip().encode(), self.key.encode()):
+            raise HTTPException(401, "The key is not the one that Backstep gave the agent (OPENAI_API_KEY).")
+
+
+async def _watch(request: Request, question: AgentQuestion) -> None:
+    """Notice when the client goes away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    question.left.set()
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    read = bytearray()
+    async for piece in request.stream():
+        read += piece
+        if len(read) > LARGEST_REQUEST:
+            raise HTTPException(413, f"A request may have {LARGEST_REQUEST >> 20} MB.")
+    try:
+        body = load_json(read.decode())
+    except ValueError as error:
+        raise HTTPException(400, "The body is no JSON that can be read.") from error
+    if not isinstance(body, dict):
+        raise HTTPException(400, "The body is no JSON object.")
+    return body
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    kind = "invalid_api_key" if error.status_code == 401 else "invalid_request_error"
+    return JSONResponse(error_body(error.detail, kind), error.status_code)

@@ -1,0 +1,237 @@
+"""What an agent does to a page, read from the messages that it sends to the browser.
+
+`read` says what one message does, `Fold` makes one act of the several messages
+that a click, a drag or typing takes. Scripts that act are told from scripts
+that read by their words alone: such an act says that it was guessed.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from core.schema.record import Record
+
+Message = dict[str, Any]
+ActKind = Literal[
+    "click",
+    "type",
+    "press",
+    "scroll",
+    "drag",
+    "select",
+    "upload",
+    "goto",
+    "reload",
+    "history",  # back or forward
+    "new tab",
+    "close tab",
+    "script",
+]
+
+_SEARCH = re.compile(r"\binjected\d*\.querySelectorAll\(")
+_OPTION = ("valueOrLabel", "label", "value")
+"""What names the option to choose, in the arguments of Playwright's function for it."""
+_UTILITY = "utilityScript.evaluate("
+"""How Playwright calls each function of its own, and of its user: the function is the fourth argument."""
+_OF_PLAYWRIGHT = re.compile(r"\binjected\d*\b|^\(?\[?(?:r|h|e|node)\]?\)?\s*=>|JSHandle@")
+_SELECTS = "optionsToSelect"
+_ACTS = re.compile(
+    r"\.(?:click|submit|requestSubmit|dispatchEvent|setRangeText|scrollBy|scrollTo)\s*\("
+    r"|\.(?:value|checked|selectedIndex|scrollTop|scrollLeft)\s*=[^=]"
+    r"|\blocation(?:\.href)?\s*=[^=]|\blocation\.(?:assign|replace|reload)\s*\("
+    r"|\bhistory\.(?:back|forward|go)\s*\(|\bwindow\.open\s*\("
+)
+_SHOWN = 120
+"""Letters of a script, or of a text, in the words for an act."""
+_LIBRARY = 20_000
+"""Letters from which a script brings functions for later, as clients do with theirs, rather than acts."""
+_NAMED_KEY = 2
+"""Letters from which a key has a name, such as ``Enter``."""
+_MODIFIERS = ((2, "Control"), (1, "Alt"), (4, "Meta"), (8, "Shift"))
+
+
+class PageAct(Record):
+    """One thing that an agent does to a page."""
+
+    kind: ActKind
+    x: float | None = None
+    y: float | None = None
+    """Where, in CSS pixels of the viewport."""
+    to_x: float | None = None
+    to_y: float | None = None
+    """Where a drag has come to."""
+    text: str = ""
+    """What is typed, the key, the address, or the words of a script."""
+    clicks: int = 1
+    button: str = "left"
+    dx: float = 0.0
+    dy: float = 0.0
+    """How far it scrolls."""
+    files: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    """The protocol's handles that the message names; the element is the first of them that is one."""
+    guessed: bool = False
+    """Whether a script was taken to act because of its words."""
+
+    def __str__(self) -> str:
+        place = "" if self.x is None or self.y is None else f" at {self.x:g}, {self.y:g}"
+        words = " ".join(self.text.split())
+        said = f" {words[:_SHOWN]}{'…' * (len(words) > _SHOWN)}" if words else ""
+        return f"{self.kind}{said}{place}"
+
+
+class ActPart(Record):
+    """What one message is of an act."""
+
+    act: PageAct
+    begins: bool = True
+    """Whether it begins an act; without it goes on with the one before."""
+
+
+def read(message: Message) -> ActPart | None:
+    """Return what a message does to a page, or None where it only reads or prepares."""
+    method, given = message.get("method", ""), message.get("params") or {}
+    reader = _READERS.get(method)
+    return None if reader is None else reader(given)
+
+
+def searches(message: Message) -> bool:
+    """Return whether Playwright looks for the element of an action, as it does after each attempt that failed."""
+    arguments = (message.get("params") or {}).get("arguments") or []
+    return len(arguments) > 3 and _SEARCH.search(str(arguments[3].get("value"))) is not None
+
+
+def _mouse(given: Message) -> ActPart | None:
+    place = {"x": given.get("x"), "y": given.get("y")}
+    match given.get("type"):
+        case "mousePressed":
+            clicks, button = int(given.get("clickCount") or 1), str(given.get("button", "left"))
+            return ActPart(
+                act=PageAct(kind="click", clicks=clicks, button=button, **place), begins=clicks <= 1
+            )
+        case "mouseReleased":
+            return ActPart(act=PageAct(kind="click", **place), begins=False)
+        case "mouseMoved" if given.get("buttons"):
+            return ActPart(act=PageAct(kind="drag", **place), begins=False)
+        case "mouseWheel":
+            moved = {"dx": given.get("deltaX", 0), "dy": given.get("deltaY", 0)}
+            return ActPart(act=PageAct(kind="scroll", **moved, **place))
+    return None
+
+
+def _drag(given: Message) -> ActPart | None:
+    return ActPart(act=PageAct(kind="drag", x=given.get("x"), y=given.get("y")), begins=False)
+
+
+def _touch(given: Message) -> ActPart | None:
+    if given.get("type") != "touchStart" or not given.get("touchPoints"):
+        return ActPart(act=PageAct(kind="click"), begins=False)
+    point = given["touchPoints"][0]
+    return ActPart(act=PageAct(kind="click", x=point.get("x"), y=point.get("y")))
+
+
+def _key(given: Message) -> ActPart | None:
+    key, text = str(given.get("key", "")), str(given.get("text", ""))
+    modifiers = int(given.get("modifiers") or 0)
+    kind = given.get("type")
+    if kind == "keyUp":
+        return ActPart(act=PageAct(kind="press", text=key), begins=False)
+    if kind == "char":
+        return ActPart(act=PageAct(kind="type", text=text)) if text.isprintable() and text else None
+    if len(key) < _NAMED_KEY and text and not modifiers & ~8:
+        return ActPart(act=PageAct(kind="type", text=text))
+    names = [name for bit, name in _MODIFIERS if modifiers & bit and name != key]
+    return ActPart(act=PageAct(kind="press", text="+".join([*names, key])))
+
+
+def _script(given: Message) -> ActPart | None:
+    objects = tuple(filter(None, [given.get("objectId")]))
+    words = str(given.get("expression") or given.get("functionDeclaration") or "")
+    if _UTILITY in words:
+        arguments = given.get("arguments") or []
+        words = str(arguments[3].get("value", "")) if len(arguments) > 3 else ""
+        objects = tuple(one["objectId"] for one in arguments if one.get("objectId"))
+        if _SELECTS in words:
+            option = next(_options([one.get("value") for one in arguments[4:]]), "")
+            return ActPart(act=PageAct(kind="select", text=option, objects=objects))
+        if _OF_PLAYWRIGHT.search(words[:200]):
+            return None
+    if len(words) > _LIBRARY or not _ACTS.search(words):
+        return None
+    return ActPart(act=PageAct(kind="script", text=words[:2000], objects=objects, guessed=True))
+
+
+def _options(value: object) -> Iterator[str]:
+    """Yield the options that arguments name: Playwright sends an object as a list of its keys and values."""
+    if isinstance(value, dict):
+        if value.get("k") in _OPTION and isinstance(value.get("v"), str):
+            yield value["v"]
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _options(one)
+
+
+_READERS = {
+    "Input.dispatchMouseEvent": _mouse,
+    "Input.dispatchDragEvent": _drag,
+    "Input.dispatchTouchEvent": _touch,
+    "Input.dispatchKeyEvent": _key,
+    "Input.insertText": lambda given: ActPart(act=PageAct(kind="type", text=str(given.get("text", "")))),
+    "Input.imeSetComposition": lambda given: ActPart(
+        act=PageAct(kind="type", text=str(given.get("text", "")))
+    ),
+    "Input.synthesizeScrollGesture": lambda given: ActPart(
+        act=PageAct(
+            kind="scroll",
+            x=given.get("x"),
+            y=given.get("y"),
+            dx=-given.get("xDistance", 0),
+            dy=-given.get("yDistance", 0),
+        )
+    ),
+    "Input.synthesizeTapGesture": lambda given: ActPart(
+        act=PageAct(kind="click", x=given.get("x"), y=given.get("y"))
+    ),
+    "DOM.setFileInputFiles": lambda given: ActPart(
+        act=PageAct(
+            kind="upload",
+            files=tuple(given.get("files") or ()),
+            objects=tuple(filter(None, [given.get("objectId")])),
+        )
+    ),
+    "Page.navigate": lambda given: ActPart(act=PageAct(kind="goto", text=str(given.get("url", "")))),
+    "Page.reload": lambda given: ActPart(act=PageAct(kind="reload")),
+    "Page.navigateToHistoryEntry": lambda given: ActPart(
+        act=PageAct(kind="history", text=str(given.get("entryId", "")))
+    ),
+    "Target.createTarget": lambda given: ActPart(act=PageAct(kind="new tab", text=str(given.get("url", "")))),
+    "Target.closeTarget": lambda given: ActPart(act=PageAct(kind="close tab")),
+    "Page.close": lambda given: ActPart(act=PageAct(kind="close tab")),
+    "Runtime.evaluate": _script,
+    "Runtime.callFunctionOn": _script,
+}
+
+
+class Fold:
+    """Makes one act of the messages that belong to it."""
+
+    def __init__(self, part: ActPart) -> None:
+        """Begin with the first message."""
+        self.act = part.act
+        """The act as far as it has come."""
+
+    def takes(self, part: ActPart) -> bool:
+        """Take in what a further message does; returns False, with nothing taken, where it begins another act."""
+        act, new = self.act, part.act
+        if part.begins and not (act.kind == new.kind and act.kind in ("type", "scroll")):
+            return False
+        if act.kind == "type" and new.kind == "type":
+            self.act = act.replace(text=act.text + new.text)
+        elif act.kind == "scroll" and new.kind == "scroll":
+            self.act = act.replace(dx=act.dx + new.dx, dy=act.dy + new.dy)
+        elif act.kind == "click" and new.kind == "click":
+            self.act = act.replace(clicks=max(act.clicks, new.clicks))
+        elif act.kind in ("click", "drag") and new.kind == "drag":
+            self.act = act.replace(kind="drag", to_x=new.x, to_y=new.y)
+        return True

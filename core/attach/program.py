@@ -1,0 +1,117 @@
+"""The agent's own program: started with our addresses, read as it writes, and ended with all that it has started."""
+
+import asyncio
+import contextlib
+import re
+import shutil
+import sys
+from asyncio.subprocess import PIPE, STDOUT, Process
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from pathlib import Path
+
+from core.schema.errors import UsageError
+
+GUARD = Path(__file__).with_name("guard.py")
+_LONGEST = 4000
+"""Letters of a line that are passed on."""
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+"""What terminals take for colours and for moving about."""
+_SIGNAL = 128
+_LAST_LINES = 3
+_WAIT_SECONDS = 5.0
+
+
+def found_program(command: Sequence[str], folder: Path) -> str:
+    """Return the path of the program of a command; raises UsageError where there is none."""
+    if not command:
+        raise UsageError("Say which program the agent is, as in: attach -- python my_agent.py")
+    found = shutil.which(command[0]) or shutil.which(folder / command[0])
+    if found is None:
+        raise UsageError(f"There is no program {command[0]}; give its path, or a name that is on the PATH.")
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder} to start the agent in.")
+    return found
+
+
+class AgentProgram:
+    """One program; `run` starts it, once."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
+        """`environment` is all of it; `folder` is where the program is started."""
+        self._command = tuple(command)
+        self._environment = dict(environment)
+        self._folder = folder
+        self._process: Process | None = None
+        self._ended_by_us = False
+
+    async def start(self) -> None:
+        """Start it; raises UsageError where it cannot be."""
+        found = found_program(self._command, self._folder)
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", str(GUARD), found, *self._command[1:]),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=STDOUT,
+                cwd=self._folder,
+                env=self._environment,
+                start_new_session=True,  # What a terminal sends to us is not for it.
+            )
+        except OSError as error:
+            raise UsageError(
+                f"{self._command[0]} cannot be started in {self._folder}: {error.strerror}."
+            ) from error
+
+    async def followed(self, on_line: Callable[[str], None]) -> str:
+        """Pass on what it writes until it ends, and return how it has ended, in a sentence."""
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        last: list[str] = []
+        async for line in _lines(process.stdout):
+            on_line(line)
+            last = [*last, line][-_LAST_LINES:] if line.strip() else last
+        code = await process.wait()
+        if self._ended_by_us:
+            return "The agent's program was ended."
+        if code == 0:
+            return "The agent's program has ended."
+        how = (
+            f"was ended by signal {code - _SIGNAL}" if code > _SIGNAL else f"has ended with exit code {code}"
+        )
+        said = f" It wrote last: {' · '.join(last)}" if last else ""
+        return f"The agent's program {how}.{said}"
+
+    async def end(self) -> None:
+        """End it and all that it has started; waits for that."""
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        self._ended_by_us = True
+        assert process.stdin is not None
+        process.stdin.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_WAIT_SECONDS):
+                await process.wait()
+                return
+        process.kill()
+        await process.wait()
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncGenerator[str, None]:
+    """Yield lines without their ends, long ones cut."""
+    kept = b""
+    while piece := await stream.read(65536):
+        *whole, kept = (kept + piece).split(b"\n")
+        for line in whole:
+            yield _text(line)
+        if len(kept) > 16 * _LONGEST:
+            yield _text(kept)
+            kept = b""
+    if kept:
+        yield _text(kept)
+
+
+def _text(line: bytes) -> str:
+    text = _COLOURS.sub("", line.decode(errors="replace")).rstrip("\r")
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

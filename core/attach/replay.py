@@ -1,0 +1,134 @@
+"""Bringing an attached agent back to a step: its program runs again, and is told what it was told before.
+
+Its questions are answered from the record, as long as they are the recorded
+ones, and what it does in the page is let happen, up to the step.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+
+from core.attach.attachment import Attachment, HeldAct
+from core.attach.gateway import AgentQuestion
+from core.attach.wire_formats import error_body
+from core.browser.checkpoints.checkpoint import (
+    Brought,
+    Checkpoint,
+    RestoreContext,
+    RestoreError,
+    Strategy,
+    WouldRepeat,
+)
+from core.schema.messages import LLMReply
+from core.schema.step import Acted, CallRecord, Reviewed, record_of
+from core.trace.prompt_words import difference, lasting, words_of
+from core.trace.store import TraceStore
+
+_SKIPPED = "The person who debugged this agent had refused it."
+
+
+class _RecordedCall(NamedTuple):
+    call: CallRecord
+    words: str
+    """What was asked; empty where a person had changed it, and anything is taken for it."""
+    reply: LLMReply | None
+    """None where it had failed."""
+
+
+class _RecordedStep(NamedTuple):
+    number: int
+    calls: list[_RecordedCall]
+    acted: Acted | None
+    reviewed: Reviewed | None
+
+    @property
+    def has_act(self) -> bool:
+        """Whether the agent did something in the page, or was about to."""
+        return self.acted is not None and (self.acted.effect == "page action" or self.acted.outcome != "done")
+
+
+class ProgramReplay(Strategy):
+    """Runs the program again, up to a step of a recorded run."""
+
+    name = "the agent's program, answered from the record"
+
+    def __init__(
+        self, store: TraceStore, run: int, attachment: Attachment, start: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`start` starts the program; it is called once the task was begun anew."""
+        self._store = store
+        self._run = run
+        self._attachment = attachment
+        self._start = start
+
+    async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+        """Lead the program back; raises RestoreError where it asks or does something else than it did."""
+        if reason := ground.repeats(checkpoint.inputs):
+            raise WouldRepeat(reason)
+        if not ground.fresh:
+            await ground.reopen()
+        await self._start()
+        for row in self._store.steps(self._run):
+            if row.number >= checkpoint.step:
+                break
+            step = self._recorded(row.number)
+            await self._answer(step)
+            if step.has_act:
+                await self._act(step, ground)
+        await self._attachment.arrival()  # Now it stands where the step began.
+        return Brought()
+
+    def _recorded(self, number: int) -> _RecordedStep:
+        detail = self._store.step(self._run, number)
+        edited = any(one.kind == "prompt" for one in detail.interventions)
+        calls = []
+        for call in detail.calls:
+            prompt = self._store.prompt(call)
+            words = "" if edited else words_of(prompt.messages, prompt.tools)
+            calls.append(_RecordedCall(call, words, self._store.reply(call)))
+        return _RecordedStep(
+            number, calls, record_of(Acted, detail.records), record_of(Reviewed, detail.records)
+        )
+
+    async def _answer(self, step: _RecordedStep) -> None:
+        """Answer the questions of a step; of several that were out at once each finds its own."""
+        left = list(step.calls)
+        while left:
+            arrival = await self._attachment.arrival()
+            if not isinstance(arrival, AgentQuestion):
+                did = "ended" if arrival is None else f"did something ({arrival.act})"
+                raise RestoreError(f"At step {step.number} the agent {did} where it had asked its LLM.")
+            asked = words_of(arrival.request.messages, arrival.request.tools)
+            same = next((one for one in left if not one.words or lasting(one.words) == lasting(asked)), None)
+            if same is None:
+                raise RestoreError(
+                    f"At step {step.number} the agent asks something else than in call {left[0].call.number}:\n"
+                    f"{difference(left[0].words, asked)}"
+                )
+            left.remove(same)
+            self._attachment.take(arrival)
+            if same.reply is None:
+                arrival.refuse(502, error_body(same.call.error or "The call had failed.", "upstream_error"))
+            else:
+                arrival.answer(same.reply)
+
+    async def _act(self, step: _RecordedStep, ground: RestoreContext) -> None:
+        arrival = await self._attachment.arrival()
+        if not isinstance(arrival, HeldAct):
+            did = "ended" if arrival is None else "asked its LLM"
+            raise RestoreError(
+                f"At step {step.number} the agent {did} where it had done something in the page."
+            )
+        acted, reviewed = step.acted, step.reviewed
+        assert acted is not None
+        if acted.outcome == "skipped":
+            self._attachment.refuse(arrival, _SKIPPED)
+            return
+        before = ground.tabs.mark()
+        if reviewed is not None and reviewed.edited:
+            self._attachment.swallow(arrival)
+            for one in acted.inputs:
+                await ground.actor.act(one.action)
+        else:
+            self._attachment.release(arrival)
+            await arrival.over()
+        await ground.tabs.settle(before)

@@ -1,0 +1,267 @@
+"""A run of an attached agent: its phases wait for what the agent asks and does, where ours would decide and act.
+
+A step begins with a question of the agent to its LLM, or with an act that no
+question came before, and has at most one act: further acts that follow the
+same reply are steps of their own, as the queue of an agent of ours is. Where
+observe, decide and commit lie is inferred from that.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.agent.llm_calls import Asker, HeldCall, HeldReply, Hold, cancel_call, why_cancelled
+from core.agent.loop import AgentRun
+from core.agent.phases.act import act
+from core.agent.phases.choice import decide
+from core.agent.phases.page import observe
+from core.agent.phases.registry import ENTRIES, PhaseEntry, PhaseTools
+from core.agent.prompt_builder import Prompter
+from core.agent.state import RunState
+from core.agent.world import World
+from core.attach.acts_named import NamedAct, finished, named
+from core.attach.attachment import REFUSED, Attachment, HeldAct
+from core.attach.gateway import AgentQuestion
+from core.attach.upstream import QuestionLLM, refuse
+from core.attach.wire_formats import error_body
+from core.browser.actor import Actor, Located
+from core.browser.channel import PageGone
+from core.llm.replies import load_json, split_thinking
+from core.schema.action import Action, AgentAct, Stop
+from core.schema.errors import ActionError, BrowserError, LLMError
+from core.schema.messages import LLMReply
+from core.schema.step import Acted, Decided, Observed, Phase, Proposal
+from core.schema.task import Verdict
+from core.trace.records import RunOutcome
+from core.trace.store import TraceStore
+
+NOTHING = AgentAct(words="nothing in the page")
+"""What an agent does that asks its LLM again at once."""
+_NO_ELEMENT = 0
+"""No element has this ref."""
+_CUT = "The answer was withdrawn in Backstep before its end."
+_THOUGHTS = (
+    "thinking",
+    "thought",
+    "thoughts",
+    "think",
+    "reasoning",
+    "evaluation_previous_goal",
+    "memory",
+    "next_goal",
+)
+"""Under these names agents have their LLM put down what it thinks, where it answers in JSON."""
+
+
+class AttachedRun(AgentRun):
+    """A run that an agent of its own carries out; made by `open_run` with `make`."""
+
+    has_preset = False
+
+    def __init__(
+        self, store: TraceStore, world: World, prompter: Prompter, state: RunState, attachment: Attachment
+    ) -> None:
+        self.attachment = attachment
+        """The agent."""
+        self.on_end: Callable[[], object] = lambda: None
+        """Is called once the run goes on no more."""
+        self._decider = _Decider(attachment, prompter.asker, world)
+        world.actor = _AgentActor(world, self._decider, attachment)
+        super().__init__(store, world, prompter, state, phases=self._entries())
+
+    def _entries(self) -> Mapping[Phase, PhaseEntry]:
+        return {
+            **ENTRIES,
+            "observe": PhaseEntry(self._observe),
+            "decide": PhaseEntry(
+                lambda tools: decide(tools.state, self._decider.decide, tools.carrying_out, tools.prompter),
+                asks_llm=lambda _: isinstance(self.attachment.next, AgentQuestion),
+            ),
+            "act": PhaseEntry(self._act),
+        }
+
+    async def _observe(self, tools: PhaseTools) -> Observed:
+        """Read the page once the agent asks or does something."""
+        arrival = await self.attachment.arrival()
+        tabs = self.world.tabs
+        if isinstance(arrival, HeldAct) and arrival.tab in await tabs.host.tabs():
+            if arrival.tab != tabs.current.tab:
+                await tabs.make_current(arrival.tab)
+        else:
+            await tabs.follow()
+        return await observe(tools.state, self.world, tools.pages)
+
+    async def _act(self, tools: PhaseTools) -> Acted:
+        state, decider = tools.state, self._decider
+        if state.pending.action == NOTHING and not state.pending.skip:
+            state.acted = Acted(effect="none", outcome="done", message="It asked its LLM again at once.")
+            return state.acted
+        try:
+            return await act(state, self.world, tools.prompter, tools.history)
+        finally:
+            decider.refuse_held(state.pending.note or REFUSED)
+
+    def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
+        async def held_with_clock(held: HeldCall | HeldReply) -> None:
+            with self.attachment.clock.hold():
+                await hold(held)
+
+        super().hold_calls(held_with_clock, replies)
+
+    def _reread_preset(self) -> None:
+        """It goes by no file."""
+
+    async def finish(self, outcome: RunOutcome, error: str = "", verdict: Verdict | None = None) -> None:
+        await super().finish(outcome, error, verdict)
+        self._let_go()
+
+    def leave(self) -> None:
+        super().leave()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self.attachment.close()
+        self.on_end()
+
+
+class _Decider:
+    """Answers the agent's questions, and waits for what it does with the answer."""
+
+    def __init__(self, attachment: Attachment, asker: Asker, world: World) -> None:
+        self._attachment = attachment
+        self._asker = asker
+        self._world = world
+        self._thought = ""
+        self.held: tuple[HeldAct, NamedAct] | None = None
+        """What the agent is about to do, until it is let happen or not."""
+
+    def refuse_held(self, why: str) -> None:
+        """Refuse what was held and not let happen, and what the agent tries instead."""
+        held, self.held = self.held, None
+        if held is not None and held[0].waits:
+            self._attachment.refuse(held[0], why)
+
+    async def decide(self, state: RunState) -> Decided:
+        """Return what the agent does next."""
+        asks = isinstance(await self._attachment.arrival(), AgentQuestion)
+        calls = await self._answers(state) if asks else ()
+        arrival = await self._attachment.arrival()
+        if isinstance(arrival, HeldAct):
+            proposal = await self._named(arrival)
+        elif arrival is None:
+            proposal = Proposal(action=Stop(answer=""), remark=self._attachment.ended)
+        else:
+            proposal = Proposal(action=NOTHING, thought=self._thought)
+        return Decided(proposal=proposal, calls=calls, from_queue=not calls and arrival is not None)
+
+    async def _named(self, held: HeldAct) -> Proposal:
+        try:
+            one = await named(held.act, self._world.tabs.current, held.node)
+        except (BrowserError, PageGone, ActionError):
+            one = NamedAct(AgentAct(words=str(held.act)))
+        self.held = held, one
+        guessed = "It is a script that seems to act, by its words." if held.act.guessed else ""
+        return Proposal(action=one.action, thought=self._thought, remark=guessed)
+
+    async def _answers(self, state: RunState) -> tuple[int, ...]:
+        """Answer the questions of the step, and return the numbers of their calls.
+
+        These are the first, those that come while one is out, and those that
+        follow one that failed. Cancelled, it gives back what nothing was answered of.
+        """
+        calls: list[int] = []
+        out: dict[asyncio.Task[int], AgentQuestion] = {}
+        try:
+            while out or not calls:
+                arrival = self._attachment.next
+                if isinstance(arrival, AgentQuestion):
+                    self._attachment.take(arrival)
+                    out[asyncio.ensure_future(self._answer(state, arrival))] = arrival
+                    continue
+                if not out and (arrival is not None or self._attachment.ended):
+                    break
+                waited: set[asyncio.Future[Any]] = {*out, self._attachment.change()}
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+                for task in [one for one in out if one.done()]:
+                    del out[task]
+                    with contextlib.suppress(LLMError):  # The agent has been told, as by its server.
+                        calls.append(task.result())
+        except BaseException as error:
+            for task, question in reversed(out.items()):
+                cancel_call(task, str(error) or "cancelled")
+                await asyncio.wait([task])
+                if question.begun:
+                    question.refuse(503, error_body(_CUT, "withdrawn"))
+                elif not question.over.is_set():
+                    self._attachment.give_back(question)
+            raise
+        return tuple(filter(None, calls))
+
+    async def _answer(self, state: RunState, question: AgentQuestion) -> int:
+        """Answer one question, and return the number of its call; 0 where its client has gone away."""
+        by = QuestionLLM(
+            question, self._asker.answerer("agent"), holds_replies=self._asker.may_hold_replies()
+        )
+        asking = asyncio.ensure_future(self._asker.ask(state, question.request, by=by))
+        left = asyncio.ensure_future(question.left.wait())
+        try:
+            await asyncio.wait([asking, left], return_when=asyncio.FIRST_COMPLETED)
+            if not asking.done():
+                cancel_call(asking, "The agent has given the call up.")
+                await asyncio.wait([asking])
+                return 0
+            reply, number = asking.result()
+        except LLMError as error:
+            refuse(question, error)
+            raise
+        except asyncio.CancelledError:
+            cancel_call(asking, why_cancelled("cancelled"))
+            await asyncio.wait([asking])
+            raise
+        finally:
+            left.cancel()
+        self._thought = thought_of(reply)
+        by.complete(reply)
+        return number
+
+
+def thought_of(reply: LLMReply) -> str:
+    """Return what an LLM has put down as its thought, by where agents commonly have it put that."""
+    thinking, said = split_thinking(reply.text)
+    try:
+        found = load_json(said)
+    except ValueError:
+        return reply.reasoning or thinking or said
+    parts = _parts(found) if isinstance(found, dict) else []
+    return reply.reasoning or thinking or "\n".join(parts)
+
+
+def _parts(found: dict[str, Any]) -> list[str]:
+    parts = [value for name in _THOUGHTS if isinstance(value := found.get(name), str) and value]
+    inner = [_parts(value) for value in found.values() if isinstance(value, dict)]
+    return [*parts, *(one for part in inner for one in part)]
+
+
+class _AgentActor(Actor):
+    """Lets happen what the agent is about to do; another action, which a person wants instead, is carried out by us."""
+
+    def __init__(self, world: World, decider: _Decider, attachment: Attachment) -> None:
+        super().__init__(world.tabs)
+        self._decider = decider
+        self._attachment = attachment
+
+    async def act(self, action: Action) -> Located | None:
+        if self._decider.held is None:
+            return await super().act(action)
+        held, one = self._decider.held
+        self._decider.held = None
+        if action != one.action:
+            self._attachment.swallow(held)
+            return await super().act(action)
+        if not held.waits:
+            raise ActionError("The agent has given it up meanwhile.")
+        self._attachment.release(held)
+        await held.over()
+        located = one.located or Located(ref=_NO_ELEMENT, label="")
+        return located.replace(action=finished(one, held.act))

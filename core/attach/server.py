@@ -1,0 +1,67 @@
+"""The loopback server that an attached program is given addresses of."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from core.schema.errors import BackstepError
+
+_LARGEST_MESSAGE = 256 << 20
+"""Bytes of a message of the browser's protocol: a picture of a long page has some."""
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.begun = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.begun.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # Signals are the program's own to handle.
+
+
+class AgentServer:
+    """Serves an application on a free port of this machine, on the running loop."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.port = 0
+        self._socket = socket.socket()
+        config = uvicorn.Config(
+            app,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+            ws="websockets-sansio",
+            ws_max_size=_LARGEST_MESSAGE,
+            ws_per_message_deflate=False,
+            ws_ping_interval=None,
+        )
+        self._server = _Server(config)
+        self._serving: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to serve; raises BackstepError where no port can be had."""
+        try:
+            self._socket.bind(("127.0.0.1", 0))
+        except OSError as error:
+            raise BackstepError(f"No port can be had on this machine: {error.strerror}.") from error
+        self.port = self._socket.getsockname()[1]
+        self._serving = asyncio.ensure_future(self._server.serve(sockets=[self._socket]))
+        await self._server.begun.wait()
+
+    async def close(self) -> None:
+        """End the connections and stop."""
+        self._server.should_exit = True
+        if self._serving is not None:
+            await asyncio.wait([self._serving])
+        self._socket.close()

@@ -1,0 +1,125 @@
+"""Who answers an attached agent: the user's LLM server in the agent's own words, or any other LLM of ours."""
+
+from collections.abc import Callable
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from core.agent.llm_calls import Answerer
+from core.attach.gateway import AgentQuestion
+from core.attach.wire_formats import RESPONSES, error_body
+from core.llm.embedding import HashedWords
+from core.llm.errors import RelayError
+from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.schema.errors import LLMError
+from core.schema.messages import LLM, LLMReply, LLMRequest, Retry
+
+_NO_SUCH_PATH = (404, 405, 501)
+
+
+class QuestionLLM:
+    """Answers one question; an `Answerer` of a run.
+
+    Where the LLM is behind a server, the request goes there as it came and the
+    bytes of the answer go back as they come, unless they are to be held.
+    """
+
+    def __init__(self, question: AgentQuestion, llm: Answerer, *, holds_replies: bool) -> None:
+        self.name = llm.name
+        self.takes_images = llm.takes_images
+        self._question = question
+        self._llm = llm
+        self._holds = holds_replies
+        self._came: list[bytes] = []
+        self._reply: LLMReply | None = None
+
+    @property
+    def passed_on(self) -> bool:
+        """Whether the agent has some of the answer already."""
+        return self._question.begun
+
+    async def reply(
+        self,
+        request: LLMRequest,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        on_retry: Callable[[Retry], None] | None = None,
+    ) -> LLMReply:
+        """Ask, and pass on what comes; raises LLMError."""
+        llm = self._llm
+        if isinstance(llm, OpenAICompatibleLLM):
+            try:
+                self._reply = await self._relayed(llm, request, on_text)
+            except RelayError as error:
+                # Most servers but OpenAI's have chat completions only.
+                if error.status not in _NO_SUCH_PATH or self._question.format is not RESPONSES:
+                    raise
+                self._came.clear()
+            else:
+                return self._reply
+        self._reply = await llm.reply(request, on_text=on_text, on_retry=on_retry)
+        return self._reply
+
+    async def _relayed(
+        self, llm: OpenAICompatibleLLM, request: LLMRequest, on_text: Callable[[str], None] | None
+    ) -> LLMReply:
+        question = self._question
+        return await llm.relay(
+            question.format.path,
+            question.format.rewritten(question.body, question.request, request),
+            request,
+            question.format.assembly(),
+            pass_on=self._came.append if self._holds or not question.streamed else question.pass_on,
+            on_text=on_text,
+        )
+
+    def complete(self, reply: LLMReply) -> None:
+        """Give the agent what has not gone back yet: the answer as it came, or `reply` where that is another one."""
+        question = self._question
+        if question.begun:
+            question.end()
+        elif reply == self._reply and self._came:
+            question.pass_on(b"".join(self._came))
+            question.end()
+        else:
+            question.answer(reply)
+
+
+def refuse(question: AgentQuestion, error: LLMError) -> None:
+    """Tell the agent's client that its question failed, as the server would have."""
+    status = error.status if isinstance(error, RelayError) else 0
+    question.refuse(status or 502, error_body(str(error), "upstream_error"))
+
+
+async def answer_beside(llm: LLM, path: str, body: dict[str, Any] | None) -> Response:
+    """Answer what is no question of the agent's: the list of models, and embeddings."""
+    if path == "/embeddings" and body is not None:
+        return await _embeddings(llm, body)
+    model = {"id": llm.name, "object": "model", "created": 0, "owned_by": "backstep"}
+    listed = path == "/models"
+    return JSONResponse(
+        {"object": "list", "data": [model]} if listed else {**model, "id": path.split("/", 2)[2]}
+    )
+
+
+async def _embeddings(llm: LLM, body: dict[str, Any]) -> Response:
+    given = body.get("input")
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+        return JSONResponse(
+            error_body("input must be a text or a list of texts.", "invalid_request_error"), 400
+        )
+    if isinstance(llm, OpenAICompatibleLLM):
+        found = await llm.embeddings(texts)
+        if isinstance(found, dict):
+            return JSONResponse(found)
+        return JSONResponse(
+            error_body(f"{llm.server} {found.reason}.", "upstream_error"), found.status or 502
+        )
+    vectors = await HashedWords().embed(texts)
+    data = [
+        {"object": "embedding", "index": at, "embedding": vector.tolist()}
+        for at, vector in enumerate(vectors)
+    ]
+    used = {"prompt_tokens": 0, "total_tokens": 0}
+    return JSONResponse({"object": "list", "data": data, "model": "built-in", "usage": used})

@@ -1,0 +1,125 @@
+"""What is read from the messages that clients of the protocol send; those of Playwright are as it sent them."""
+
+from typing import Any
+
+import pytest
+
+from core.attach.page_acts import Fold, PageAct, read
+
+
+def message(method: str, **params: Any) -> dict[str, Any]:
+    return {"id": 1, "method": method, "params": params}
+
+
+def mouse(kind: str, x: float = 10, y: float = 20, **more: Any) -> dict[str, Any]:
+    return message("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+
+def key(kind: str, name: str, text: str = "", modifiers: int = 0) -> dict[str, Any]:
+    return message("Input.dispatchKeyEvent", type=kind, key=name, text=text, modifiers=modifiers)
+
+
+def of_playwright(function: str) -> dict[str, Any]:
+    declared = "(utilityScript, ...args) => utilityScript.evaluate(...args)"
+    arguments = [{"objectId": "7"}, {"value": True}, {"value": True}, {"value": function}, {"value": 2}]
+    return message("Runtime.callFunctionOn", functionDeclaration=declared, objectId="7", arguments=arguments)
+
+
+def folded(*messages: dict[str, Any]) -> list[PageAct]:
+    folds = list[Fold]()
+    for one in messages:
+        part = read(one)
+        if part is not None and not (folds and folds[-1].takes(part)):
+            folds.append(Fold(part))
+    return [one.act for one in folds]
+
+
+def test_moving_pressing_and_releasing_is_one_click() -> None:
+    acts = folded(
+        mouse("mouseMoved", buttons=0),
+        mouse("mousePressed", button="left", buttons=1, clickCount=1),
+        mouse("mouseReleased", button="left", buttons=0, clickCount=1),
+    )
+    assert acts == [PageAct(kind="click", x=10, y=20)]
+
+
+def test_two_quick_clicks_are_a_double_click_and_two_slow_ones_are_two() -> None:
+    press, release = mouse("mousePressed", clickCount=1), mouse("mouseReleased", clickCount=1)
+    again = mouse("mousePressed", clickCount=2), mouse("mouseReleased", clickCount=2)
+    assert [one.clicks for one in folded(press, release, *again)] == [2]
+    assert len(folded(press, release, press, release)) == 2
+
+
+def test_letters_and_inserted_text_are_typed_together_and_enter_is_a_press() -> None:
+    acts = folded(
+        message("Input.insertText", text="Ad"),
+        key("keyDown", "a", "a"),
+        key("keyUp", "a"),
+        key("keyDown", "Enter", "\r"),
+        key("keyUp", "Enter"),
+        key("rawKeyDown", "a", modifiers=2),
+    )
+    assert [(one.kind, one.text) for one in acts] == [
+        ("type", "Ada"),
+        ("press", "Enter"),
+        ("press", "Control+a"),
+    ]
+
+
+def test_moving_with_the_button_down_is_a_drag() -> None:
+    acts = folded(
+        mouse("mousePressed", x=5, y=6, clickCount=1),
+        mouse("mouseMoved", buttons=1),
+        message("Input.dispatchDragEvent", type="drop", x=1, y=2),
+    )
+    assert acts == [PageAct(kind="drag", x=5, y=6, to_x=1, to_y=2)]
+
+
+def test_turns_of_the_wheel_are_added() -> None:
+    turn = mouse("mouseWheel", deltaX=0, deltaY=100)
+    assert folded(turn, turn) == [PageAct(kind="scroll", x=10, y=20, dy=200)]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kind"),
+    [
+        (message("Page.navigate", url="http://shop/"), "goto"),
+        (message("Page.navigateToHistoryEntry", entryId=4), "history"),
+        (message("DOM.setFileInputFiles", files=["/a.txt"], objectId="3"), "upload"),
+        (message("Target.createTarget", url="about:blank"), "new tab"),
+        (of_playwright("async ([injected, node, { optionsToSelect, options }]) => {}"), "select"),
+        (of_playwright("() => document.querySelector('a').click()"), "script"),
+        (
+            message(
+                "Runtime.callFunctionOn", functionDeclaration="function() { this.click() }", objectId="9"
+            ),
+            "script",
+        ),
+        (message("Runtime.evaluate", expression="location.href = '/cart'"), "script"),
+        (message("Runtime.evaluate", expression="input.value = 'Ada'"), "script"),
+    ],
+)
+def test_it_is_known_what_acts(sent: dict[str, Any], kind: str) -> None:
+    part = read(sent)
+    assert part is not None
+    assert part.act.kind == kind
+    assert part.act.guessed == (kind == "script")
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        message("Runtime.evaluate", expression="document.title"),
+        message("Runtime.evaluate", expression="input.value === 'Ada'"),
+        message("Page.captureScreenshot"),
+        message("DOM.getDocument"),
+        of_playwright("async ([injected, node, { value }]) => injected.fill(node, value)"),
+        of_playwright("([injected, node]) => { node.scrollIntoView(); return injected.elementState(node) }"),
+        of_playwright("(h) => h.stop()"),
+        message("Runtime.evaluate", expression="function click(node) { node.click() }" + " " * 30_000),
+        mouse("mouseMoved", buttons=0),
+        {"id": 1, "method": "Page.enable"},
+    ],
+)
+def test_what_only_reads_or_prepares_is_no_act(sent: dict[str, Any]) -> None:
+    assert read(sent) is None

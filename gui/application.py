@@ -72,7 +72,10 @@ class Application:
         task = OpenedTask(
             task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction
         )
-        window.tasks.open_task(task)
+        if opening.attach is not None:
+            features["attach"].attach(opening.attach)
+        else:
+            window.tasks.open_task(task)
         if not opening.chosen:
             window.tasks.welcome_at_first_start()
         code = int(self._qt.exec())

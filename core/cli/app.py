@@ -86,6 +86,51 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         )
         raise typer.Exit(open_window(arguments, settings))
 
+    @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+    def attach(
+        command: Annotated[
+            list[str] | None,
+            typer.Argument(
+                metavar="[--] PROGRAM [ARGUMENTS]…", help="The agent; none for one that you start yourself."
+            ),
+        ] = None,
+        task: Task = "",
+        seed: Seed = 0,
+        url: Url = "",
+        instruction: Instruction = "",
+        llm: LLMName = None,
+        base_url: BaseUrl = None,
+        db: Database = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+    ) -> None:
+        """Open the window and attach an agent of your own to its browser and to your LLM."""
+        problem = display_problem()
+        if problem:
+            say(problem)
+            raise typer.Exit(EXIT_WORLD)
+        from core.cli.window import WindowArguments
+        from core.debugger.attach.views import AttachRequest
+
+        settings = settings_with(llm=llm, base_url=base_url, db=db)
+        request = AttachRequest(
+            command=tuple(command or ()),
+            folder=str(Path.cwd()),
+            task=task,
+            seed=seed,
+            url=url,
+            instruction=instruction,
+        )
+        arguments = WindowArguments(
+            task=task,
+            chosen=True,
+            llm=llm or "",
+            task_files=tuple(path.absolute() for path in tasks_file or ()),
+            webarena=tuple(path.absolute() for path in webarena or ()),
+            attach=request,
+        )
+        raise typer.Exit(open_window(arguments, settings))
+
     @app.command()
     def tasks(as_json: AsJson = False, tasks_file: TaskFiles = None, webarena: WebArenaFiles = None) -> None:
         """List all tasks."""

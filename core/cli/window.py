@@ -4,6 +4,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
+from core.debugger.attach.views import AttachRequest
 from core.debugger.services import Services, open_services, user_llms
 from core.debugger.session import Session
 from core.environments.registry import Environments
@@ -24,6 +25,8 @@ class WindowArguments(Record):
     llm: str = ""
     task_files: tuple[Path, ...] = ()
     webarena: tuple[Path, ...] = ()
+    attach: AttachRequest | None = None
+    """The agent to attach, in place of opening a task."""
 
 
 def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:

@@ -24,7 +24,7 @@ class EditingController(FeatureController):
         super().__init__(window)
         self._service = service
         self._session = window.view
-        self._places: dict[str, tuple[int | None, int, int]] = {}
+        self._places: dict[str, tuple[int | None, int, str]] = {}
         """Run, step and held call at which each text was read."""
         self.editors: dict[str, TextEditor] = {}
         """The editors that were opened, by the name of their text."""
@@ -64,8 +64,8 @@ class EditingController(FeatureController):
         return editor
 
     @property
-    def _place(self) -> tuple[int | None, int, int]:
-        return self._session.run, self._session.step, self._session.held_call
+    def _place(self) -> tuple[int | None, int, str]:
+        return self._session.run, self._session.step, _held(self._session)
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
@@ -73,21 +73,21 @@ class EditingController(FeatureController):
         for name, editor in self.editors.items():
             if "/" not in name:
                 editor.show_run(self._why_not(name), self._gone_on(name))
-            moved = (before.step, before.phase, before.held_call) != (view.step, view.phase, view.held_call)
+            moved = (before.step, before.phase, _held(before)) != (view.step, view.phase, _held(view))
             if moved and editor.isVisible():
                 editor.check()
 
     def _why_not(self, name: str) -> str:
         if name != PROMPT:
             return why_no_edit(self._session, live=True)
-        return "" if self._session.held_call else "No LLM call is held"
+        return "" if _held(self._session) else "No LLM call is held"
 
     def _gone_on(self, name: str) -> str:
-        run, step, call = self._places[name]
-        if (run, step) == self._place[:2] and (name != PROMPT or call == self._place[2]):
+        run, step, held = self._places[name]
+        if (run, step) == self._place[:2] and (name != PROMPT or held == self._place[2]):
             return ""
         if name == PROMPT:
-            return f"Call {call} has gone on; your draft is kept. Reload (Alt+R) reads the prompt that is held now."
+            return f"{held} has gone on; your draft is kept. Reload (Alt+R) reads what is held now."
         return (
             f"The run has gone on since this was read at step {step}; your draft is kept. Apply puts it in place "
             "of what there is now, Reload (Alt+R) reads that."
@@ -98,6 +98,13 @@ class EditingController(FeatureController):
         """Ask which of the files is to be edited."""
         label = "A policy, preset, state space or prompt:"
         ask_line(self.window, "Edit a file of the agent", label, self._service.open, choices=names, only=True)
+
+
+def _held(view: SessionView) -> str:
+    """Return what of which call is held, in words, or nothing."""
+    if view.held_reply:
+        return f"The reply to call {view.held_reply}"
+    return f"Call {view.held_call}" if view.held_call else ""
 
 
 install = EditingController

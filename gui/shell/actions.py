@@ -198,10 +198,10 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "edit_prompt",
-        "Edit the &prompt of the held call…",
+        "Edit the held &prompt or reply…",
         "Ctrl+P, P",
         "comment-discussion",
-        "Edit what a held LLM call is about to send",
+        "Edit what a held LLM call is about to send, or the reply before the agent reads it",
     ),
     Command(
         "edit_observation",
@@ -361,6 +361,13 @@ COMMANDS: tuple[Command, ...] = (
     Command("slower", "S&lower", "Ctrl+[", "chevron-left", "Wait longer between the steps of a run"),
     Command(
         "max_steps", "Step limit…", "Ctrl+Shift+L", "dashboard", "After how many page actions a run ends"
+    ),
+    Command(
+        "attach",
+        "Attach &your agent…",
+        "Ctrl+Shift+A",
+        "plug",
+        "Run an agent of your own in this window's browser, and step it",
     ),
     Command(
         "llm_settings", "&LLM settings…", "Ctrl+,", "settings-gear", "Add an LLM, or change base URL and key"

@@ -116,6 +116,7 @@ class WindowCommands(QObject):
             "faster": window.menus.faster,
             "slower": window.menus.slower,
             "max_steps": self._on_max_steps,
+            "attach": window.attach_requested.emit,
             "llm_settings": window.llm_settings_requested.emit,
             "search_runs": window.tool_bar.focus_search,
             "find": self._on_find,
@@ -181,11 +182,13 @@ class WindowCommands(QObject):
             return why_no_edit(view, live=live, name=edit)
 
         held = (
-            "" if view.held_call else "No LLM call is held: stop before the next one first (Ctrl+Shift+F10)"
+            ""
+            if view.held_call or view.held_reply
+            else "No LLM call is held: stop before the next one first (Ctrl+Shift+F10)"
         )
         return {
             "undo_edit": ""
-            if view.prompt_edited
+            if view.held_edited
             else why() or ("" if view.undoable else "There is no edit to undo"),
             **{name: why(text) for name, text in _TEXTS.items()},
             "edit_prompt": held,

@@ -43,6 +43,7 @@ _RUN = (
     ("add_breakpoint", "add_watch"),
     ("success", "failure"),
     ("max_steps",),
+    ("attach",),
 )
 _ACTION = (("accept", "skip", "fire_remedy"), ("point", "handover", "record"))
 _VIEW = (("search_runs", "find", "library"), ("previous", "next_recorded", "now", "why"))

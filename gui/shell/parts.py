@@ -42,6 +42,7 @@ class WindowParts(QMainWindow):
     """The main window without what happens in it; see `MainWindow`."""
 
     llm_settings_requested = Signal()
+    attach_requested = Signal()
     # What one feature asks of another, which it does not know.
     compare_requested = Signal(int, int)
     """Two runs, to be shown beside each other."""

@@ -23,7 +23,9 @@ def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
     if view.held_call:
         return f"Call {view.held_call} is held: only its prompt can be changed until you go on (F5, F10)"
     if view.held_reply:
-        return f"Call {view.held_reply} is held after its reply: go on first (F5, F10)"
+        return (
+            f"The reply to call {view.held_reply} is held: only it can be changed until you go on (F5, F10)"
+        )
     if view.held_request:
         return "A request is held: let it go (F5, F10) or refuse it (Ctrl+J) first"
     if view.mode not in RESTING:

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from core.debugger.attach.views import AttachRequest
 from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
 from core.debugger.exemplars.library.views import Query
 from core.debugger.experiments.bisect import BisectRequest
@@ -69,6 +70,8 @@ class Remembered:
     """Which runs of the tree are open, and which branches folded."""
     fork = _Kept("last/fork", Changes(), Changes.model_validate_json, _to_json)
     """What was chosen for the last fork."""
+    attach = _Kept("last/attach", AttachRequest(), AttachRequest.model_validate_json, _to_json)
+    """The agent that was attached last."""
     bisect = _Kept[BisectRequest | None]("last/bisect", None, BisectRequest.model_validate_json, _to_json)
     """What was asked of the last bisection."""
     worth = _Kept[EvaluationRequest | None](

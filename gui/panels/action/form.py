@@ -47,6 +47,8 @@ class ActionForm(QFrame):
         self._kind = ""
         self._action: Action | None = None
         self.problem = ""
+        self.proposed = ""
+        """The action that waits, which may be taken as it is, whatever it is called."""
         """Why the action cannot be taken; empty where it can."""
         self.setProperty("card", True)
         self.kinds = labelled(QComboBox(self), "Action")
@@ -283,7 +285,9 @@ class ActionForm(QFrame):
         self._judge("", "")
 
     def _judge(self, problem: str, wrong: str) -> None:
-        if not problem and self._action is not None and self._allowed:
+        if self.text and self.text == self.proposed:
+            problem = wrong = ""
+        elif not problem and self._action is not None and self._allowed:
             problem = Permissible(actions=self._allowed).problem(self._action) or ""
         for name, field in self._fields.items():
             if not isinstance(field, FlagField):

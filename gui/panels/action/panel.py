@@ -149,6 +149,7 @@ class ActionPanel(QWidget):
         before, self._view = self._view, view
         draft = self.form.text
         changed = self.changed and before.editable
+        self.form.proposed = view.action
         self.form.show_options(view.form, view.elements)
         if self.answering:
             self._base = ""

@@ -286,7 +286,7 @@ def test_an_edit_of_the_held_prompt_is_undone_by_the_same_key(shown, session, qt
     show(qtbot, shown, session, held_call=3)
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == []
-    show(qtbot, shown, session, held_call=3, prompt_edited=True)
+    show(qtbot, shown, session, held_call=3, held_edited=True)
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == [("undo",)]
 
@@ -330,7 +330,7 @@ def edits_of(window: MainWindow):
         ({"mode": "ended"}, "a run under way can be changed"),
         ({"handed_over": True}, "give it back first (F6)"),
         ({"held_call": 3}, "all 3 is held"),
-        ({"held_reply": 3}, "all 3 is held after its reply: go on first"),
+        ({"held_reply": 3}, "reply to call 3 is held: only it can be changed"),
         ({"held_request": "POST http://x/"}, "request is held: let it go (F5, F10) or refuse it (Ctrl+J)"),
     ],
 )

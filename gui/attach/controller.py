@@ -1,0 +1,62 @@
+"""Agents that others wrote: the dialog that attaches one, and what it was last asked for."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+
+from core.debugger.attach.views import AttachRequest, AttachView
+from core.debugger.snapshots import Catalogue
+from gui.attach.dialog import AttachDialog
+from gui.shell.feature import FeatureController, present
+from gui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from core.debugger.attach.service import AttachService
+
+
+class AttachController(FeatureController):
+    """Opens the dialog, passes on what it asks for, and shows what comes back."""
+
+    def __init__(self, window: MainWindow, service: "AttachService") -> None:
+        super().__init__(window)
+        self._service = service
+        self._view = AttachView()
+        self._tasks: tuple[str, ...] = ()
+        self.dialog: AttachDialog | None = None
+        """The dialog, once it was opened."""
+        self.follow(service.changed, self._show_view)
+        self.follow(window.session.catalogue_changed, self._show_catalogue)
+        window.attach_requested.connect(self.open)
+
+    @Slot()
+    def open(self) -> None:
+        """Show the dialog, with what was attached last."""
+        if self.dialog is None:
+            self.dialog = AttachDialog(self.window.theme, self.window)
+            self.dialog.attach_requested.connect(self._on_attach)
+            self.dialog.detach_requested.connect(self._service.detach)
+            self.dialog.offer(self._view.request or self.window.remembered.attach)
+            self.dialog.offer_tasks(self._tasks)
+            self.dialog.show_view(self._view)
+        present(self.dialog)
+
+    def _on_attach(self, request: AttachRequest) -> None:
+        self.window.remembered.attach = request
+        self._service.attach(request)
+
+    @Slot(object)
+    def _show_view(self, view: AttachView) -> None:
+        self._view = view
+        if self.dialog is not None:
+            self.dialog.show_view(view)
+        elif view.problem or (view.addresses is not None and view.request and not view.request.command):
+            self.open()  # There is something to be read: a problem, or addresses for a program elsewhere.
+
+    @Slot(object)
+    def _show_catalogue(self, catalogue: Catalogue) -> None:
+        self._tasks = tuple(one.id for one in catalogue.tasks)
+        if self.dialog is not None:
+            self.dialog.offer_tasks(self._tasks)
+
+
+install = AttachController

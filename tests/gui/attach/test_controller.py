@@ -1,0 +1,65 @@
+"""Attach an agent: opened by its command, remembered, and by itself where there is something to be read."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.debugger.attach.views import AttachRequest, AttachView
+from core.debugger.snapshots import Catalogue
+from core.schema.task import Task
+from gui.attach.controller import AttachController
+from gui.shell.main_window import MainWindow
+from tests.gui.attach.test_dialog import ADDRESSES, ATTACHED, REQUEST
+from tests.gui.stand_ins import AskedService, AskedSession
+
+
+@pytest.fixture
+def service() -> AskedService:
+    return AskedService()
+
+
+@pytest.fixture
+def controller(window: MainWindow, service: AskedService) -> AttachController:
+    return AttachController(window, service)
+
+
+def test_the_command_opens_it_and_its_request_is_passed_on_and_remembered(window, controller, service):
+    window.actions_by_name["attach"].trigger()
+    assert controller.dialog.isVisible()
+    controller.dialog.offer(REQUEST)
+    controller.dialog.attach_button.click()
+    assert service.asked == [("attach", REQUEST)]
+    assert window.remembered.attach == REQUEST
+
+
+def test_it_offers_what_was_attached_last(window, controller):
+    window.remembered.attach = REQUEST
+    controller.open()
+    assert controller.dialog.request == REQUEST
+
+
+def test_an_agent_that_runs_opens_no_dialog_of_its_own(controller, service, qtbot: QtBot):
+    for view in (ATTACHED, ATTACHED.replace(running=False), ATTACHED.replace(addresses=None, running=False)):
+        service.changed.send(view)
+        qtbot.waitUntil(lambda view=view: controller._view == view)
+    assert controller.dialog is None
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        AttachView(request=AttachRequest(), addresses=ADDRESSES),
+        AttachView(request=REQUEST, problem="There is no program pyton."),
+    ],
+)
+def test_addresses_for_a_program_elsewhere_and_problems_open_it(controller, service, qtbot: QtBot, view):
+    service.changed.send(view)
+    qtbot.waitUntil(lambda: controller.dialog is not None)
+    assert controller.dialog.isVisible()
+
+
+def test_tasks_are_completed_by_their_names(controller, session: AskedSession, qtbot: QtBot):
+    task = Task(id="shop/buy-1", environment="shop", instruction="Buy.")
+    session.catalogue_changed.send(Catalogue(tasks=(task,)))
+    qtbot.waitUntil(lambda: controller._tasks == ("shop/buy-1",))
+    controller.open()
+    assert controller.dialog.task.completer().model().rowCount() == 1

@@ -1,0 +1,66 @@
+"""An agent of somebody else's, as a program of its own, in a real window."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.debugger.attach.service import AttachService
+from core.debugger.attach.views import AttachRequest, AttachView
+from tests.gui.live.test_window import LiveWindow
+from tests.llm_server import LLMServer
+
+AGENT = """
+import os, sys
+from openai import OpenAI
+from playwright.sync_api import sync_playwright
+
+client = OpenAI()
+with sync_playwright() as playwright:
+    browser = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
+    page = browser.contexts[0].pages[0]
+    print("attached to", page.url, flush=True)
+    while True:
+        prompt = os.environ["BACKSTEP_TASK"] + "\\n" + page.inner_text("body")
+        reply = client.chat.completions.create(
+            model="test-model", messages=[{"role": "user", "content": prompt}]
+        ).choices[0].message.content
+        print("told", reply, flush=True)
+        if reply == "done":
+            break
+        for name in reply.split(", "):
+            page.get_by_role("button", name=name, exact=True).click()
+"""
+"""It clicks the buttons that its LLM names."""
+
+
+class AttachedWindow(LiveWindow):
+    """A window on a session, with an agent attached."""
+
+    def __init__(self, qtbot: QtBot, folder: Path, server: LLMServer) -> None:
+        super().__init__(qtbot, folder, server)
+        self.folder = folder
+        self.service = AttachService(self.session)
+        self.view = AttachView()
+        self.service.changed.connect(self._keep)
+
+    def _keep(self, view: AttachView) -> None:
+        self.view = view
+
+    def attach(self, agent: str = AGENT, *, command: tuple[str, ...] = (), **more: object) -> None:
+        """Write the agent down, start it attached, and wait until it is held or has ended."""
+        program = self.folder / "agent.py"
+        program.write_text(agent, encoding="utf-8")
+        words = command or (sys.executable, str(program))
+        self.service.attach(AttachRequest(command=words, folder=str(self.folder), **more))  # type: ignore[arg-type]
+        self.wait_until(lambda: self.view.running or bool(self.view.problem))
+        self.wait_for("waiting")
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, tmp_path: Path, llm_server: LLMServer) -> Iterator[AttachedWindow]:
+    desk = AttachedWindow(qtbot, tmp_path, llm_server)
+    yield desk
+    desk.close()

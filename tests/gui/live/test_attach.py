@@ -1,0 +1,204 @@
+"""An agent's own Playwright, connected to the embedded browser through the browser address."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from playwright.async_api import Browser, Error, Page, async_playwright
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from core.attach.agent_connection import ActMessage, OnAct, Refused, Swallowed, carry_out
+from core.attach.browser_proxy import BrowserProxy
+from core.attach.server import AgentServer
+from gui.live.page_area import PageArea
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+from tests.gui.live.engine_plugin import ENDPOINT
+
+pytestmark = pytest.mark.browser
+
+
+@asynccontextmanager
+async def served(browser: Browsing, on_act: OnAct = carry_out) -> AsyncGenerator[str, None]:
+    """Serve the browser address, and yield it."""
+    proxy = BrowserProxy(browser.host, ENDPOINT, on_act)
+    server = AgentServer(Starlette(routes=[Mount(proxy.path, proxy.app())]))
+    await server.start()
+    try:
+        yield f"http://127.0.0.1:{server.port}{proxy.path}"
+    finally:
+        await proxy.close()
+        await server.close()
+
+
+@asynccontextmanager
+async def agent(browser: Browsing, on_act: OnAct = carry_out) -> AsyncGenerator[Browser, None]:
+    """Connect a Playwright of an agent's own."""
+    async with served(browser, on_act) as address, async_playwright() as playwright:
+        connected = await playwright.chromium.connect_over_cdp(address)
+        yield connected
+        await connected.close()
+
+
+def page_of(connected: Browser) -> Page:
+    page = connected.contexts[0].pages[0]
+    page.set_default_timeout(20_000)
+    return page
+
+
+@in_browser
+async def test_it_acts_in_the_page_that_is_shown(browser: Browsing, site: Site) -> None:
+    url = site.page("<label>Name <input></label><button onclick=\"this.textContent = 'done'\">go</button>")
+    async with agent(browser) as connected:
+        page = page_of(connected)
+        await page.goto(url)
+        await page.get_by_label("Name").fill("Ada")
+        await page.get_by_role("button").click()
+        assert await page.get_by_role("button").inner_text() == "done"
+        assert len(await page.screenshot()) > 1000
+        await page.mouse.wheel(0, 100)
+    await browser.find("button", "done")
+
+
+@in_browser
+async def test_it_opens_and_closes_tabs_of_the_window(browser: Browsing, site: Site) -> None:
+    async with agent(browser) as connected:
+        context = connected.contexts[0]
+        second = await context.new_page()
+        await second.goto(site.page("<p>two"))
+        assert await second.locator("p").inner_text() == "two"
+        assert len(await browser.tabs.list()) == 2
+        await page_of(connected).goto(site.page("<button>one</button>"))
+        await page_of(connected).bring_to_front()
+        await page_of(connected).get_by_role("button").click()
+        await second.close()
+        assert len(await browser.tabs.list()) == 1
+
+
+@in_browser
+async def test_a_context_that_it_makes_is_the_clean_profile(browser: Browsing, site: Site) -> None:
+    async with agent(browser) as connected:
+        context = await connected.new_context()
+        page = await context.new_page()
+        url = site.page("<p>here")
+        await page.goto(url)
+        assert await page.locator("p").inner_text() == "here"
+        with pytest.raises(Error, match="one browser context"):
+            await connected.new_context()
+
+
+@in_browser
+async def test_cookies_are_read_and_set(browser: Browsing, site: Site) -> None:
+    async with agent(browser) as connected:
+        context = connected.contexts[0]
+        url = site.page("<p>cookies")
+        await context.add_cookies([{"name": "a", "value": "b", "url": url}])
+        assert [(one["name"], one["value"]) for one in await context.cookies()] == [("a", "b")]
+        await page_of(connected).goto(url)
+        assert await page_of(connected).evaluate("document.cookie") == "a=b"
+
+
+@in_browser
+async def test_gestures_that_end_the_engine_are_answered_otherwise(browser: Browsing, site: Site) -> None:
+    async with agent(browser) as connected:
+        page = page_of(connected)
+        await page.goto(site.page("<div style='height: 5000px'></div>"))
+        session = await connected.contexts[0].new_cdp_session(page)
+        await session.send("Input.synthesizeScrollGesture", {"x": 50, "y": 50, "yDistance": -300})
+        await page.wait_for_function("scrollY > 100")
+        with pytest.raises(Error, match="ends at this gesture"):
+            await session.send("Input.synthesizePinchGesture", {"x": 50, "y": 50, "scaleFactor": 2})
+
+
+@in_browser
+async def test_only_the_address_with_its_token_is_answered(browser: Browsing) -> None:
+    async with served(browser) as address, httpx2.AsyncClient() as client:
+        assert (await client.get(f"{address}/json/version")).status_code == 200
+        wrong = address.rsplit("/", 1)[0]
+        assert (await client.get(f"{wrong}/guessed/json/version")).status_code == 404
+        listed = (await client.get(f"{address}/json/list")).json()
+        engine = ENDPOINT.partition("//")[2]
+        assert all(engine not in one["webSocketDebuggerUrl"] for one in listed)
+
+
+BUTTON = "<button onclick=\"this.textContent = 'done'\">go</button><p>words"
+
+
+@in_browser
+async def test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_it(
+    browser: Browsing, site: Site
+) -> None:
+    held, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(message: ActMessage) -> None:
+        if message.part.act.kind == "click" and message.part.begins:
+            held.set()
+            await go_on.wait()
+
+    async with agent(browser, hold) as connected:
+        page = page_of(connected)
+        await page.goto(site.page(BUTTON))
+        clicking = asyncio.ensure_future(page.get_by_role("button").click())
+        await held.wait()
+        reading = asyncio.ensure_future(page.locator("p").inner_text())
+        await browser.find("button", "go")
+        assert not clicking.done()
+        assert not reading.done()
+        go_on.set()
+        assert await reading == "words"
+        await clicking
+        assert await page.get_by_role("button").inner_text() == "done"
+
+
+@in_browser
+async def test_what_is_refused_is_an_error_for_the_agent_and_does_not_happen(
+    browser: Browsing, site: Site
+) -> None:
+    async def refuse(message: ActMessage) -> None:
+        if message.part.act.kind in ("click", "script"):
+            raise Refused("Refused by the person.")
+
+    async with agent(browser, refuse) as connected:
+        page = page_of(connected)
+        await page.goto(site.page(BUTTON))
+        with pytest.raises(Error, match="Refused by the person"):
+            await page.get_by_role("button").click(timeout=1000)  # Playwright tries again until then.
+        with pytest.raises(Error, match="Refused by the person"):
+            await page.evaluate("document.querySelector('button').click()")
+    await browser.find("button", "go")
+
+
+@in_browser
+async def test_what_is_swallowed_does_not_happen_and_the_agent_goes_on(browser: Browsing, site: Site) -> None:
+    async def swallow(message: ActMessage) -> None:
+        if message.part.act.kind == "click":
+            raise Swallowed
+
+    async with agent(browser, swallow) as connected:
+        page = page_of(connected)
+        await page.goto(site.page(BUTTON))
+        await page.get_by_role("button").click()
+        assert await page.get_by_role("button").inner_text() == "go"
+
+
+@pytest.fixture
+def another_area(area: PageArea) -> Iterator[PageArea]:
+    """Tabs in the same engine that are none of the browser's."""
+    another = PageArea()
+    another.open_profile(None)
+    yield another
+    another.close_pages()
+    another.deleteLater()
+
+
+@pytest.mark.usefixtures("another_area")
+@in_browser
+async def test_a_page_that_is_no_tab_of_the_window_is_not_the_agents(browser: Browsing) -> None:
+    async with agent(browser) as connected:
+        assert [page.url for page in connected.contexts[0].pages] == ["about:blank"]
+        session = await connected.new_browser_cdp_session()
+        found = (await session.send("Target.getTargets"))["targetInfos"]
+        assert len([one for one in found if one["type"] == "page"]) == 1

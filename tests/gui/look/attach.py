@@ -1,0 +1,34 @@
+"""Draws Attach an agent as look draws the window: ``python -m tests.gui.look.attach OUTDIR [NAME …]``."""
+
+from PySide6.QtWidgets import QWidget
+
+from core.debugger.attach.views import AttachRequest, AttachView
+from gui.attach.dialog import AttachDialog
+from tests.gui.attach import test_dialog
+from tests.gui.look.studio import Studio, take_pictures
+
+
+def _dialog(studio: Studio, view: AttachView) -> AttachDialog:
+    dialog = AttachDialog(studio.window.theme, studio.window)
+    dialog.offer(view.request or AttachRequest())
+    dialog.show_view(view)
+    dialog.show()
+    studio.settle()
+    return dialog
+
+
+def attach_empty(studio: Studio) -> QWidget:
+    return _dialog(studio, AttachView())
+
+
+def attach_running(studio: Studio) -> QWidget:
+    return _dialog(studio, test_dialog.ATTACHED)
+
+
+def attach_problem(studio: Studio) -> QWidget:
+    problem = "There is no program pyton; give its path, or a name that is on the PATH."
+    return _dialog(studio, AttachView(request=test_dialog.REQUEST, problem=problem))
+
+
+if __name__ == "__main__":
+    take_pictures(globals())

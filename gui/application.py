@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from core.debugger.features import FEATURES, Features
-from gui.live.engine import loud_engine, prepare_engine, quiet_engine
+from gui.live.engine import collect_garbage_here, loud_engine, prepare_engine, quiet_engine
 from gui.theme.theme import Choice
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Application:
         self._qt.setApplicationName("backstep")
         self._qt.setOrganizationName("backstep")
         self._theme = theme
+        self._garbage = collect_garbage_here()
         from gui.live.embedded_host import EmbeddedHost
         from gui.live.page_area import PageArea
 

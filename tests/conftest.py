@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.system.garbage import GarbageCollector
+
+_GARBAGE = GarbageCollector()
 _START_A_BROWSER = frozenset({"area", "browser", "started_live", "whole_chromium", "whole_stage"})
 """Fixtures that start a browser: what asks for one of them, in any way, is marked `browser`."""
 
@@ -13,3 +16,9 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and not _START_A_BROWSER.isdisjoint(item.fixturenames):
             item.add_marker("browser")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown() -> None:
+    """Collect garbage between the tests, in their thread: threads of a test would collect what others left of Qt."""
+    _GARBAGE.collect()

@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from core.browser.host import runs_as_root
 from core.schema.errors import BrowserError, Interrupted
+from core.system.garbage import GarbageCollector
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QTimer
+
     from core.browser.host import BrowserHost
 
 T = TypeVar("T")
 _OFFSCREEN_SIZE = (1000, 780)
+_COLLECT_MS = 100
 _HARMLESS = (
     "This plugin does not support",
     "QRhiGles2",
@@ -104,6 +108,17 @@ def loud_engine() -> None:
     qInstallMessageHandler(None)
 
 
+def collect_garbage_here() -> "tuple[GarbageCollector, QTimer]":
+    """Collect cyclic garbage in this thread only, for as long as what is returned is kept and Qt's loop runs."""
+    from PySide6.QtCore import QTimer
+
+    collector = GarbageCollector()
+    timer = QTimer(interval=_COLLECT_MS)
+    timer.timeout.connect(collector.collect)
+    timer.start()
+    return collector, timer
+
+
 def run_offscreen(
     work: "Callable[[BrowserHost], Awaitable[T]]",
     *,
@@ -157,18 +172,17 @@ def run_offscreen(
             loop.call_soon_threadsafe(task[0].cancel)
 
     previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    # Python looks at signals only between its own instructions, and Qt's loop runs none.
-    tick = QTimer()
-    tick.timeout.connect(lambda: None)
-    tick.start(100)
+    # Python also looks at signals only between its own instructions, and Qt's loop runs no others.
+    collector, timer = collect_garbage_here()
     thread = threading.Thread(target=serve, name="backstep worker", daemon=True)
     thread.start()
     application.exec()
     thread.join(10)
     for number, handler in previous.items():
         signal.signal(number, handler)
-    tick.stop()
+    timer.stop()
     area.close_pages()
+    collector.close()
     shiboken6.delete(area)
     loud_engine()
     if "error" in outcome:

@@ -161,3 +161,32 @@ def test_an_offscreen_run_ends_in_order(how: str, code: int, printed: list[str])
         check=False,
     )
     assert (done.returncode, done.stdout.split("\n")[:-1]) == (code, printed), done.stderr
+
+
+GARBAGE = """
+import asyncio, threading, weakref
+from gui.live.engine import run_offscreen
+
+class Knot:
+    def __init__(self):
+        self.itself = self
+
+ended_in = []
+
+async def work(host):
+    weakref.finalize(Knot(), lambda: ended_in.append(threading.current_thread()))
+    while not ended_in:
+        kept = [[] for _ in range(10_000)]
+        await asyncio.sleep(0)
+    return ended_in[0] is threading.main_thread()
+
+print(run_offscreen(work))
+"""
+
+
+def test_garbage_is_collected_in_the_thread_of_qt() -> None:
+    # A timer that is destroyed in another thread crashes the program when it is due.
+    done = subprocess.run(
+        [sys.executable, "-c", GARBAGE], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "True\n", done.stderr

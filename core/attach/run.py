@@ -255,10 +255,13 @@ class _AgentActor(Actor):
         if self._decider.held is None:
             return await super().act(action)
         held, one = self._decider.held
-        self._decider.held = None
         if action != one.action:
+            done = await super().act(action)
+            # Only now: the agent reads the page as soon as it hears of it.
+            self._decider.held = None
             self._attachment.swallow(held)
-            return await super().act(action)
+            return done
+        self._decider.held = None
         if not held.waits:
             raise ActionError("The agent has given it up meanwhile.")
         self._attachment.release(held)

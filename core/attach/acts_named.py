@@ -59,7 +59,9 @@ async def named(act: PageAct, page: Page, node: int = 0) -> NamedAct:
             return _on(located, act, lambda target: Type(target=target, text=act.text))
         case "click" if act.button == "left":
             click = DoubleClick if act.clicks > 1 else Click
-            return _on(await _at(page, act.x, act.y), act, lambda target: click(target=target))
+            place = await page.element_of(node) if node else None
+            located = _located(place) if place else await _at(page, act.x, act.y)
+            return _on(located, act, lambda target: click(target=target))
         case "drag":
             start, end = await _at(page, act.x, act.y), await _at(page, act.to_x, act.to_y)
             if end is None:
@@ -87,7 +89,8 @@ def finished(begun: NamedAct, act: PageAct) -> Action:
         return _scroll(act)
     if isinstance(action, Click) and act.clicks > 1:
         return DoubleClick(target=action.target)
-    if isinstance(action, AgentAct) or (isinstance(action, Click) and act.kind == "drag"):
+    other = act.kind == "drag" or act.button != "left"
+    if isinstance(action, AgentAct) or (isinstance(action, Click) and other):
         return AgentAct(words=str(act))
     return action
 

@@ -50,7 +50,9 @@ class HeldAct:
     def swallow(self) -> None:
         """Have the agent told that it was done, though none of it is."""
         self._swallows = True
-        if self.waits:
+        if self._fold.announced:
+            self.release()  # The page is prepared, and cleared again, as for a click.
+        elif self.waits:
             self._answer.set_exception(Swallowed())
 
     def takes(self, message: ActMessage) -> bool:

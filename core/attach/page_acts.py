@@ -35,6 +35,8 @@ _UTILITY = "utilityScript.evaluate("
 """How Playwright calls each function of its own, and of its user: the function is the fourth argument."""
 _OF_PLAYWRIGHT = re.compile(r"\binjected\d*\b|^\(?\[?(?:r|h|e|node)\]?\)?\s*=>|JSHandle@")
 _SELECTS = "optionsToSelect"
+_GUARDS = "setupHitTargetInterceptor"
+"""What Playwright calls before the mouse: until it is stopped, the page takes no click on another element."""
 _ACTS = re.compile(
     r"\.(?:click|submit|requestSubmit|dispatchEvent|setRangeText|scrollBy|scrollTo)\s*\("
     r"|\.(?:value|checked|selectedIndex|scrollTop|scrollLeft)\s*=[^=]"
@@ -86,6 +88,8 @@ class ActPart(Record):
     act: PageAct
     begins: bool = True
     """Whether it begins an act; without it goes on with the one before."""
+    announces: bool = False
+    """Whether it only prepares the page for the act, whose own messages follow."""
 
 
 def read(message: Message) -> ActPart | None:
@@ -151,9 +155,14 @@ def _script(given: Message) -> ActPart | None:
         arguments = given.get("arguments") or []
         words = str(arguments[3].get("value", "")) if len(arguments) > 3 else ""
         objects = tuple(one["objectId"] for one in arguments if one.get("objectId"))
+        # Of those with one name, such as options, the first.
+        given = dict(reversed(list(_named([one.get("value") for one in arguments[4:]]))))
         if _SELECTS in words:
-            option = next(_options([one.get("value") for one in arguments[4:]]), "")
+            option = next((given[name] for name in _OPTION if isinstance(given.get(name), str)), "")
             return ActPart(act=PageAct(kind="select", text=option, objects=objects))
+        if _GUARDS in words and given.get("actionType") in ("mouse", "tap") and not given.get("trial"):
+            click = PageAct(kind="click", x=given.get("x"), y=given.get("y"), objects=objects)
+            return ActPart(act=click, announces=True)
         if _OF_PLAYWRIGHT.search(words[:200]):
             return None
     if len(words) > _LIBRARY or not _ACTS.search(words):
@@ -161,15 +170,15 @@ def _script(given: Message) -> ActPart | None:
     return ActPart(act=PageAct(kind="script", text=words[:2000], objects=objects, guessed=True))
 
 
-def _options(value: object) -> Iterator[str]:
-    """Yield the options that arguments name: Playwright sends an object as a list of its keys and values."""
+def _named(value: object) -> Iterator[tuple[str, Any]]:
+    """Yield what arguments name: Playwright sends an object as a list of its keys and values."""
     if isinstance(value, dict):
-        if value.get("k") in _OPTION and isinstance(value.get("v"), str):
-            yield value["v"]
+        if isinstance(value.get("k"), str):
+            yield value["k"], value.get("v")
         value = list(value.values())
     if isinstance(value, list):
         for one in value:
-            yield from _options(one)
+            yield from _named(one)
 
 
 _READERS = {
@@ -220,10 +229,16 @@ class Fold:
         """Begin with the first message."""
         self.act = part.act
         """The act as far as it has come."""
+        self.announced = part.announces
+        """Whether none of its own messages has come yet."""
 
     def takes(self, part: ActPart) -> bool:
         """Take in what a further message does; returns False, with nothing taken, where it begins another act."""
         act, new = self.act, part.act
+        if self.announced and new.kind == "click" and not part.announces:
+            self.act = new.replace(objects=act.objects)
+            self.announced = False
+            return True
         if part.begins and not (act.kind == new.kind and act.kind in ("type", "scroll")):
             return False
         if act.kind == "type" and new.kind == "type":

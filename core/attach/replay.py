@@ -125,9 +125,9 @@ class ProgramReplay(Strategy):
             return
         before = ground.tabs.mark()
         if reviewed is not None and reviewed.edited:
-            self._attachment.swallow(arrival)
             for one in acted.inputs:
                 await ground.actor.act(one.action)
+            self._attachment.swallow(arrival)
         else:
             self._attachment.release(arrival)
             await arrival.over()

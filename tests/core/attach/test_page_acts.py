@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.attach.page_acts import Fold, PageAct, read
+from core.attach.page_acts import ActPart, Fold, PageAct, read
 
 
 def message(method: str, **params: Any) -> dict[str, Any]:
@@ -19,9 +19,16 @@ def key(kind: str, name: str, text: str = "", modifiers: int = 0) -> dict[str, A
     return message("Input.dispatchKeyEvent", type=kind, key=name, text=text, modifiers=modifiers)
 
 
-def of_playwright(function: str) -> dict[str, Any]:
+def of_playwright(function: str, *given: dict[str, Any]) -> dict[str, Any]:
     declared = "(utilityScript, ...args) => utilityScript.evaluate(...args)"
-    arguments = [{"objectId": "7"}, {"value": True}, {"value": True}, {"value": function}, {"value": 2}]
+    arguments = [
+        {"objectId": "7"},
+        {"value": True},
+        {"value": True},
+        {"value": function},
+        {"value": 2},
+        *given,
+    ]
     return message("Runtime.callFunctionOn", functionDeclaration=declared, objectId="7", arguments=arguments)
 
 
@@ -41,6 +48,34 @@ def test_moving_pressing_and_releasing_is_one_click() -> None:
         mouse("mouseReleased", button="left", buttons=0, clickCount=1),
     )
     assert acts == [PageAct(kind="click", x=10, y=20)]
+
+
+GUARD = "([injected, node, { actionType, hitPoint, trial }]) => injected.setupHitTargetInterceptor(node, hitPoint)"
+
+
+def guard(action: str = "mouse", *, trial: bool = False) -> dict[str, Any]:
+    point = {"o": [{"k": "x", "v": 1}, {"k": "y", "v": 2}], "id": 3}
+    values = [{"k": "actionType", "v": action}, {"k": "hitPoint", "v": point}, {"k": "trial", "v": trial}]
+    given = {"a": [{"h": 0}, {"h": 1}, {"o": values, "id": 2}], "id": 1}
+    return of_playwright(GUARD, {"value": given}, {"objectId": "8"}, {"objectId": "9"})
+
+
+def test_a_click_of_playwright_begins_before_the_page_takes_no_other() -> None:
+    part = read(guard())
+    assert part == ActPart(
+        act=PageAct(kind="click", x=1, y=2, objects=("7", "8", "9")), begins=True, announces=True
+    )
+    right = mouse("mousePressed", button="right", clickCount=1), mouse("mouseReleased", clickCount=1)
+    (act,) = folded(guard(), mouse("mouseMoved", buttons=0), *right)
+    assert (act.button, act.x, act.y) == ("right", 10, 20)
+    left = mouse("mousePressed", clickCount=1), mouse("mouseReleased", clickCount=1)
+    assert len(folded(guard(), *left, guard(), *left)) == 2
+    assert len(folded(guard(), guard(), *left)) == 2  # The first came to nothing.
+
+
+def test_pointing_without_a_click_is_no_act() -> None:
+    assert read(guard("hover")) is None
+    assert read(guard(trial=True)) is None
 
 
 def test_two_quick_clicks_are_a_double_click_and_two_slow_ones_are_two() -> None:

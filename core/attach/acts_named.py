@@ -51,7 +51,8 @@ async def named(act: PageAct, page: Page, node: int = 0) -> NamedAct:
         case "close tab":
             return NamedAct(CloseTab())
         case "press":
-            return NamedAct(Press(keys=act.text or "Unidentified"))
+            focused = _located(await page.focused_element())
+            return NamedAct(Press(keys=act.text or "Unidentified"), focused)
         case "scroll":
             return NamedAct(_scroll(act))
         case "type":
@@ -83,6 +84,8 @@ async def named(act: PageAct, page: Page, node: int = 0) -> NamedAct:
 def finished(begun: NamedAct, act: PageAct) -> Action:
     """Return what an act has become that was named when it began."""
     action = begun.action
+    if act.kind == "type" and not isinstance(action, Type) and begun.located is not None:
+        return Type(target=RefTarget(ref=begun.located.ref), text=act.text)
     if isinstance(action, Type) and act.kind == "type":
         return action.replace(text=act.text)
     if isinstance(action, Scroll):

@@ -1,6 +1,7 @@
 """An attached agent as a run has it: what it asks and what it does arrive here in order, and wait to be taken."""
 
 import asyncio
+import contextlib
 from contextlib import ExitStack
 
 from core.attach.agent_connection import ActMessage, Refused, Swallowed
@@ -13,6 +14,10 @@ REFUSED = "The person who debugs this agent has refused it."
 ENDED = "The run of this agent in Backstep has ended."
 _QUIET_SECONDS = 0.08
 """So long nothing more of an act may come before it counts as over."""
+_TYPING_SECONDS = 0.25
+"""The same while letters come, one by one."""
+_BEGUN_SECONDS = 1.0
+"""The same where what it was begun for has not come yet, such as the text for a field that was emptied."""
 
 
 class HeldAct:
@@ -25,6 +30,7 @@ class HeldAct:
         self._answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._swallows = False
         self._last = 0.0
+        self._ended = asyncio.Event()
 
     @property
     def act(self) -> PageAct:
@@ -68,11 +74,22 @@ class HeldAct:
         """Wait until it may happen; raises Refused or Swallowed where it may not."""
         await self._answer
 
+    def end(self) -> None:
+        """Nothing more of it comes: the agent does or asks something else."""
+        self._ended.set()
+
     async def over(self) -> None:
         """Wait until no more of its messages come."""
         loop = asyncio.get_running_loop()
-        while (left := self._last + _QUIET_SECONDS - loop.time()) > 0:  # noqa: ASYNC110 - for what does not come
-            await asyncio.sleep(left)  # Each further message puts it off.
+        while (left := self._last + self._quiet - loop.time()) > 0 and not self._ended.is_set():
+            with contextlib.suppress(TimeoutError):  # Each further message puts it off.
+                await asyncio.wait_for(self._ended.wait(), min(left, _QUIET_SECONDS))
+
+    @property
+    def _quiet(self) -> float:
+        if self._fold.unfinished:
+            return _BEGUN_SECONDS
+        return _TYPING_SECONDS if self.act.kind == "type" else _QUIET_SECONDS
 
     def _note(self) -> None:
         self._last = asyncio.get_running_loop().time()
@@ -104,6 +121,7 @@ class Attachment:
     async def on_question(self, question: AgentQuestion) -> None:
         """Take a question in, and wait until it has been answered, or nobody waits for the answer any more."""
         self._refusing = ""
+        self._end_act()
         self._hold(question)
         over, left = (asyncio.ensure_future(one.wait()) for one in (question.over, question.left))
         try:
@@ -121,6 +139,7 @@ class Attachment:
             return
         if not message.part.begins:
             return  # The end of something that was let happen.
+        self._end_act()
         held = HeldAct(message)
         self._hold(held)
         try:
@@ -189,6 +208,11 @@ class Attachment:
         hold = self._arrived[arrival] = ExitStack()
         hold.enter_context(self.clock.hold())
         self._tell()
+
+    def _end_act(self) -> None:
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.end()
 
     def take(self, arrival: Arrival) -> None:
         """It is dealt with now, or withdrawn: the clock goes on."""

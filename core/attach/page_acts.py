@@ -45,11 +45,16 @@ _ACTS = re.compile(
 )
 _SHOWN = 120
 """Letters of a script, or of a text, in the words for an act."""
+_CLEARS = re.compile(r"\.value\s*=\s*(?:\"\"|'')|\.select\(\)")
+_SELECTS_ALL = ("Control+a", "Meta+a")
+_EMPTIES = ("Backspace", "Delete")
+_ECHO = ".dispatchEvent("
 _LIBRARY = 20_000
 """Letters from which a script brings functions for later, as clients do with theirs, rather than acts."""
 _NAMED_KEY = 2
 """Letters from which a key has a name, such as ``Enter``."""
 _MODIFIERS = ((2, "Control"), (1, "Alt"), (4, "Meta"), (8, "Shift"))
+_MODIFIER_KEYS = tuple(name for _, name in _MODIFIERS)
 
 
 class PageAct(Record):
@@ -90,6 +95,12 @@ class ActPart(Record):
     """Whether it begins an act; without it goes on with the one before."""
     announces: bool = False
     """Whether it only prepares the page for the act, whose own messages follow."""
+    clears: bool = False
+    """Whether it selects or empties what is in a field, as before typing."""
+    letterless: bool = False
+    """Whether a key went down without its letter, which may follow."""
+    echoes: bool = False
+    """Whether it only sends the page events, as clients do after typing."""
 
 
 def read(message: Message) -> ActPart | None:
@@ -138,14 +149,17 @@ def _key(given: Message) -> ActPart | None:
     key, text = str(given.get("key", "")), str(given.get("text", ""))
     modifiers = int(given.get("modifiers") or 0)
     kind = given.get("type")
-    if kind == "keyUp":
+    if kind == "keyUp" or key in _MODIFIER_KEYS:
         return ActPart(act=PageAct(kind="press", text=key), begins=False)
     if kind == "char":
         return ActPart(act=PageAct(kind="type", text=text)) if text.isprintable() and text else None
     if len(key) < _NAMED_KEY and text and not modifiers & ~8:
         return ActPart(act=PageAct(kind="type", text=text))
+    if len(key) == 1 and key.isprintable() and not modifiers & ~8:
+        return ActPart(act=PageAct(kind="type", text=key), letterless=True)
     names = [name for bit, name in _MODIFIERS if modifiers & bit and name != key]
-    return ActPart(act=PageAct(kind="press", text="+".join([*names, key])))
+    pressed = "+".join([*names, key])
+    return ActPart(act=PageAct(kind="press", text=pressed), clears=pressed in _SELECTS_ALL)
 
 
 def _script(given: Message) -> ActPart | None:
@@ -167,7 +181,11 @@ def _script(given: Message) -> ActPart | None:
             return None
     if len(words) > _LIBRARY or not _ACTS.search(words):
         return None
-    return ActPart(act=PageAct(kind="script", text=words[:2000], objects=objects, guessed=True))
+    return ActPart(
+        act=PageAct(kind="script", text=words[:2000], objects=objects, guessed=True),
+        clears=_CLEARS.search(words) is not None,
+        echoes=not _ACTS.search(words.replace(_ECHO, "")),
+    )
 
 
 def _named(value: object) -> Iterator[tuple[str, Any]]:
@@ -231,6 +249,13 @@ class Fold:
         """The act as far as it has come."""
         self.announced = part.announces
         """Whether none of its own messages has come yet."""
+        self._clears = part.clears
+        self._letterless = part.letterless
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether only what prepares for the act has come."""
+        return self.announced or self._clears
 
     def takes(self, part: ActPart) -> bool:
         """Take in what a further message does; returns False, with nothing taken, where it begins another act."""
@@ -239,6 +264,20 @@ class Fold:
             self.act = new.replace(objects=act.objects)
             self.announced = False
             return True
+        if self._clears and (part.clears or (new.kind == "press" and new.text in _EMPTIES)):
+            return True
+        if self._clears and new.kind == "type":
+            self.act = new.replace(objects=act.objects)
+            self._clears, self._letterless = False, part.letterless
+            return True
+        if act.kind == "type" and part.echoes:
+            return True
+        if self._letterless and new.kind == "type":
+            self._letterless = part.letterless
+            if not part.letterless and act.text.endswith(new.text):
+                return True
+        elif part.letterless:
+            self._letterless = act.kind == "type"
         if part.begins and not (act.kind == new.kind and act.kind in ("type", "scroll")):
             return False
         if act.kind == "type" and new.kind == "type":

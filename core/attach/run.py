@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.agent.llm_calls import Asker, HeldCall, HeldReply, Hold, cancel_call, why_cancelled
+from core.agent.llm_calls import HeldCall, HeldReply, Hold, cancel_call, why_cancelled
 from core.agent.loop import AgentRun
 from core.agent.phases.act import act
 from core.agent.phases.choice import decide
@@ -28,6 +28,7 @@ from core.attach.wire_formats import error_body
 from core.browser.actor import Actor, Located
 from core.browser.channel import PageGone
 from core.llm.replies import load_json, split_thinking
+from core.llm.rules.llm import RulesLLM
 from core.schema.action import Action, AgentAct, Stop
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
@@ -66,7 +67,7 @@ class AttachedRun(AgentRun):
         """The agent."""
         self.on_end: Callable[[], object] = lambda: None
         """Is called once the run goes on no more."""
-        self._decider = _Decider(attachment, prompter.asker, world)
+        self._decider = _Decider(attachment, prompter, world)
         world.actor = _AgentActor(world, self._decider, attachment)
         super().__init__(store, world, prompter, state, phases=self._entries())
 
@@ -98,9 +99,13 @@ class AttachedRun(AgentRun):
             state.acted = Acted(effect="none", outcome="done", message="It asked its LLM again at once.")
             return state.acted
         try:
-            return await act(state, self.world, tools.prompter, tools.history)
+            acted = await act(state, self.world, tools.prompter, tools.history)
         finally:
             decider.refuse_held(state.pending.note or REFUSED)
+        if acted.inputs and (became := acted.inputs[0].action) != state.pending.action:
+            state.pending.action = became
+            acted = state.acted = acted.replace(became=str(became))
+        return acted
 
     def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
         async def held_with_clock(held: HeldCall | HeldReply) -> None:
@@ -128,9 +133,10 @@ class AttachedRun(AgentRun):
 class _Decider:
     """Answers the agent's questions, and waits for what it does with the answer."""
 
-    def __init__(self, attachment: Attachment, asker: Asker, world: World) -> None:
+    def __init__(self, attachment: Attachment, prompter: Prompter, world: World) -> None:
         self._attachment = attachment
-        self._asker = asker
+        self._prompter = prompter
+        self._asker = prompter.asker
         self._world = world
         self._thought = ""
         self.held: tuple[HeldAct, NamedAct] | None = None
@@ -200,10 +206,13 @@ class _Decider:
 
     async def _answer(self, state: RunState, question: AgentQuestion) -> int:
         """Answer one question, and return the number of its call; 0 where its client has gone away."""
-        by = QuestionLLM(
-            question, self._asker.answerer("agent"), holds_replies=self._asker.may_hold_replies()
-        )
-        asking = asyncio.ensure_future(self._asker.ask(state, question.request, by=by))
+        llm, request = self._asker.answerer("agent"), question.request
+        if isinstance(llm, RulesLLM):
+            # It reads the page itself, not the agent's words for it.
+            view = self._prompter.request(state, "agent", request.messages).view
+            request = request.replace(view=view, permissible=state.permissible)
+        by = QuestionLLM(question, llm, holds_replies=self._asker.may_hold_replies())
+        asking = asyncio.ensure_future(self._asker.ask(state, request, by=by))
         left = asyncio.ensure_future(question.left.wait())
         try:
             await asyncio.wait([asking, left], return_when=asyncio.FIRST_COMPLETED)
@@ -234,7 +243,7 @@ def thought_of(reply: LLMReply) -> str:
     except ValueError:
         return reply.reasoning or thinking or said
     parts = _parts(found) if isinstance(found, dict) else []
-    return reply.reasoning or thinking or "\n".join(parts)
+    return reply.reasoning or thinking or "\n".join(dict.fromkeys(parts))
 
 
 def _parts(found: dict[str, Any]) -> list[str]:

@@ -6,11 +6,13 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from core.agent.llm_calls import Answerer
+from core.attach.dialects import answered
 from core.attach.gateway import AgentQuestion
 from core.attach.wire_formats import RESPONSES, error_body
 from core.llm.embedding import HashedWords
 from core.llm.errors import RelayError
 from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.rules.llm import RulesLLM
 from core.schema.errors import LLMError
 from core.schema.messages import LLM, LLMReply, LLMRequest, Retry
 
@@ -57,6 +59,9 @@ class QuestionLLM:
                 self._came.clear()
             else:
                 return self._reply
+        if isinstance(llm, RulesLLM):
+            self._reply = answered(request)
+            return self._reply
         self._reply = await llm.reply(request, on_text=on_text, on_retry=on_retry)
         return self._reply
 

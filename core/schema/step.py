@@ -408,6 +408,8 @@ class Acted(PhaseSpec):
     """What a state's action was made of, in order, up to the first that failed."""
     inputs: tuple[RecordedInput, ...] = ()
     """What reached the page, to be done again."""
+    became: str = ""
+    """The action as it turned out, where only its beginning was known before, such as a text typed by letters."""
     sent: tuple[Sent, ...] = ()
     """What the page sent since the last action that going back does not take back."""
 
@@ -417,6 +419,7 @@ class Acted(PhaseSpec):
             "outcome": self.outcome,
             "message": self.message,
             "target": self.target,
+            **({"action": self.became} if self.became else {}),
         }
 
 

@@ -101,6 +101,46 @@ def test_letters_and_inserted_text_are_typed_together_and_enter_is_a_press() -> 
     ]
 
 
+CLEARING = "function() { this.select(); this.value = ''; this.dispatchEvent(new Event('input')) }"
+TELLING = "function() { element.focus(); element.dispatchEvent(new Event('change')) }"
+
+
+def on_object(function: str) -> dict[str, Any]:
+    return message("Runtime.callFunctionOn", functionDeclaration=function, objectId="9")
+
+
+def test_keys_whose_letters_come_apart_are_typed_once() -> None:
+    bus = [
+        one
+        for letter in "buss"
+        for one in (
+            key("keyDown", letter),
+            message("Input.dispatchKeyEvent", type="char", text=letter),
+            key("keyUp", letter),
+        )
+    ]
+    assert [(one.kind, one.text) for one in folded(*bus)] == [("type", "buss")]
+    assert [
+        (one.kind, one.text) for one in folded(key("keyDown", "w"), key("keyUp", "w"), key("keyDown", "w"))
+    ] == [("type", "ww")]
+
+
+def test_emptying_a_field_and_telling_it_of_changes_belongs_to_typing() -> None:
+    emptied = (
+        key("rawKeyDown", "a", modifiers=2),
+        key("keyUp", "a"),
+        key("keyDown", "Backspace"),
+        key("keyUp", "Backspace"),
+    )
+    typed = message("Input.insertText", text="tea")
+    (act,) = folded(on_object(CLEARING), *emptied, typed, on_object(TELLING))
+    assert (act.kind, act.text, act.objects) == ("type", "tea", ("9",))
+    assert [one.kind for one in folded(*emptied, key("keyDown", "Enter", "\r"))] == ["press", "press"]
+    assert [one.kind for one in folded(typed, key("keyDown", "Backspace"))] == ["type", "press"]
+    assert [one.kind for one in folded(typed, on_object(CLEARING))] == ["type", "script"]
+    assert len(folded(*emptied, typed, *emptied, typed)) == 2
+
+
 def test_moving_with_the_button_down_is_a_drag() -> None:
     acts = folded(
         mouse("mousePressed", x=5, y=6, clickCount=1),

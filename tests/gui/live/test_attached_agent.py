@@ -257,3 +257,57 @@ def test_with_a_breakpoint_after_calls_its_reply_is_edited_before_it_gets_it(
     step = desk.window.step_in_view
     (row,) = [one for one in step.permissible.rows if one.text == step.action.action]
     assert "Three" in row.label
+
+
+SCROLLS = """
+import os
+from openai import OpenAI
+from playwright.sync_api import sync_playwright
+
+with sync_playwright() as playwright:
+    page = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"]).contexts[0].pages[0]
+    for _ in range(2):
+        OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "Where?"}])
+        page.mouse.wheel(0, 100)
+"""
+
+
+def test_the_same_act_after_another_question_is_an_act_of_its_own(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    llm_server.say("Down")
+    llm_server.say("Down")
+    desk.attach(SCROLLS, url=page_file(tmp_path, BUTTONS), instruction="Scroll.")
+    desk.trigger("run")
+    desk.wait_for("ended")
+    assert [step.action for step in steps_of(desk)] == ["scroll [down]", "scroll [down]", "stop []"]
+
+
+TYPES = """
+import os
+from openai import OpenAI
+from playwright.sync_api import sync_playwright
+
+with sync_playwright() as playwright:
+    page = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"]).contexts[0].pages[0]
+    OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "What?"}])
+    page.get_by_label("City").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Backspace")
+    page.keyboard.type("Rome", delay=20)
+"""
+
+
+def test_what_is_typed_by_keys_is_one_step_that_says_the_text(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    llm_server.say("Rome")
+    page = page_file(tmp_path, "<label>City <input value=Paris></label>")
+    desk.attach(TYPES, url=page, instruction="Type.")
+    desk.trigger("run")
+    desk.wait_for("ended")
+    typed, end = steps_of(desk)
+    assert typed.action.startswith("type [")
+    assert typed.action.endswith("[Rome]")
+    assert (typed.target, typed.outcome) == ('textbox "City"', "done")
+    assert end.action == "stop []"

@@ -1,0 +1,25 @@
+"""An agent of browser-use.
+
+Tried with browser-use 0.13.14, as
+
+    python3 main.py attach --task shop/goal-004 -- python resources/examples/browser_use_agent.py
+"""
+
+import asyncio
+import os
+
+from browser_use import Agent, BrowserSession, ChatOpenAI
+
+
+async def main() -> None:
+    agent = Agent(
+        task=os.environ["BACKSTEP_TASK"],
+        llm=ChatOpenAI(model="chosen-in-backstep"),
+        browser_session=BrowserSession(cdp_url=os.environ["BACKSTEP_CDP_URL"]),
+        use_vision=False,
+    )
+    history = await agent.run(max_steps=20)
+    print(history.final_result())
+
+
+asyncio.run(main())

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from core.llm.rules.decisions import proposed
 from core.llm.rules.page import hints
@@ -37,8 +38,10 @@ _NAMES = {
     "stop": "done finish stop answer send_msg",
 }
 """Words in the names of agents' tools, the likeliest first, by the kind of our action."""
-_UNLIKE = "tab file drag mouse_click_xy by_coordinates option_list get_ read_ find_"
+_UNLIKE = "tab file drag fill_form mouse_click_xy by_coordinates option_list get_ read_ find_"
 """Words in the names of tools that do something else."""
+_LOOKS = "snapshot observe look page_state"
+"""Words in the names of tools that tell what is in the page."""
 _HANDLE = re.compile(
     r"\[ref=(?P<ref>\w+)\]|\[(?P<tag>\d+)\](?=<)|^[ \t]*(?:[-*+]+[ \t]*)?\[(?P<id>[A-Za-z]?\d+)\]"
     r"|\bbid=['\"]?(?P<bid>\w+)",
@@ -105,11 +108,21 @@ def _by_tools(request: LLMRequest, answer: _Answer) -> LLMReply | None:
     way = _fitting([_Way(tool.name, tool.parameters) for tool in request.tools], answer)
     if way is None:
         return None
+    if answer.element is not None and not _HANDLE.search(request.messages[-1].text):
+        # The agent has not looked at the page as it is now.
+        looks = [one for one in request.tools if any(word in one.name for word in _LOOKS.split())]
+        if looks and not _names_by_role(way.parameters):
+            return _called(looks[0].name, {})
     return _called(way.name, _filled(way.parameters, answer), answer.why)
 
 
+def _names_by_role(schema: Schema) -> bool:
+    return "role" in schema.get("properties", {})
+
+
 def _called(name: str, arguments: Mapping[str, Any], why: str = "") -> LLMReply:
-    call = ToolCall(id="call_1", name=name, arguments=json.dumps(arguments, ensure_ascii=False))
+    # Clients take a second call of one id for the first.
+    call = ToolCall(id=f"call_{uuid4().hex[:12]}", name=name, arguments=json.dumps(arguments, ensure_ascii=False))
     return LLMReply(text=why, tool_calls=(call,), finish_reason="tool_calls")
 
 
@@ -156,13 +169,13 @@ def _in_schema(schema: Schema, answer: _Answer) -> dict[str, Any] | None:
     properties = _plain(schema, defined).get("properties", {})
     for name, listed in properties.items():
         items = _plain(_plain(listed, defined).get("items", {}), defined)
-        ways = [
-            _Way(key, _plain(inner, defined))
+        options = [
+            _plain(option, defined).get("properties", {})
             for option in items.get("anyOf") or items.get("oneOf") or [items]
-            for key, inner in _plain(option, defined).get("properties", {}).items()
         ]
-        if not ways or "array" not in str(listed.get("type", "")):
+        if not all(len(option) == 1 for option in options):
             continue
+        ways = [_Way(key, _plain(inner, defined)) for option in options for key, inner in option.items()]
         way = _fitting(ways, answer)
         if way is None:
             continue

@@ -1,11 +1,16 @@
-"""LangGraph with Playwright, attached."""
+"""An agent of LangGraph with tools of Playwright.
+
+Tried with langgraph LGV and langchain-openai LOV, as
+
+    python3 main.py attach --task shop/goal-004 -- python resources/examples/langgraph_agent.py
+"""
 
 import asyncio
 import os
 
+from langchain.agents import create_agent
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
-from langgraph.prebuilt import create_react_agent
 from playwright.async_api import async_playwright
 
 
@@ -29,7 +34,7 @@ async def main() -> None:
             await page.get_by_role(role, name=name, exact=True).first.fill(text)
             return await look()
 
-        agent = create_react_agent(ChatOpenAI(model="chosen-in-backstep"), [click, fill])
+        agent = create_agent(ChatOpenAI(model="chosen-in-backstep"), [click, fill])
         words = f"{os.environ['BACKSTEP_TASK']}\n\nThe page:\n{await look()}"
         answer = await agent.ainvoke({"messages": [("user", words)]}, {"recursion_limit": 50})
         print(answer["messages"][-1].content)

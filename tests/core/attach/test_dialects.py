@@ -79,6 +79,20 @@ def test_an_element_is_named_as_the_agents_newest_snapshot_names_it() -> None:
     assert called(ask(TYPE, new, tools=tools))[1]["ref"] == "e3"
 
 
+def test_an_agent_that_has_not_looked_at_the_page_is_made_to_look_first() -> None:
+    fields = {
+        "type": "array",
+        "items": {"properties": {"target": {"type": "string"}, "name": {"type": "string"}}},
+    }
+    tools = (
+        Tool(name="browser_fill_form", parameters={"properties": {"fields": fields}}),
+        tool("browser_click", "element target"),
+        Tool(name="browser_snapshot", parameters={"properties": {"filename": {"type": "string"}}}),
+    )
+    assert called(ask(CLICK, "Go on.", tools=tools)) == ("browser_snapshot", {})
+    assert called(ask(CLICK, '- button "Delete" [ref=e5]', tools=tools))[1]["target"] == "e5"
+
+
 BROWSER_USE = """[2]<form role=form />
 	City
 	[3]<input id=q type=text />

@@ -15,7 +15,7 @@ __all__ = ["desk"]
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 ENVIRONMENTS = os.environ.get("BACKSTEP_ADAPTERS", "")
-ADAPTERS = ("browser_use", "langgraph")
+ADAPTERS = ("browser_use", "langgraph", "mcp")
 
 pytestmark = [
     pytest.mark.browser,

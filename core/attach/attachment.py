@@ -38,6 +38,11 @@ class HeldAct:
         return self._fold.act
 
     @property
+    def types_by_letters(self) -> bool:
+        """Whether a text follows of which no more than the first letter has come."""
+        return self._fold.types_by_letters
+
+    @property
     def waits(self) -> bool:
         """Whether it has been neither released, refused nor swallowed."""
         return not self._answer.done()

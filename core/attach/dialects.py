@@ -122,7 +122,9 @@ def _names_by_role(schema: Schema) -> bool:
 
 def _called(name: str, arguments: Mapping[str, Any], why: str = "") -> LLMReply:
     # Clients take a second call of one id for the first.
-    call = ToolCall(id=f"call_{uuid4().hex[:12]}", name=name, arguments=json.dumps(arguments, ensure_ascii=False))
+    call = ToolCall(
+        id=f"call_{uuid4().hex[:12]}", name=name, arguments=json.dumps(arguments, ensure_ascii=False)
+    )
     return LLMReply(text=why, tool_calls=(call,), finish_reason="tool_calls")
 
 

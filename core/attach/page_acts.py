@@ -253,6 +253,11 @@ class Fold:
         self._letterless = part.letterless
 
     @property
+    def types_by_letters(self) -> bool:
+        """Whether a text follows of which no more than the first letter has come."""
+        return self._clears or self._letterless
+
+    @property
     def unfinished(self) -> bool:
         """Whether only what prepares for the act has come."""
         return self.announced or self._clears

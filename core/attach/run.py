@@ -8,7 +8,7 @@ observe, decide and commit lie is inferred from that.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from core.agent.llm_calls import HeldCall, HeldReply, Hold, cancel_call, why_cancelled
@@ -29,7 +29,7 @@ from core.browser.actor import Actor, Located
 from core.browser.channel import PageGone
 from core.llm.replies import load_json, split_thinking
 from core.llm.rules.llm import RulesLLM
-from core.schema.action import Action, AgentAct, Stop
+from core.schema.action import Action, AgentAct, RefTarget, Stop, Type
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
 from core.schema.step import Acted, Decided, Observed, Phase, Proposal
@@ -53,6 +53,10 @@ _THOUGHTS = (
     "next_goal",
 )
 """Under these names agents have their LLM put down what it thinks, where it answers in JSON."""
+_TEXTS = ("text", "value", "content", "query")
+"""Under these names what is to be typed."""
+_GUESSED = "It is a script that seems to act, by its words."
+_TOLD = "The text is the one in the LLM's answer: the agent types it by letters, and has only begun to."
 
 
 class AttachedRun(AgentRun):
@@ -139,6 +143,8 @@ class _Decider:
         self._asker = prompter.asker
         self._world = world
         self._thought = ""
+        self._texts: list[str] = []
+        """What the last answer has that can be typed, and was not yet."""
         self.held: tuple[HeldAct, NamedAct] | None = None
         """What the agent is about to do, until it is let happen or not."""
 
@@ -166,9 +172,20 @@ class _Decider:
             one = await named(held.act, self._world.tabs.current, held.node)
         except (BrowserError, PageGone, ActionError):
             one = NamedAct(AgentAct(words=str(held.act)))
+        remark = _GUESSED if held.act.guessed else ""
+        if held.types_by_letters and one.located is not None and (text := self._told(held)):
+            typed = Type(target=RefTarget(ref=one.located.ref), text=text)
+            one, remark = NamedAct(typed, one.located), _TOLD
         self.held = held, one
-        guessed = "It is a script that seems to act, by its words." if held.act.guessed else ""
-        return Proposal(action=one.action, thought=self._thought, remark=guessed)
+        return Proposal(action=one.action, thought=self._thought, remark=remark)
+
+    def _told(self, held: HeldAct) -> str:
+        """Return the text that the agent is about to type, by the answer it has got; empty where that says none."""
+        begun = held.act.text if held.act.kind == "type" else ""
+        text = next((one for one in self._texts if one.startswith(begun)), "")
+        if text:
+            del self._texts[: self._texts.index(text) + 1]
+        return text
 
     async def _answers(self, state: RunState) -> tuple[int, ...]:
         """Answer the questions of the step, and return the numbers of their calls.
@@ -230,7 +247,7 @@ class _Decider:
             raise
         finally:
             left.cancel()
-        self._thought = thought_of(reply)
+        self._thought, self._texts = thought_of(reply), list(texts_of(reply))
         by.complete(reply)
         return number
 
@@ -244,6 +261,25 @@ def thought_of(reply: LLMReply) -> str:
         return reply.reasoning or thinking or said
     parts = _parts(found) if isinstance(found, dict) else []
     return reply.reasoning or thinking or "\n".join(dict.fromkeys(parts))
+
+
+def texts_of(reply: LLMReply) -> Iterator[str]:
+    """Yield what an LLM has said to type, in order, by the names that agents commonly have it put that under."""
+    for said in (split_thinking(reply.text)[1], *(call.arguments for call in reply.tool_calls)):
+        with contextlib.suppress(ValueError):
+            yield from _texts(load_json(said))
+
+
+def _texts(found: Any) -> Iterator[str]:
+    if isinstance(found, list):
+        for one in found:
+            yield from _texts(one)
+    elif isinstance(found, dict):
+        for name, value in found.items():
+            if name in _TEXTS and isinstance(value, str) and value:
+                yield value
+            else:
+                yield from _texts(value)
 
 
 def _parts(found: dict[str, Any]) -> list[str]:

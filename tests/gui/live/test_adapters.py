@@ -1,38 +1,111 @@
 """The examples of attached agents, each with its real package, in the shop, answered by the built-in LLM.
 
-The packages are large and want environments of their own: `python -m tests.campaigns.adapters` makes these, and names
-them in BACKSTEP_ADAPTERS. Without it these tests are skipped.
+The packages are large and want environments of their own: `python -m tests.campaigns.adapters` makes these and runs
+the tests with their folder in BACKSTEP_ADAPTERS; without it they are skipped.
 """
 
 import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from core.debugger.breakpoints.kinds.actions import ActionChosen
+from core.debugger.breakpoints.kinds.problems import LLMCall
+from core.debugger.breakpoints.service import BreakpointsService
+from core.debugger.snapshots import EditText
+from tests.benchmarks.window_once import descendants
 from tests.gui.live.attached import AttachedWindow, desk
 
 __all__ = ["desk"]
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 ENVIRONMENTS = os.environ.get("BACKSTEP_ADAPTERS", "")
-ADAPTERS = ("browser_use", "langgraph", "mcp")
+ADAPTERS = tuple(sorted(one.stem.removesuffix("_agent") for one in EXAMPLES.glob("*_agent.py")))
+TASK = "shop/goal-004"
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(not ENVIRONMENTS, reason="the packages are installed by tests.campaigns.adapters"),
+    pytest.mark.skipif(not ENVIRONMENTS, reason="python -m tests.campaigns.adapters installs the packages"),
+    pytest.mark.parametrize("name", ADAPTERS),
 ]
 
 
-def attach(desk: AttachedWindow, name: str, task: str = "shop/goal-004") -> None:
-    python = Path(ENVIRONMENTS) / name / "bin" / "python"
-    desk.attach(command=(str(python), str(EXAMPLES / f"{name}_agent.py")), task=task)
-
-
-@pytest.mark.parametrize("name", ADAPTERS)
-def test_an_example_is_answered_by_the_built_in_llm_to_success(desk: AttachedWindow, name: str) -> None:
+def attach(desk: AttachedWindow, name: str) -> None:
     desk.session.agent.set_llm("rules")
+    python = Path(ENVIRONMENTS) / name / "bin" / "python"
+    desk.attach(command=(str(python), str(EXAMPLES / f"{name}_agent.py")), task=TASK)
+
+
+def test_an_example_is_answered_to_success(desk: AttachedWindow, name: str) -> None:
     attach(desk, name)
     desk.trigger("run")
     desk.wait_for("ended")
-    print("\n".join(desk.view.output[-40:]))
-    assert desk.window.view.success is True
+    assert desk.window.view.success is True, "\n".join(desk.view.output[-40:])
+
+
+def held_text(desk: AttachedWindow) -> str:
+    """Return what the editor shows of the reply that is held."""
+    offered: list[EditText] = []
+    listening: Callable[[EditText], None] = offered.append
+    desk.session.edits.offered.connect(listening)
+    desk.session.edits.begin_text("prompt")
+    desk.wait_until(lambda: bool(offered))
+    return offered[-1].text
+
+
+def _halted(desk: AttachedWindow) -> bool:
+    view = desk.window.view
+    return view.mode == "ended" or view.held_reply > 0 or "is about to be carried out" in view.stopped_at
+
+
+def test_it_stops_at_an_action_has_its_reply_edited_and_goes_on_to_success(
+    desk: AttachedWindow, name: str
+) -> None:
+    attach(desk, name)
+    breakpoints = BreakpointsService(desk.session)
+    breakpoints.add(ActionChosen(action="type", text="shampoo"))
+    breakpoints.add(LLMCall(when="after"))
+    text, stopped = "", False
+    while "12.00" not in text:
+        before = desk.window.view
+        desk.trigger("run")
+        desk.wait_until(lambda before=before: _halted(desk) and desk.window.view != before)
+        view = desk.window.view
+        assert view.mode != "ended", "\n".join(desk.view.output[-40:])
+        stopped = stopped or "is about to be carried out" in view.stopped_at
+        text = held_text(desk) if view.held_reply else ""
+    assert stopped
+    for one in desk.service.session.breaking.breakpoints.all:
+        breakpoints.remove(one.number)
+    desk.session.edits.apply_text("prompt", text.replace("12.00", "9.50"))
+    desk.wait_until(lambda: desk.window.view.held_edited)
+    desk.trigger("run")
+    desk.wait_for("ended")
+    assert desk.window.view.success is True, "\n".join(desk.view.output[-40:])
+    store = desk.stored()
+    actions = [step.action for step in store.steps(store.runs()[0].run)]
+    store.close()
+    # Afterwards the built-in LLM puts it right, perhaps.
+    prices = [action for action in actions if action.endswith(("[9.50]", "[12.00]"))]
+    assert prices[0].endswith("[9.50]")
+
+
+def test_killed_while_it_is_held_nothing_is_lost_and_no_process_is_left(
+    desk: AttachedWindow, name: str
+) -> None:
+    attach(desk, name)
+    BreakpointsService(desk.session).add(ActionChosen(action="click"))
+    desk.trigger("run")
+    desk.wait_until(lambda: "is about to be carried out" in desk.window.view.stopped_at)
+    started = [process for process, line in descendants().items() if f"{name}_agent.py" in line]
+    assert started
+    for process in started:
+        os.kill(int(process), signal.SIGKILL)
+    desk.wait_until(lambda: not desk.view.running)
+    store = desk.stored()
+    steps = store.steps(store.runs()[0].run)
+    store.close()
+    assert [step.action for step in steps if step.action.startswith("type")]
+    desk.wait_until(lambda: not [line for line in descendants().values() if f"{name}_agent.py" in line])

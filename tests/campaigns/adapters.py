@@ -1,0 +1,55 @@
+"""The examples of attached agents with their real packages, each in an environment of its own.
+
+    python -m tests.campaigns.adapters [--folder FOLDER] [NAME...]
+
+Makes the environments that FOLDER lacks (some hundred megabytes are downloaded),
+then runs tests/gui/live/test_adapters.py. Its exit code is that of the tests.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+PACKAGES = {
+    "browser_use": ("browser-use==0.13.14",),
+    "langgraph": ("langgraph==1.2.22", "langchain==1.4.7", "langchain-openai==1.7.3", "playwright>=1.60"),
+    "mcp": ("openai-agents==0.24.0",),
+}
+"""What each example needs; Playwright's MCP server comes by npx, which Node has."""
+TESTS = "tests/gui/live/test_adapters.py"
+
+
+def prepare(folder: Path, name: str) -> None:
+    """Make the environment of an example, where it is not there."""
+    environment = folder / name
+    if (environment / "bin" / "python").exists():
+        return
+    print(f"{name}: installing {', '.join(PACKAGES[name])}", flush=True)
+    venv.create(environment, with_pip=True)
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-q", *PACKAGES[name]]
+    subprocess.run(pip, check=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "backstep-adapters")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(PACKAGES)}")
+    given = parser.parse_args()
+    names = given.names or list(PACKAGES)
+    if unknown := [name for name in names if name not in PACKAGES]:
+        parser.error(f"there is no example {unknown[0]}; there are {', '.join(PACKAGES)}")
+    for name in names:
+        prepare(given.folder, name)
+    chosen = " or ".join(f"[{name}]" for name in names)
+    tests = [sys.executable, "-m", "pytest", "-n", "0", "-v", TESTS, "-k", chosen]
+    return subprocess.run(tests, env={**os.environ, "BACKSTEP_ADAPTERS": str(given.folder)}).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,7 +8,7 @@ observe, decide and commit lie is inferred from that.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from core.agent.llm_calls import Asker, HeldCall, HeldReply, Hold, cancel_call, why_cancelled
@@ -16,6 +16,7 @@ from core.agent.loop import AgentRun
 from core.agent.phases.act import act
 from core.agent.phases.choice import decide
 from core.agent.phases.page import observe
+from core.agent.phases.recognise import recognise
 from core.agent.phases.registry import ENTRIES, PhaseEntry, PhaseTools
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
@@ -23,6 +24,7 @@ from core.agent.world import World
 from core.attach.acts_named import NamedAct, finished, named
 from core.attach.attachment import REFUSED, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
+from core.attach.heard import Heard, ToldAt
 from core.attach.upstream import QuestionLLM, refuse
 from core.attach.wire_formats import error_body
 from core.browser.actor import Actor, Located
@@ -31,7 +33,7 @@ from core.llm.replies import load_json, split_thinking
 from core.schema.action import Action, AgentAct, Stop
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
-from core.schema.step import Acted, Decided, Observed, Phase, Proposal
+from core.schema.step import Acted, Decided, Observed, Phase, Proposal, Recognised
 from core.schema.task import Verdict
 from core.trace.records import RunOutcome
 from core.trace.store import TraceStore
@@ -60,10 +62,23 @@ class AttachedRun(AgentRun):
     has_preset = False
 
     def __init__(
-        self, store: TraceStore, world: World, prompter: Prompter, state: RunState, attachment: Attachment
+        self,
+        store: TraceStore,
+        world: World,
+        prompter: Prompter,
+        state: RunState,
+        attachment: Attachment,
+        told: Iterable[ToldAt] = (),
     ) -> None:
+        """`told` is what the agent has said of itself on its way back to the step that the run begins with."""
         self.attachment = attachment
         """The agent."""
+        self.on_note: Callable[[str], object] = lambda text: None
+        """Is called with each note of the agent."""
+        self._heard = Heard(state, lambda text: self.on_note(text))
+        self._heard.begin_again(told)
+        self._found: Recognised | None = None
+        """What the page is, without what the agent says."""
         self.on_end: Callable[[], object] = lambda: None
         """Is called once the run goes on no more."""
         self._decider = _Decider(attachment, prompter.asker, world)
@@ -74,8 +89,10 @@ class AttachedRun(AgentRun):
         return {
             **ENTRIES,
             "observe": PhaseEntry(self._observe),
+            "recognise": PhaseEntry(self._recognise),
+            "recall": PhaseEntry(lambda tools: self._heard.recalled()),
             "decide": PhaseEntry(
-                lambda tools: decide(tools.state, self._decider.decide, tools.carrying_out, tools.prompter),
+                lambda tools: decide(tools.state, self._decide, tools.carrying_out, tools.prompter),
                 asks_llm=lambda _: isinstance(self.attachment.next, AgentQuestion),
             ),
             "act": PhaseEntry(self._act),
@@ -91,6 +108,27 @@ class AttachedRun(AgentRun):
         else:
             await tabs.follow()
         return await observe(tools.state, self.world, tools.pages)
+
+    async def _recognise(self, tools: PhaseTools) -> Recognised:
+        """Find what may be done in the page; state, policies and plan are what the agent has said by now."""
+        state = tools.state
+        self._heard.hear(self.attachment.take_told())
+        self._found = await recognise(state, self.world, tools.resources)
+        state.recognised = self._heard.recognised(self._found)
+        return state.recognised
+
+    async def _decide(self, state: RunState) -> Decided:
+        """Return what the agent does next; what it has said since it asked belongs to the step too."""
+        decided = await self._decider.decide(state)
+        recalled = self._heard.recalled()
+        self._heard.hear(self.attachment.take_told())
+        if self._found is not None and (now := self._heard.recognised(self._found)) != state.recognised:
+            state.recognised = now
+            self.store.save_phase(state.run, state.number, now)
+        if (shown := self._heard.recalled()) != recalled:
+            self.store.save_phase(state.run, state.number, shown)
+        self._heard.work_on_plan(state.number)
+        return decided
 
     async def _act(self, tools: PhaseTools) -> Acted:
         state, decider = tools.state, self._decider

@@ -144,6 +144,8 @@ class AgentSettings(SessionCommands):
                 message="Open a task first (Ctrl+N): a switch holds for the run under way."
             )
             return
+        if not run.has_preset:
+            raise UsageError("An attached agent works in its own way: there is nothing of it to switch.")
         mechanism: Mechanism = name  # type: ignore[assignment]
         if run.state.is_on(mechanism) != on:
             self._current.store_intervention("switch", "" if on else name, name if on else "")

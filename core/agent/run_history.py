@@ -67,7 +67,7 @@ class SavedAgent(Record):
 
     def without_told(self) -> "SavedAgent":
         """Return an attached agent's as one of ours goes on with it: of what it has said the plan alone is kept."""
-        return self.replace(stack=Stack(), memory=SpaceMemory(), remedies=RemedyStack(), recalled_at={})
+        return self.replace(stack=Stack(), memory=SpaceMemory(), remedies=RemedyStack())
 
     def as_json(self) -> str:
         """Return it without the fields that have nothing to say."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from core.agent.phases.recognise import stack_record
-from core.agent.policies.stack import Frame, Stack, place_of_page
+from core.agent.policies.stack import Frame, Stack
 from core.agent.reflection.consequences import reflection_record
 from core.agent.reflection.remedies import RemedyEntry, RemedyStack
 from core.agent.state import RunState
@@ -25,8 +25,6 @@ from core.schema.step import Diagram, Recalled, Recognised
 
 SPACE = "agent"
 """The name of the space of the states that an agent says."""
-_SHOWN = 0
-"""Exemplars hold for the run, whatever policy is at work."""
 _ENDED_KEPT = 50
 """Ended policies that are kept: each tool that an agent uses may be one."""
 _LONGEST_NAME = 80
@@ -47,6 +45,7 @@ class Heard:
         self._state = state
         self._on_note = on_note
         self._here: ToldState | None = None
+        self._shown = Recalled()
         self._frames: dict[str, int] = {}
         """The frames of the policies that are at work, by the agent's own ids."""
 
@@ -55,8 +54,6 @@ class Heard:
         state = self._state
         state.stack, state.memory = Stack(), SpaceMemory()
         state.reflection.plan, state.reflection.remedies = None, RemedyStack()
-        state.recalled_by_frame.clear()
-        state.recalled_at.clear()
         by_step: dict[int, list[Told]] = {}
         for one in earlier:
             by_step.setdefault(one.step, []).append(one.told)
@@ -109,10 +106,8 @@ class Heard:
 
     def recalled(self) -> Recalled:
         """Return the exemplars that the agent was shown."""
-        shown = self._state.recalled_by_frame.get(_SHOWN)
-        if shown is None or shown.recalled_at == self._state.number:
-            return shown or Recalled()
-        return Recalled(exemplars=shown.exemplars, recalled_at=shown.recalled_at)
+        shown = self._shown
+        return shown if shown.recalled_at == self._state.number else shown.replace(recall=None)
 
     # One by one
 
@@ -139,7 +134,6 @@ class Heard:
         state, stack = self._state, self._state.stack
         number = max((one.number for one in (*stack.frames, *stack.finished)), default=0) + 1
         caller = self._frames.get(told.parent, state.frame)
-        page = place_of_page(state.observation)
         frame = Frame(
             number=number,
             policy=told.name,
@@ -148,8 +142,6 @@ class Heard:
             caller=caller or None,
             call=stack.calls + 1,
             step=step,
-            began_on=page,
-            seen=(page,),
         )
         self._frames[told.id] = number
         state.stack = stack.replace(frames=(*stack.frames, frame))
@@ -170,7 +162,7 @@ class Heard:
         state, before = self._state, self._here
         self._here = told
         if before is not None and before.name != told.name:
-            action = state.history[-1].action if state.history else ""
+            action = next((one.action for one in reversed(state.history) if one.number < step), "")
             moved = state.memory.moved(step=step, source=before.name, action=action)
             state.memory = moved.arrived(told.name)
 
@@ -189,13 +181,11 @@ class Heard:
 
     def _show(self, told: ToldExemplars, step: int) -> None:
         shown = tuple(_exemplar(at, one) for at, one in enumerate(told.shown, start=1))
-        state = self._state
-        state.recalled_by_frame[_SHOWN] = Recalled(
+        self._shown = Recalled(
             exemplars=tuple(one.name for one in shown),
             recalled_at=step,
             recall=Recall(shown=shown, why="The agent has said that it was shown these."),
         )
-        state.recalled_at[_SHOWN] = step
 
 
 def _exemplar(at: int, given: str | tuple[str, str]) -> ShownExemplar:

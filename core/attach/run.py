@@ -33,7 +33,7 @@ from core.llm.replies import load_json, split_thinking
 from core.schema.action import Action, AgentAct, Stop
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
-from core.schema.step import Acted, Decided, Observed, Phase, Proposal, Recognised
+from core.schema.step import Acted, Decided, Observed, Phase, Proposal, Recalled, Recognised
 from core.schema.task import Verdict
 from core.trace.records import RunOutcome
 from core.trace.store import TraceStore
@@ -79,6 +79,7 @@ class AttachedRun(AgentRun):
         self._heard.begin_again(told)
         self._found: Recognised | None = None
         """What the page is, without what the agent says."""
+        self._recalled = Recalled()
         self.on_end: Callable[[], object] = lambda: None
         """Is called once the run goes on no more."""
         self._decider = _Decider(attachment, prompter.asker, world)
@@ -90,7 +91,7 @@ class AttachedRun(AgentRun):
             **ENTRIES,
             "observe": PhaseEntry(self._observe),
             "recognise": PhaseEntry(self._recognise),
-            "recall": PhaseEntry(lambda tools: self._heard.recalled()),
+            "recall": PhaseEntry(self._recall),
             "decide": PhaseEntry(
                 lambda tools: decide(tools.state, self._decide, tools.carrying_out, tools.prompter),
                 asks_llm=lambda _: isinstance(self.attachment.next, AgentQuestion),
@@ -117,18 +118,30 @@ class AttachedRun(AgentRun):
         state.recognised = self._heard.recognised(self._found)
         return state.recognised
 
+    def _recall(self, _: PhaseTools) -> Recalled:
+        self._recalled = self._heard.recalled()
+        return self._recalled
+
     async def _decide(self, state: RunState) -> Decided:
-        """Return what the agent does next; what it has said since it asked belongs to the step too."""
+        """Return what the agent does next; what it has said before an act belongs to the step of the act."""
         decided = await self._decider.decide(state)
-        recalled = self._heard.recalled()
-        self._heard.hear(self.attachment.take_told())
-        if self._found is not None and (now := self._heard.recognised(self._found)) != state.recognised:
-            state.recognised = now
-            self.store.save_phase(state.run, state.number, now)
-        if (shown := self._heard.recalled()) != recalled:
-            self.store.save_phase(state.run, state.number, shown)
+        if decided.proposal.action != NOTHING:
+            self._heard.hear(self.attachment.take_told())
+            if self._decider.held is not None:
+                self._store_said(state)
         self._heard.work_on_plan(state.number)
         return decided
+
+    def _store_said(self, state: RunState) -> None:
+        """Store what the agent has said since the phases that leave it."""
+        assert self._found is not None
+        recognised, recalled = self._heard.recognised(self._found), self._heard.recalled()
+        if recognised != state.recognised:
+            self.store.save_phase(state.run, state.number, recognised)
+            state.recognised = recognised
+        if recalled != self._recalled:
+            self.store.save_phase(state.run, state.number, recalled)
+            self._recalled = recalled
 
     async def _act(self, tools: PhaseTools) -> Acted:
         state, decider = tools.state, self._decider
@@ -151,6 +164,8 @@ class AttachedRun(AgentRun):
         """It goes by no file."""
 
     async def finish(self, outcome: RunOutcome, error: str = "", verdict: Verdict | None = None) -> None:
+        if not self.ended:
+            self._heard.hear(self.attachment.take_told())  # Its last notes.
         await super().finish(outcome, error, verdict)
         self._let_go()
 

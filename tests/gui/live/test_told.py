@@ -1,4 +1,4 @@
-"""What an attached agent says of itself is shown, stepped by, stopped at, stored, and said once where it is led back."""
+"""What an attached agent says of itself is shown, stepped by, stopped at and stored, and said once when led back."""
 
 import pytest
 
@@ -133,7 +133,7 @@ def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
     notes = [line.text for line in store.log(run) if line.source == "agent"]
     states = [one.state for one in store.steps(run)]
     store.close()
-    assert notes[0] == "Step 1: about to ask"
+    assert "Step 1: about to ask" in notes
     assert states == ["start", "start", "pressed", "pressed"]
 
 
@@ -233,15 +233,51 @@ def test_a_built_in_agent_goes_on_without_what_only_the_other_agent_knows(
     assert step.plan.remedies == ()
 
 
+ASKS_TWICE = (
+    AGENT.partition("    backstep.plan")[0]
+    + """
+    backstep.state("asking")
+    ask()
+    backstep.state("asking again")
+    with backstep.policy("press"):
+        press(ask())
+    backstep.note("it is pressed")
+    backstep.plan(["Press"], at=1)
+"""
+)
+
+
+def test_what_it_says_before_a_question_belongs_to_it_and_the_last_words_are_kept(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    llm_server.say("wait")
+    llm_server.say("One")
+    desk.attach(ASKS_TWICE, url=page_file(tmp_path, BUTTONS))
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    store = desk.stored()
+    states = [one.state for one in store.steps(run)]
+    notes = [line.text for line in store.log(run) if line.source == "agent"]
+    store.close()
+    assert states == ["asking", "asking again", "asking again"]
+    assert "Step 3: it is pressed" in notes
+    first = recorded(desk, run, 1)
+    assert (first.stack.frames, "backstep_sdk.policy" in first.stack.message) == ((), True)
+    assert [one.status for one in recorded(desk, run, 3).plan.subtasks] == ["done"]
+    desk.session.branches.go_back(run, 2)
+    desk.wait_until(lambda: desk.window.view.run not in (None, run))
+    desk.wait_for("waiting")
+    desk.wait_until(lambda: desk.window.step_in_view.state.state == "asking again")
+    assert [one.source for one in desk.window.step_in_view.state.edges] == ["asking"]
+
+
 def test_panels_of_an_agent_that_says_nothing_tell_what_would_fill_them(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
     llm_server.say("One")
-    says_nothing = "\n".join(line for line in AGENT.splitlines() if "backstep." not in line or "with" in line)
-    desk.attach(
-        says_nothing.replace("with backstep.policy", "if print").replace("import backstep_sdk", "import sys"),
-        url=page_file(tmp_path, BUTTONS),
-    )
+    desk.attach(url=page_file(tmp_path, BUTTONS))
     desk.step_to_review()
     step = desk.window.step_in_view
     for message, call in (

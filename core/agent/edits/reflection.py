@@ -105,7 +105,7 @@ class FireRemedy(RunEdit):
         if any(one.number == self.number and isinstance(one.action, AgentAct) for one in remedies.waiting):
             raise UsageError(
                 f"Remedy {self.number} is the agent's own, in its words: only the agent can try it. "
-                "Write another action in place of the next one (Ctrl+E)."
+                "Choose another action in place of the next one."
             )
         entry, remedies = remedies.take(self.number)
         if entry is None:

@@ -288,3 +288,47 @@ def test_panels_of_an_agent_that_says_nothing_tell_what_would_fill_them(
     ):
         assert f"backstep_sdk.{call}(…)" in message
         assert "Your own agent" in message
+
+
+TRACED = """
+import asyncio, os
+import backstep_sdk
+from openai import AsyncOpenAI
+from opentelemetry.sdk.trace import TracerProvider
+from playwright.async_api import async_playwright
+
+provider = TracerProvider()
+provider.add_span_processor(backstep_sdk.span_processor())
+tracer = provider.get_tracer("agent")
+client = AsyncOpenAI()
+
+async def work():
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
+        page = browser.contexts[0].pages[0]
+        kind = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "presser"}
+        with tracer.start_as_current_span("invoke_agent presser", attributes=kind):
+            prompt = [{"role": "user", "content": await page.inner_text("body")}]
+            reply = await client.chat.completions.create(model="m", messages=prompt)
+            name = reply.choices[0].message.content
+            with tracer.start_as_current_span("execute_tool press", attributes={"input.value": name}):
+                await page.get_by_role("button", name=name, exact=True).click()
+
+asyncio.run(work())
+"""
+
+
+def test_spans_of_an_async_agent_and_its_tool_are_policies_while_they_last(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    llm_server.say("Two")
+    desk.attach(TRACED, url=page_file(tmp_path, BUTTONS))
+    desk.wait_until(lambda: policies(desk.window.step_in_view)[0] == ["presser"])
+    desk.trigger("step")
+    step = at_review_of(desk, 1)
+    assert [(one.policy, one.argument) for one in step.stack.frames] == [("press", "Two"), ("presser", "")]
+    desk.trigger("run")
+    desk.wait_for("ended")
+    assert desk.window.view.run is not None
+    last = recorded(desk, desk.window.view.run, 2)
+    assert policies(last) == ([], ["presser", "press"])

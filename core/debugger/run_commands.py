@@ -38,7 +38,10 @@ class RunCommands(SessionCommands):
 
     @command
     def over(self) -> None:
-        """Go on to the next review in this frame of the policy stack, or in one that called it."""
+        """Go on to the next review in this frame of the policy stack, or in one that called it.
+
+        A policy of an attached agent begins without a step of its own: its first step goes over all of it.
+        """
         run = self._current.under_way
         self._runner.go(over(run) if run is not None else "review")
 

@@ -332,3 +332,24 @@ def test_spans_of_an_async_agent_and_its_tool_are_policies_while_they_last(
     assert desk.window.view.run is not None
     last = recorded(desk, desk.window.view.run, 2)
     assert policies(last) == ([], ["presser", "press"])
+
+
+def test_what_only_the_agent_can_do_is_refused_with_the_reason(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    attached(desk, llm_server, tmp_path)
+    desk.trigger("step")
+    before = at_review_of(desk, 1)
+    desk.window.plan.fire()
+    desk.wait_until(lambda: "only the agent can try it" in desk.window.view.message)
+    desk.session.agent.set_mechanism("policies", True)
+    desk.wait_until(lambda: "there is nothing of it to switch" in desk.window.view.message)
+    assert not any(one.on for one in desk.window.view.mechanisms)
+    desk.window.plan.edit()
+    assert not desk.window.plan.editing
+    desk.session.edits.ask_for("ForceState", {"state": "start"})
+    desk.wait_until(lambda: "You said so" in desk.window.step_in_view.state.why)
+    desk.trigger("step")
+    assert at_review_of(desk, 1).plan.remedies == before.plan.remedies
+    desk.trigger("run")
+    desk.wait_for("ended")

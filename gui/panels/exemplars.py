@@ -89,7 +89,7 @@ class ExemplarsPanel(EditablePanel):
         """Return what can be asked for of an exemplar in the live run."""
         row: Row = index.data(ROW)
         if any(one.id == row.key and one.told for one in self._view.rows):
-            return ()
+            return ()  # No memory has it.
         used = any(one.id == row.key and one.used for one in self._view.rows)
         name, text = ("DropExemplar", "Leave it out") if used else ("PinExemplar", "Use this one too")
         do = partial(self.ask_edit, name, id=row.key)
@@ -151,7 +151,9 @@ class ExemplarsPanel(EditablePanel):
         self.reader.text.seek(needle)
 
     def _on_library(self) -> None:
-        self.library_requested.emit(self.reader.exemplar if self.reading else "")
+        known = {row.id for row in self._view.rows if not row.told}
+        opened = self.reader.exemplar if self.reading else ""
+        self.library_requested.emit(opened if opened in known else "")
 
     def _open(self, identifier: str) -> None:
         for row in self._view.rows:

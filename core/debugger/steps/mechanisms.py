@@ -404,9 +404,15 @@ def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
     used = {one.id: one for one in recall.used}
     shown = [
         ExemplarRow(
-            id=one.name, family="", task=one.name, distance=0.0, used=True, told=True, trajectory=one.text
+            id=f"shown {at}",
+            family="",
+            task=one.name,
+            distance=0.0,
+            used=True,
+            told=True,
+            trajectory=one.text,
         )
-        for one in recall.shown
+        for at, one in enumerate(recall.shown, start=1)
     ]
     near = [
         ExemplarRow(

@@ -37,7 +37,7 @@ with sync_playwright() as playwright:
 
     backstep.plan(["Press some", "Finish"])
     backstep.state("start", "Nothing was pressed.")
-    backstep.exemplars([("press tea", "Task: press tea\\nAction: click [3]")])
+    backstep.exemplars([("press tea", "Task: press tea\\nAction: click [3]"), ("press tea", "again")])
     with backstep.policy("work", "all of it"):
         with backstep.policy("press", "the first"):
             backstep.note("about to ask")
@@ -99,9 +99,10 @@ def check_first(step: StepView) -> None:
     ]
     (remedy,) = step.plan.remedies
     assert (remedy.action, remedy.reason, remedy.step) == ("Press Three", "in place of click", 1)
-    (shown,) = step.exemplars.rows
-    assert (shown.task, shown.used) == ("press tea", True)
+    shown, another = step.exemplars.rows
+    assert (shown.task, shown.used) == (another.task, another.used) == ("press tea", True)
     assert "click [3]" in shown.trajectory
+    assert shown.id != another.id
 
 
 def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from core.agent.going_back import restore_context_of
 from core.agent.llm_calls import Answerer, Asked, Asker
 from core.agent.loop import AgentRun, MakeRun
-from core.agent.presets import AMOUNTS, Mechanism, Preset, bounds
+from core.agent.presets import AMOUNTS, ATTACHED, Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory, SavedAgent, put_back
@@ -127,6 +127,8 @@ async def open_branch(
     row = store.run(run)
     owner, history = store.owner_of(run, step), RunHistory(store, run)
     saved, checkpoint = history.agent(step), history.checkpoint(step)
+    if setup.make is None and store.run(owner).preset == ATTACHED.name:
+        saved = saved.without_told()
     branch = store.begin_run(
         RunStart(
             task=row.task,
@@ -229,7 +231,10 @@ async def take_up(
     """
     row = store.run(run)
     step, history = store.own_steps(run)[-1].number, RunHistory(store, run)
-    state = _state_of(_moved(history.agent(step), row, episode), run, episode, history, setup)
+    saved = history.agent(step)
+    if setup.make is None and row.preset == ATTACHED.name:
+        saved = saved.without_told()
+    state = _state_of(_moved(saved, row, episode), run, episode, history, setup)
     # Calls of the step that begins again were made, and are kept.
     state.totals.llm_calls = max((call.number for call in store.calls(run)), default=0)
     checkpoint = _moved(history.checkpoint(step), row, episode)

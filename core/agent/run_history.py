@@ -65,6 +65,10 @@ class SavedAgent(Record):
     """The step that has the exemplars of each frame."""
     trail: tuple[TrailStep, ...] = ()
 
+    def without_told(self) -> "SavedAgent":
+        """Return an attached agent's as one of ours goes on with it: of what it has said the plan alone is kept."""
+        return self.replace(stack=Stack(), memory=SpaceMemory(), remedies=RemedyStack())
+
     def as_json(self) -> str:
         """Return it without the fields that have nothing to say."""
         # Only whole fields can be left out: inside them a default tells one kind of action from another.

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 
 from core.attach.clock import HeldClock
 from core.schema.record import Record
+from core.storage.resources import RESOURCES
 
+SDK = RESOURCES.parent / "sdk"
+"""The folder of `backstep_sdk`: programs import it without having it installed."""
 _LOCAL = ("127.0.0.1", "localhost")
 
 
@@ -18,6 +21,8 @@ class Addresses(Record):
     """The gateway's key."""
     browser: str
     """The address of the browser's protocol."""
+    sdk: str
+    """Where `backstep_sdk` says what the agent says of itself."""
 
 
 def environment_of(
@@ -31,13 +36,17 @@ def environment_of(
     """Return the environment of an agent's program: `given`, by default ours, and what it is told."""
     given = os.environ if given is None else given
     beside = [one for name in ("NO_PROXY", "no_proxy") for one in given.get(name, "").split(",") if one]
+    held = clock.environment(given)
     return {
         **given,
-        **clock.environment(given),
+        **held,
+        # Last: what the agent has of that name goes before ours.
+        "PYTHONPATH": os.pathsep.join((held["PYTHONPATH"], str(SDK))),
         "OPENAI_BASE_URL": addresses.llm,
         "OPENAI_API_KEY": addresses.key,
         "BACKSTEP_CDP_URL": addresses.browser,
         "PLAYWRIGHT_MCP_CDP_ENDPOINT": addresses.browser,
+        "BACKSTEP_SDK_URL": addresses.sdk,
         "BACKSTEP_TASK": instruction,
         "BACKSTEP_START_URL": url,
         "NO_PROXY": ",".join(dict.fromkeys((*beside, *_LOCAL))),

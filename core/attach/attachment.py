@@ -8,6 +8,7 @@ from core.attach.agent_connection import ActMessage, Refused, Swallowed
 from core.attach.clock import HeldClock
 from core.attach.gateway import AgentQuestion
 from core.attach.page_acts import Fold, PageAct
+from core.attach.told import Told
 from core.attach.wire_formats import error_body
 
 REFUSED = "The person who debugs this agent has refused it."
@@ -117,6 +118,8 @@ class Attachment:
         """Why whatever the agent does is refused until it next asks its LLM; empty where it is not."""
         self._arrived: dict[Arrival, ExitStack] = {}
         """In order, each with the hold on the clock."""
+        self._told: list[Told] = []
+        """What the agent has said of itself since that was last taken."""
         self._watchers: list[asyncio.Future[None]] = []
         self._under_way: HeldAct | None = None
         self._closed = False
@@ -152,6 +155,10 @@ class Attachment:
         finally:
             self.take(held)
 
+    def on_told(self, told: Told) -> None:
+        """Take in what the agent says of itself; it does not wait for that."""
+        self._told.append(told)
+
     def on_end(self, how: str) -> None:
         """Take in that the program has ended."""
         self.ended = how
@@ -175,6 +182,11 @@ class Attachment:
         while self.next is None and not self.ended:
             await self.change()
         return self.next
+
+    def take_told(self) -> list[Told]:
+        """Return in order what the agent has said of itself since this was last asked."""
+        told, self._told = self._told, []
+        return told
 
     def give_back(self, question: AgentQuestion) -> None:
         """A question was not answered: it is the next arrival again."""

@@ -1,4 +1,4 @@
-"""The two addresses that one agent is given, and the server behind them."""
+"""The addresses that one agent is given, and the server behind them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +13,14 @@ from core.attach.browser_proxy import BrowserProxy
 from core.attach.clock import HeldClock
 from core.attach.gateway import Gateway
 from core.attach.server import AgentServer
+from core.attach.told import TellingAddress
 from core.attach.upstream import answer_beside
 from core.browser.host import BrowserHost
 from core.schema.messages import LLM
 
 
 class AgentBridge:
-    """Serves an agent's two addresses; made by `open_bridge`."""
+    """Serves an agent's addresses; made by `open_bridge`."""
 
     def __init__(self, host: BrowserHost, endpoint: str, llm: Callable[[], LLM], clock: HeldClock) -> None:
         self.attachment = Attachment(clock)
@@ -29,14 +30,24 @@ class AgentBridge:
 
         self._gateway = Gateway(self.attachment.on_question, forward)
         self._proxy = BrowserProxy(host, endpoint, self.attachment.on_act)
-        routes = [Mount("/v1", self._gateway.app()), Mount(self._proxy.path, self._proxy.app())]
+        self._telling = TellingAddress(self.attachment.on_told)
+        routes = [
+            Mount("/v1", self._gateway.app()),
+            Mount(self._proxy.path, self._proxy.app()),
+            Mount(self._telling.path, self._telling.app()),
+        ]
         self._server = AgentServer(Starlette(routes=routes))
 
     async def start(self) -> Addresses:
         """Begin to serve; raises BackstepError where no port can be had."""
         await self._server.start()
         server = f"http://127.0.0.1:{self._server.port}"
-        return Addresses(llm=f"{server}/v1", key=self._gateway.key, browser=f"{server}{self._proxy.path}")
+        return Addresses(
+            llm=f"{server}/v1",
+            key=self._gateway.key,
+            browser=f"{server}{self._proxy.path}",
+            sdk=f"{server}{self._telling.path}/",
+        )
 
     async def close(self) -> None:
         """Let go of the agent: what it waits for is refused, and its connections end."""

@@ -143,6 +143,9 @@ EMULATED: dict[str, Emulation] = {
     "Browser.resetPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.close": Emulation("the browser is the window's", _nothing),
     "Browser.getWindowForTarget": Emulation(_NO_DOMAIN, _window),
+    "Emulation.setDeviceMetricsOverride": Emulation(
+        "the page keeps the size that it is shown in: a larger one would be cut off", _nothing
+    ),
     "Browser.setWindowBounds": Emulation(_NO_DOMAIN, _nothing),
     "Storage.getCookies": Emulation(_NO_CONTEXTS, _cookies),
     "Storage.setCookies": Emulation(_NO_CONTEXTS, _set_cookies),

@@ -7,8 +7,9 @@ ones, and what it does in the page is let happen, up to the step.
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from core.attach.attachment import Attachment, HeldAct
+from core.attach.attachment import Arrival, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
+from core.attach.heard import ToldAt
 from core.attach.wire_formats import error_body
 from core.browser.checkpoints.checkpoint import (
     Brought,
@@ -59,6 +60,8 @@ class ProgramReplay(Strategy):
         self._run = run
         self._attachment = attachment
         self._start = start
+        self.told: list[ToldAt] = []
+        """What the program has said of itself on the way, as it did before."""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         """Lead the program back; raises RestoreError where it asks or does something else than it did."""
@@ -77,6 +80,12 @@ class ProgramReplay(Strategy):
         await self._attachment.arrival()  # Now it stands where the step began.
         return Brought()
 
+    async def _arrival(self, step: int) -> Arrival | None:
+        """Return what the agent asks or does next; what it has said by then belongs to `step`."""
+        arrival = await self._attachment.arrival()
+        self.told += [ToldAt(step, one) for one in self._attachment.take_told()]
+        return arrival
+
     def _recorded(self, number: int) -> _RecordedStep:
         detail = self._store.step(self._run, number)
         edited = any(one.kind == "prompt" for one in detail.interventions)
@@ -93,7 +102,7 @@ class ProgramReplay(Strategy):
         """Answer the questions of a step; of several that were out at once each finds its own."""
         left = list(step.calls)
         while left:
-            arrival = await self._attachment.arrival()
+            arrival = await self._arrival(step.number)
             if not isinstance(arrival, AgentQuestion):
                 did = "ended" if arrival is None else f"did something ({arrival.act})"
                 raise RestoreError(f"At step {step.number} the agent {did} where it had asked its LLM.")
@@ -112,7 +121,7 @@ class ProgramReplay(Strategy):
                 arrival.answer(same.reply)
 
     async def _act(self, step: _RecordedStep, ground: RestoreContext) -> None:
-        arrival = await self._attachment.arrival()
+        arrival = await self._arrival(step.number)
         if not isinstance(arrival, HeldAct):
             did = "ended" if arrival is None else "asked its LLM"
             raise RestoreError(

@@ -8,7 +8,7 @@ observe, decide and commit lie is inferred from that.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from core.agent.llm_calls import HeldCall, HeldReply, Hold, cancel_call, why_cancelled
@@ -16,6 +16,7 @@ from core.agent.loop import AgentRun
 from core.agent.phases.act import act
 from core.agent.phases.choice import decide
 from core.agent.phases.page import observe
+from core.agent.phases.recognise import recognise
 from core.agent.phases.registry import ENTRIES, PhaseEntry, PhaseTools
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
@@ -23,6 +24,7 @@ from core.agent.world import World
 from core.attach.acts_named import NamedAct, finished, named
 from core.attach.attachment import REFUSED, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
+from core.attach.heard import Heard, ToldAt
 from core.attach.upstream import QuestionLLM, refuse
 from core.attach.wire_formats import error_body
 from core.browser.actor import Actor, Located
@@ -32,7 +34,7 @@ from core.llm.rules.llm import RulesLLM
 from core.schema.action import Action, AgentAct, RefTarget, Stop, Type
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
-from core.schema.step import Acted, Decided, Observed, Phase, Proposal
+from core.schema.step import Acted, Decided, Observed, Phase, Proposal, Recalled, Recognised
 from core.schema.task import Verdict
 from core.trace.records import RunOutcome
 from core.trace.store import TraceStore
@@ -56,7 +58,9 @@ _THOUGHTS = (
 _TEXTS = ("text", "value", "content", "query")
 """Under these names what is to be typed."""
 _GUESSED = "It is a script that seems to act, by its words."
-_TOLD = "The text is the one in the LLM's answer: the agent types it by letters, and has only begun to."
+_FROM_ANSWER = (
+    "The text is the one in the LLM's answer: the agent types it by letters, and has only begun to."
+)
 
 
 class AttachedRun(AgentRun):
@@ -65,10 +69,24 @@ class AttachedRun(AgentRun):
     has_preset = False
 
     def __init__(
-        self, store: TraceStore, world: World, prompter: Prompter, state: RunState, attachment: Attachment
+        self,
+        store: TraceStore,
+        world: World,
+        prompter: Prompter,
+        state: RunState,
+        attachment: Attachment,
+        told: Iterable[ToldAt] = (),
     ) -> None:
+        """`told` is what the agent has said of itself on its way back to the step that the run begins with."""
         self.attachment = attachment
         """The agent."""
+        self.on_note: Callable[[str], object] = lambda text: None
+        """Is called with each note of the agent."""
+        self._heard = Heard(state, lambda text: self.on_note(text))
+        self._heard.begin_again(told)
+        self._found: Recognised | None = None
+        """What the page is, without what the agent says."""
+        self._recalled = Recalled()
         self.on_end: Callable[[], object] = lambda: None
         """Is called once the run goes on no more."""
         self._decider = _Decider(attachment, prompter, world)
@@ -79,8 +97,10 @@ class AttachedRun(AgentRun):
         return {
             **ENTRIES,
             "observe": PhaseEntry(self._observe),
+            "recognise": PhaseEntry(self._recognise),
+            "recall": PhaseEntry(self._recall),
             "decide": PhaseEntry(
-                lambda tools: decide(tools.state, self._decider.decide, tools.carrying_out, tools.prompter),
+                lambda tools: decide(tools.state, self._decide, tools.carrying_out, tools.prompter),
                 asks_llm=lambda _: isinstance(self.attachment.next, AgentQuestion),
             ),
             "act": PhaseEntry(self._act),
@@ -96,6 +116,39 @@ class AttachedRun(AgentRun):
         else:
             await tabs.follow()
         return await observe(tools.state, self.world, tools.pages)
+
+    async def _recognise(self, tools: PhaseTools) -> Recognised:
+        """Find what may be done in the page; state, policies and plan are what the agent has said by now."""
+        state = tools.state
+        self._heard.hear(self.attachment.take_told())
+        self._found = await recognise(state, self.world, tools.resources)
+        state.recognised = self._heard.recognised(self._found)
+        return state.recognised
+
+    def _recall(self, _: PhaseTools) -> Recalled:
+        self._recalled = self._heard.recalled()
+        return self._recalled
+
+    async def _decide(self, state: RunState) -> Decided:
+        """Return what the agent does next; what it has said before an act belongs to the step of the act."""
+        decided = await self._decider.decide(state)
+        if decided.proposal.action != NOTHING:
+            self._heard.hear(self.attachment.take_told())
+            if self._decider.held is not None:
+                self._store_said(state)
+        self._heard.work_on_plan(state.number)
+        return decided
+
+    def _store_said(self, state: RunState) -> None:
+        """Store what the agent has said since the phases that leave it."""
+        assert self._found is not None
+        recognised, recalled = self._heard.recognised(self._found), self._heard.recalled()
+        if recognised != state.recognised:
+            self.store.save_phase(state.run, state.number, recognised)
+            state.recognised = recognised
+        if recalled != self._recalled:
+            self.store.save_phase(state.run, state.number, recalled)
+            self._recalled = recalled
 
     async def _act(self, tools: PhaseTools) -> Acted:
         state, decider = tools.state, self._decider
@@ -122,6 +175,8 @@ class AttachedRun(AgentRun):
         """It goes by no file."""
 
     async def finish(self, outcome: RunOutcome, error: str = "", verdict: Verdict | None = None) -> None:
+        if not self.ended:
+            self._heard.hear(self.attachment.take_told())  # Its last notes.
         await super().finish(outcome, error, verdict)
         self._let_go()
 
@@ -173,13 +228,13 @@ class _Decider:
         except (BrowserError, PageGone, ActionError):
             one = NamedAct(AgentAct(words=str(held.act)))
         remark = _GUESSED if held.act.guessed else ""
-        if held.types_by_letters and one.located is not None and (text := self._told(held)):
+        if held.types_by_letters and one.located is not None and (text := self._text_of_answer(held)):
             typed = Type(target=RefTarget(ref=one.located.ref), text=text)
-            one, remark = NamedAct(typed, one.located), _TOLD
+            one, remark = NamedAct(typed, one.located), _FROM_ANSWER
         self.held = held, one
         return Proposal(action=one.action, thought=self._thought, remark=remark)
 
-    def _told(self, held: HeldAct) -> str:
+    def _text_of_answer(self, held: HeldAct) -> str:
         """Return the text that the agent is about to type, by the answer it has got; empty where that says none."""
         begun = held.act.text if held.act.kind == "type" else ""
         text = next((one for one in self._texts if one.startswith(begun)), "")

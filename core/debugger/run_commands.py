@@ -38,7 +38,10 @@ class RunCommands(SessionCommands):
 
     @command
     def over(self) -> None:
-        """Go on to the next review in this frame of the policy stack, or in one that called it."""
+        """Go on to the next review in this frame of the policy stack, or in one that called it.
+
+        A policy of an attached agent begins without a step of its own: its first step goes over all of it.
+        """
         run = self._current.under_way
         self._runner.go(over(run) if run is not None else "review")
 
@@ -144,6 +147,8 @@ class AgentSettings(SessionCommands):
                 message="Open a task first (Ctrl+N): a switch holds for the run under way."
             )
             return
+        if not run.has_preset:
+            raise UsageError("An attached agent works in its own way: there is nothing of it to switch.")
         mechanism: Mechanism = name  # type: ignore[assignment]
         if run.state.is_on(mechanism) != on:
             self._current.store_intervention("switch", "" if on else name, name if on else "")

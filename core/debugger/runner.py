@@ -73,7 +73,12 @@ class RunGoal:
 
 
 def over(run: AgentRun) -> RunGoal:
-    return RunGoal("over", step=run.state.number, depth=len(run.state.stack.frames))
+    number, stack = run.state.number, run.state.stack
+    if not run.has_preset and stack.top is not None and stack.top.step == number:
+        return out(
+            run
+        )  # An attached agent calls a policy by no step of its own: this is the first one in it.
+    return RunGoal("over", step=number, depth=len(stack.frames))
 
 
 def out(run: AgentRun) -> RunGoal:

@@ -376,6 +376,8 @@ class PlanView(Record):
     author: Literal["agent", "person"] = "agent"
     remark: str = ""
     editable: bool = False
+    told: bool = False
+    """Whether it is what an attached agent has said."""
     trial: int = 1
     trials: int = 1
     """Trials that are allowed."""
@@ -398,6 +400,8 @@ class ExemplarRow(Retrieved):
     """The whole trajectory as text to read; empty for those that were not used."""
     added: bool = False
     """Whether a person added it: its distance was not measured."""
+    told: bool = False
+    """Whether an attached agent has said that it was shown it: it is in no memory of ours."""
 
 
 class ExemplarsView(Record):

@@ -177,6 +177,13 @@ class Retrieved(Record):
     """Why it is left out, where it would be used but for its length or for what cannot be read of it."""
 
 
+class ShownExemplar(Record):
+    """An exemplar that an attached agent has said it was shown: it is in no memory of ours."""
+
+    name: str
+    text: str
+
+
 class Recall(Record):
     """What was asked of the memory, and what came of it."""
 
@@ -189,6 +196,8 @@ class Recall(Record):
     """Used ones first, then the nearest that were not, each the nearest first."""
     used: tuple[Exemplar, ...] = ()
     """In the order they are prompted with: the nearest last, next to the task."""
+    shown: tuple[ShownExemplar, ...] = ()
+    """Of an attached agent, in place of the rest."""
     why: str = ""
     """Why memory was used as it was, or not."""
     problems: tuple[str, ...] = ()

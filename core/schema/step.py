@@ -157,6 +157,42 @@ class StackRecord(Record):
     calls_limit: int = 0
 
 
+class Scheduled(Record):
+    """What a step does without being asked for an action."""
+
+    kind: Literal["go back", "remedy", "new trial", "answer"]
+    entry: int = 0
+    """The number of the remedy, where one is to be tried."""
+    why: str = ""
+    at_limit: bool = False
+    """Whether a limit has brought it: the run ends as out of its budget then, with the answer."""
+
+
+class RemedyRecord(Record):
+    """A remedy as it stood."""
+
+    number: int
+    step: int
+    action: str
+    target: str = ""
+    reason: str = ""
+    subtask: int | None = None
+    state: EntryState = "waiting"
+    why: str = ""
+
+
+class ReflectionRecord(Record):
+    """The plan and the remedies as a phase left them."""
+
+    plan: Plan | None = None
+    remedies: tuple[RemedyRecord, ...] = ()
+    trial: int = 1
+    trials: int = 1
+    experience: tuple[str, ...] = ()
+    scheduled: Scheduled | None = None
+    """What the next step will do by itself."""
+
+
 class Recognised(PhaseSpec):
     """recognise: which state the page is in, why, and what may be done."""
 
@@ -178,6 +214,8 @@ class Recognised(PhaseSpec):
     diagram: Diagram | None = None
     stack: StackRecord | None = None
     """None where policies are switched off, or none is meant for the page."""
+    reflection: ReflectionRecord | None = None
+    """Of an attached agent: what it has said by then; of others later phases have it."""
     permissible: Permissible
 
     def columns(self) -> dict[str, Any]:
@@ -214,42 +252,6 @@ class Abstracted(PhaseSpec):
     code: str = ""
     """The program that the LLM wrote to make it."""
     calls: tuple[int, ...] = ()
-
-
-class Scheduled(Record):
-    """What a step does without being asked for an action."""
-
-    kind: Literal["go back", "remedy", "new trial", "answer"]
-    entry: int = 0
-    """The number of the remedy, where one is to be tried."""
-    why: str = ""
-    at_limit: bool = False
-    """Whether a limit has brought it: the run ends as out of its budget then, with the answer."""
-
-
-class RemedyRecord(Record):
-    """A remedy as it stood."""
-
-    number: int
-    step: int
-    action: str
-    target: str = ""
-    reason: str = ""
-    subtask: int | None = None
-    state: EntryState = "waiting"
-    why: str = ""
-
-
-class ReflectionRecord(Record):
-    """The plan and the remedies as a phase left them."""
-
-    plan: Plan | None = None
-    remedies: tuple[RemedyRecord, ...] = ()
-    trial: int = 1
-    trials: int = 1
-    experience: tuple[str, ...] = ()
-    scheduled: Scheduled | None = None
-    """What the next step will do by itself."""
 
 
 class Proposal(Record):

@@ -73,6 +73,13 @@ def save_phase(
         base = database.row("SELECT part FROM phases WHERE step = ? AND phase = 'observe'", (row["id"],))
         if base is not None and observation is None:
             observation = reading.observation(database, base["part"])
+    saved = time.time()
+    if begun is None:
+        # It was completed or put right since: the phase has ended when it ended.
+        earlier = database.row(
+            "SELECT saved FROM phases WHERE step = ? AND phase = ?", (row["id"], record.phase)
+        )
+        saved = earlier["saved"] if earlier is not None else saved
     encoded = encoding.encode(record, observation if base else None)
     part = None if encoded.part is None else database.blobs.put(encoded.part, JSON)[0]
     database.insert(
@@ -81,7 +88,7 @@ def save_phase(
             "step": row["id"],
             "position": PHASES.index(record.phase) + 1,
             "phase": record.phase,
-            "saved": time.time(),
+            "saved": saved,
             "part": part,
             "base": base["part"] if base else None,
             "record": encoded.record,

@@ -34,6 +34,7 @@ _ADDRESSES = (
     ("llm", "OPENAI_BASE_URL", "The base URL of its LLM"),
     ("key", "OPENAI_API_KEY", "The key that goes with it"),
     ("browser", "BACKSTEP_CDP_URL", "The CDP address of its browser"),
+    ("sdk", "BACKSTEP_SDK_URL", "Where backstep_sdk says what the agent says of itself"),
 )
 
 

@@ -88,6 +88,8 @@ class ExemplarsPanel(EditablePanel):
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of an exemplar in the live run."""
         row: Row = index.data(ROW)
+        if any(one.id == row.key and one.told for one in self._view.rows):
+            return ()  # No memory has it.
         used = any(one.id == row.key and one.used for one in self._view.rows)
         name, text = ("DropExemplar", "Leave it out") if used else ("PinExemplar", "Use this one too")
         do = partial(self.ask_edit, name, id=row.key)
@@ -149,7 +151,9 @@ class ExemplarsPanel(EditablePanel):
         self.reader.text.seek(needle)
 
     def _on_library(self) -> None:
-        self.library_requested.emit(self.reader.exemplar if self.reading else "")
+        known = {row.id for row in self._view.rows if not row.told}
+        opened = self.reader.exemplar if self.reading else ""
+        self.library_requested.emit(opened if opened in known else "")
 
     def _open(self, identifier: str) -> None:
         for row in self._view.rows:
@@ -192,7 +196,8 @@ class ExemplarReader(QWidget):
         self.exemplar = row.id
         self.title.setText(row.task)
         far = "added by hand" if row.added else f"distance {_distance(row.distance)}"
-        self.facts.setText(f"{row.family} · {far} · {row.id}")
+        told = "the agent has said that it was shown this"
+        self.facts.setText(told if row.told else f"{row.family} · {far} · {row.id}")
         self.text.show_text(row.trajectory)
         self.finder.refresh()
         self.finder.setVisible(bool(row.trajectory))
@@ -211,7 +216,9 @@ class ExemplarReader(QWidget):
 
 def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
     beyond = view.threshold is not None and row.distance > view.threshold
-    if row.added:
+    if row.told:
+        mark = ("check", "good", "shown")
+    elif row.added:
         mark = ("person", "person", "added by hand")
     elif row.used:
         mark = ("check", "good", "used")
@@ -222,7 +229,7 @@ def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
     else:
         mark = ("circle-outline", "dim", "not used")
     return Row(
-        row.task if row.added else f"{_distance(row.distance)}  {row.task}",
+        row.task if row.added or row.told else f"{_distance(row.distance)}  {row.task}",
         *mark,
         detail=" · ".join(filter(None, (row.family, "voted" if row.voted else "", row.problem))),
         quiet=not row.used,
@@ -247,6 +254,8 @@ def _facts(view: ExemplarsView) -> str:
 def _fact(view: ExemplarsView) -> str:
     if view.progress:
         return view.progress
+    if told := sum(1 for row in view.rows if row.told):
+        return f"{told} shown"
     if not view.family:
         return "none used" if view.rows else ""
     total = sum(votes for _family, votes in view.votes)

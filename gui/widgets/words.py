@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QWidget
 
 from core.browser.floods import shortened
 from gui.theme.theme import Theme
@@ -46,6 +46,7 @@ class ElidedLabel(QLabel):
         self._tell()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        QFrame.paintEvent(self, event)
         painter = QPainter(self)
         room = self.contentsRect()
         text = self.fontMetrics().elidedText(self.text(), self._mode, room.width())

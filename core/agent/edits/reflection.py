@@ -14,7 +14,7 @@ from core.agent.reflection.anticipation import base_entry
 from core.agent.reflection.consequences import schedule_new_trial
 from core.agent.reflection.remedies import RemedyEntry
 from core.agent.state import RunState
-from core.schema.action import Action
+from core.schema.action import Action, AgentAct
 from core.schema.action_space import Permissible
 from core.schema.element_identity import marks_of
 from core.schema.errors import BackstepError, UsageError
@@ -102,6 +102,11 @@ class FireRemedy(RunEdit):
         doing, remedies = state.reflection.doing, state.reflection.remedies
         if doing is not None and doing.entry == self.number:
             raise UsageError("This remedy is being tried already.")
+        if any(one.number == self.number and isinstance(one.action, AgentAct) for one in remedies.waiting):
+            raise UsageError(
+                f"Remedy {self.number} is the agent's own, in its words: only the agent can try it. "
+                "Choose another action in place of the next one."
+            )
         entry, remedies = remedies.take(self.number)
         if entry is None:
             waiting = ", ".join(str(one.number) for one in remedies.waiting)

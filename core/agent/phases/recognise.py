@@ -5,6 +5,8 @@ space holds; then the policy at work takes out what its file does not allow
 and adds the policies it may call.
 """
 
+from collections.abc import Callable
+
 from core.agent.general_space import permissible_of
 from core.agent.policies.prompt import permissible_in
 from core.agent.policies.stack import Frame, Stack, place_of_page
@@ -30,7 +32,8 @@ async def recognise(state: RunState, world: World, resources: AgentResources) ->
     found = _in_space(state, resources, offered)
     permissible = _in_policy(state, resources, found.permissible, offered)
     permissible = _also_permitted(state, permissible, offered)
-    stack = _stack_record(state.stack, resources) if state.is_on("policies") and state.stack.top else None
+    works = state.is_on("policies") and state.stack.top
+    stack = stack_record(state.stack, resources.policies.path_of) if works else None
     state.recognised = found.replace(permissible=permissible, stack=stack)
     return state.recognised
 
@@ -208,7 +211,9 @@ def _in_policy(
     return permissible_in(policy, permissible, callables)
 
 
-def _stack_record(stack: Stack, resources: AgentResources) -> StackRecord:
+def stack_record(stack: Stack, path_of: Callable[[str], str]) -> StackRecord:
+    """Return what is kept of the stack; `path_of` gives the file of a policy, by its id."""
+
     def frame_record(frame: Frame) -> FrameRecord:
         return FrameRecord(
             number=frame.number,
@@ -221,7 +226,7 @@ def _stack_record(stack: Stack, resources: AgentResources) -> StackRecord:
             outcome=frame.outcome if frame.state != "active" else "",
             steps=tuple(turn.number for turn in frame.history),
             notes=frame.notes,
-            file=resources.policies.path_of(frame.policy),
+            file=path_of(frame.policy),
         )
 
     return StackRecord(

@@ -2,6 +2,7 @@
 
 from core.agent.action_queue import drop_queue
 from core.agent.state import RunState
+from core.schema.action import AgentAct
 from core.schema.progress import Plan
 from core.schema.step import Aligned, ReflectionRecord, RemedyRecord, Scheduled
 
@@ -107,7 +108,7 @@ def reflection_record(state: RunState) -> ReflectionRecord | None:
             RemedyRecord(
                 number=entry.number,
                 step=entry.step,
-                action=str(entry.action),
+                action=entry.action.words if isinstance(entry.action, AgentAct) else str(entry.action),
                 target=entry.target,
                 reason=entry.reason,
                 subtask=entry.subtask,

@@ -8,7 +8,7 @@ out, the run goes back to the step the entry starts from.
 from collections.abc import Callable, Iterable
 
 from core.agent.policies.stack import Stack
-from core.schema.action import Action, Named, RefTarget
+from core.schema.action import Action, AgentAct, Named, RefTarget
 from core.schema.element_identity import Marks
 from core.schema.observation import Observation
 from core.schema.progress import SpaceMemory
@@ -105,9 +105,18 @@ class RemedyStack(Record):
         )
 
     def without_step(self, step: int, why: str) -> "RemedyStack":
-        """Return the stack with the entries of a step dropped that have not been tried."""
+        """Return the stack with the entries of a step dropped that have not been tried.
+
+        What an attached agent has said stays: it does not say it again.
+        """
         return self._marked(
-            "dropped", why, lambda entry: entry.step == step and entry.state in ("waiting", "chosen")
+            "dropped",
+            why,
+            lambda entry: (
+                entry.step == step
+                and entry.state in ("waiting", "chosen")
+                and not isinstance(entry.action, AgentAct)
+            ),
         )
 
     def cleared(self, why: str) -> "RemedyStack":

@@ -103,6 +103,7 @@ class AttachService(Service[AttachView]):
         assert isinstance(run, AttachedRun)
         bridge = self._bridge
         run.on_end = lambda: self._on_run_end(bridge)
+        run.on_note = lambda text: self.session.log("info", "agent", f"Step {run.state.number}: {text}")
         self.show(addresses=self._addresses, running=self._program is not None)
 
     async def _open(self, request: AttachRequest) -> AgentRun | None:
@@ -137,9 +138,10 @@ class AttachService(Service[AttachView]):
         async def start() -> None:
             await self._start(request, row.instruction, self.services.tabs.current.playwright_page.url)
 
+        replay = ProgramReplay(store, row.run, bridge.attachment, start)
         return AgentReturn(
-            strategy=ProgramReplay(store, row.run, bridge.attachment, start),
-            make=partial(AttachedRun, attachment=bridge.attachment),
+            strategy=replay,
+            make=partial(AttachedRun, attachment=bridge.attachment, told=replay.told),
             preset=_preset_of(request),
             begun=self._attached,
             given_up=self._end,

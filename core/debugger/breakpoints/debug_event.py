@@ -154,6 +154,11 @@ class EventTracker:
         self._calls_of_step = {}
         self._figures = self._figures.replace(step=number, trial=trial)
 
+    def revise(self, record: PhaseRecord) -> None:
+        """A phase that is over has another record by now, without being done again; this is no event."""
+        records = tuple(record if one.phase == record.phase else one for one in self._step.records)
+        self._step = StepSoFar(self._step.number, records)
+
     def before(self, phase: Phase) -> DebugEvent:
         """A phase is about to be done."""
         self._phase = phase

@@ -12,7 +12,7 @@ from core.debugger.breakpoints.views import PageValue, WatchValue
 from core.debugger.breakpoints.watches import Watches, read_page_watches
 from core.schema.restore import Sent
 from core.schema.signal import Signal
-from core.schema.step import Acted, CallRecord, Phase, PhaseRecord
+from core.schema.step import Acted, CallRecord, Decided, Phase, PhaseRecord
 from core.trace.records import Hit
 from core.trace.store import TraceStore
 
@@ -88,6 +88,9 @@ class BreakpointMonitor:
         tracker = self._tracking(run)
         if tracker is None:
             return ""
+        recognised = run.state.recognised
+        if isinstance(record, Decided) and recognised is not None:
+            tracker.revise(recognised)  # An attached agent may have said more of it until it acts.
         reasons: list[str] = []
         if isinstance(record, Acted):
             for one in record.events:

@@ -411,7 +411,7 @@ def _retrieval(event: DebugEvent) -> RetrievalPart | None:
     return RetrievalPart(
         distance=min((one.distance for one in recall.retrieved), default=None),
         family=recall.family,
-        exemplars=tuple(one.id for one in recall.used),
+        exemplars=(*(one.id for one in recall.used), *(one.name for one in recall.shown)),
     )
 
 

@@ -63,6 +63,18 @@ _AMOUNT_LABELS: dict[Mechanism, str] = {
 }
 
 
+_NOT_TOLD = (
+    "This agent has not said {what}. backstep_sdk.{call} in its program fills this panel; see Your own agent."
+)
+_NONE_TOLD = {
+    "state": _NOT_TOLD.format(what="its state", call="state(…)"),
+    "stack": _NOT_TOLD.format(what="which policies are at work", call="policy(…)"),
+    "plan": _NOT_TOLD.format(what="its plan or remedies", call="plan(…) or remedy(…)"),
+    "exemplars": _NOT_TOLD.format(what="which exemplars it was shown", call="exemplars(…)"),
+}
+"""What panels say of an attached agent, by panel."""
+
+
 def mechanisms_of(state: RunState) -> tuple[MechanismView, ...]:
     """Return the switches of a run."""
     amounts = amounts_of(state.preset, state.amounts)
@@ -98,10 +110,12 @@ def amounts_of(preset: Preset, chosen: Mapping[Mechanism, int]) -> dict[Mechanis
     return found
 
 
-def state_view(observed: Observed | None, recognised: Recognised | None) -> StateView:
-    """Return the state of a step, with the way the run has come through its space."""
+def state_view(observed: Observed | None, recognised: Recognised | None, *, told: bool = False) -> StateView:
+    """Return the state of a step, with the way the run has come through its space; `told`: of an attached agent."""
     if recognised is None:
         return StateView(message="The page has not been recognised yet: step on (F10).")
+    if told and recognised.diagram is None:
+        return StateView(message=_NONE_TOLD["state"])
     observation = observed.observation if observed else Observation(url="")
     view = StateView(
         space=recognised.space,
@@ -189,11 +203,15 @@ def _edges(recognised: Recognised) -> tuple[DiagramEdgeView, ...]:
     )
 
 
-def stack_view(recognised: Recognised | None, detail: StepDetail, steps: tuple[StepRow, ...]) -> StackView:
+def stack_view(
+    recognised: Recognised | None, detail: StepDetail, steps: tuple[StepRow, ...], *, told: bool = False
+) -> StackView:
     """Return the policy stack as the step found it; `steps` are those of the run, for what each frame did."""
     if recognised is None:
         return StackView(message="The page has not been recognised yet: step on (F10).")
     record = recognised.stack
+    if record is None and told:
+        return StackView(message=_NONE_TOLD["stack"])
     if record is None:
         return StackView(
             message="No policy is at work: the preset has none, they are switched off, or none is meant for "
@@ -241,7 +259,9 @@ DIFFERENCES = 20
 """Differences of a restored page that are listed one by one."""
 
 
-def plan_view(store: TraceStore, run: int, number: int, records: Sequence[PhaseRecord]) -> PlanView:
+def plan_view(
+    store: TraceStore, run: int, number: int, records: Sequence[PhaseRecord], *, told: bool = False
+) -> PlanView:
     """Return plan, remedies and judgements as the last phase of the step left them."""
     reflection, decided = last_reflection(records), record_of(Decided, records)
     judged = store.judged(run, number)
@@ -249,6 +269,8 @@ def plan_view(store: TraceStore, run: int, number: int, records: Sequence[PhaseR
         # Until the step has decided, what the one before left is in force.
         left = (one.reflection for _, one in reversed(judged) if isinstance(one, Aligned) and one.reflection)
         reflection = next(left, None)
+    if reflection is None and told:
+        return PlanView(message=_NONE_TOLD["plan"])
     if reflection is None:
         return PlanView(
             message="No plan and no remedies: the preset has none, or they are switched off. The presets "
@@ -267,7 +289,8 @@ def plan_view(store: TraceStore, run: int, number: int, records: Sequence[PhaseR
         revision=plan.revision if plan is not None else 0,
         author=plan.author if plan is not None else "agent",
         remark=" ".join(one for one in remarks if one),
-        editable=True,
+        editable=not told,
+        told=told,
         trial=reflection.trial,
         trials=reflection.trials,
         remedies=_remedies(reflection, anticipated),
@@ -344,12 +367,16 @@ def _grade(step: int, restored: Restored) -> GradeView:
 # Exemplars
 
 
-def exemplars_view(store: TraceStore, run: int, recalled: Recalled | None) -> ExemplarsView:
+def exemplars_view(
+    store: TraceStore, run: int, recalled: Recalled | None, *, told: bool = False
+) -> ExemplarsView:
     """Return what memory gave for the step, which may have been recalled at an earlier one."""
     if recalled is None:
         return ExemplarsView(message="Memory has not been asked yet: step on (F10).")
     if recalled.problem:
         return ExemplarsView(message=recalled.problem)
+    if recalled.recalled_at is None and told:
+        return ExemplarsView(message=_NONE_TOLD["exemplars"])
     if recalled.recalled_at is None:
         return ExemplarsView(
             message="No exemplars: the preset has no memory, or it is switched off. The presets synapse and "
@@ -375,6 +402,18 @@ def exemplars_view(store: TraceStore, run: int, recalled: Recalled | None) -> Ex
 def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
     """Return what the prompt has, then what was near; a person may have changed which are used."""
     used = {one.id: one for one in recall.used}
+    shown = [
+        ExemplarRow(
+            id=f"shown {at}",
+            family="",
+            task=one.name,
+            distance=0.0,
+            used=True,
+            told=True,
+            trajectory=one.text,
+        )
+        for at, one in enumerate(recall.shown, start=1)
+    ]
     near = [
         ExemplarRow(
             **(dict(one) | {"used": one.id in used}),
@@ -396,7 +435,7 @@ def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
         for one in recall.used
         if one.id not in retrieved
     ]
-    return tuple(sorted([*near, *added], key=lambda row: not row.used))
+    return tuple(sorted([*shown, *near, *added], key=lambda row: not row.used))
 
 
 def _earlier(store: TraceStore, run: int, step: int) -> Recalled | None:

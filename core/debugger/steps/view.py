@@ -3,6 +3,7 @@
 import json
 from datetime import datetime
 
+from core.agent.presets import ATTACHED
 from core.debugger.snapshots import (
     ActionView,
     CallView,
@@ -43,17 +44,19 @@ def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool)
     reviewed, acted = record_of(Reviewed, records), record_of(Acted, records)
     action = _action(observed, recognised, decided, reviewed, acted)
     chosen = action_of(records)
+    owner = run if detail.row.run == run.run else store.run(detail.row.run)
+    told = owner.preset == ATTACHED.name
     return StepView(
         run=run.run,
         number=detail.row.number,
         row=detail.row,
         live=live,
-        state=state_view(observed, recognised),
+        state=state_view(observed, recognised, told=told),
         permissible=_permissible(recognised, chosen),
         action=action,
-        stack=stack_view(recognised, detail, store.steps(run.run)),
-        plan=plan_view(store, run.run, detail.row.number, records),
-        exemplars=exemplars_view(store, run.run, record_of(Recalled, records)),
+        stack=stack_view(recognised, detail, store.steps(run.run), told=told),
+        plan=plan_view(store, run.run, detail.row.number, records, told=told),
+        exemplars=exemplars_view(store, run.run, record_of(Recalled, records), told=told),
         observation=_observation(store, observed, abstracted),
         calls=tuple(_call(store, call) for call in detail.calls),
         screenshot=_screenshot(store, observed, acted, detail, chosen),

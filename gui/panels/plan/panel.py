@@ -51,6 +51,8 @@ NONE = (
 )
 _NO_PLAN = "No plan yet. It is made at the start of a run; you can write one yourself (Ctrl+Shift+E)."
 _NO_REMEDIES = "No remedies wait. They are asked for before an action is taken."
+_NO_PLAN_TOLD = "The agent has said no plan: backstep_sdk.plan(…) in its program does."
+_NO_REMEDIES_TOLD = "The agent has said no remedies: backstep_sdk.remedy(…) in its program does."
 
 
 def subtask_row(at: int, subtask: Subtask) -> Row:
@@ -378,6 +380,8 @@ class PlanPanel(EditablePanel):
         self.remedies.show_fact(_remedies_fact(view))
         self.waiting.setVisible(bool(view.remedies))
         self.no_remedies.setVisible(not view.remedies)
+        self.no_plan.setText(_NO_PLAN_TOLD if view.told else _NO_PLAN)
+        self.no_remedies.setText(_NO_REMEDIES_TOLD if view.told else _NO_REMEDIES)
         self.plan.show_fact(_plan_facts(view))
         self.remark.setText(view.remark)
         self.fact_changed.emit("" if said else plan_fact(view))

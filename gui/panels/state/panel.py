@@ -16,7 +16,7 @@ from gui.widgets.formats import count
 from gui.widgets.item_views import ROW, MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import Section, in_column, in_row, indented, scrolled
 from gui.widgets.rows import Row, Rows
-from gui.widgets.words import FittedText, NoteLabel, OrWords, set_tone
+from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, set_tone
 
 _NONE = "No state recognised yet. Step with F10 to observe the page and recognise its state."
 
@@ -102,11 +102,10 @@ class StatePanel(EditablePanel):
         head = QWidget(self)
         self.space = QLabel(head)
         set_tone(self.space, "dim")
-        self.state = QLabel(head)
+        self.state = ElidedLabel("", head)  # An attached agent may call its states by whole sentences.
         self.state.setProperty("chipLabel", True)
         self.state.setFont(theme.text_font(bold=True))
-        for label in (self.space, self.state):
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.space.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         zoom = self.diagram.zoom_by
         larger = icon_button(theme, "zoom-in", "Larger (+ in the diagram, Ctrl+wheel)", partial(zoom, 1.25))
         smaller = icon_button(theme, "zoom-out", "Smaller (− in the diagram, Ctrl+wheel)", partial(zoom, 0.8))

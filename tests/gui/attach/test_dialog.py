@@ -13,7 +13,10 @@ REQUEST = AttachRequest(
     command=("python", "my agent.py"), folder="/home/me/agent", task="miniwob/click-test-2", seed=3
 )
 ADDRESSES = Addresses(
-    llm="http://127.0.0.1:40123/v1", key="backstep-7Qx", browser="http://127.0.0.1:40123/cdp/9f3a"
+    llm="http://127.0.0.1:40123/v1",
+    key="backstep-7Qx",
+    browser="http://127.0.0.1:40123/cdp/9f3a",
+    sdk="http://127.0.0.1:40123/sdk/b81c/",
 )
 ATTACHED = AttachView(
     request=REQUEST, addresses=ADDRESSES, running=True, output=("Step 1", "I click the first button.")
@@ -63,6 +66,7 @@ def test_the_addresses_of_an_attached_agent_are_shown_and_copied(dialog: AttachD
         "export OPENAI_BASE_URL=http://127.0.0.1:40123/v1",
         "export OPENAI_API_KEY=backstep-7Qx",
         "export BACKSTEP_CDP_URL=http://127.0.0.1:40123/cdp/9f3a",
+        "export BACKSTEP_SDK_URL=http://127.0.0.1:40123/sdk/b81c/",
     ]
 
 

@@ -2,7 +2,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import ExemplarsView
+from core.debugger.snapshots import ExemplarRow, ExemplarsView
 from gui.panels.exemplars import ExemplarsPanel
 from tests.gui import samples
 
@@ -151,3 +151,28 @@ def test_one_that_was_added_by_hand_is_told_so_without_a_distance(panel: Exempla
     added = EXEMPLARS.rows[0].replace(id="mine", task="buy a lamp", distance=0.0, added=True)
     panel.show_exemplars(EXEMPLARS.replace(rows=(added, *EXEMPLARS.rows)))
     assert (panel.used.rows[0].text, panel.used.rows[0].word) == ("buy a lamp", "added by hand")
+
+
+def test_those_that_an_attached_agent_was_shown_are_read_here_and_are_in_no_library(
+    panel: ExemplarsPanel, qtbot: QtBot
+):
+    row = ExemplarRow(
+        id="shown 1",
+        family="",
+        task="press tea",
+        distance=0.0,
+        used=True,
+        told=True,
+        trajectory="Action: click",
+    )
+    with qtbot.waitSignal(panel.fact_changed) as emitted:
+        panel.show_exemplars(ExemplarsView(rows=(row, row.replace(id="shown 2", trajectory="another"))))
+    assert emitted.args == ["2 shown"]
+    assert [(one.text, one.word) for one in panel.used.rows] == [("press tea", "shown")] * 2
+    assert panel.entries(panel.used.model().index(0, 0)) == ()
+    panel.used.setFocus()
+    qtbot.keyClick(panel.used, Qt.Key.Key_Return)
+    assert panel.reader.text.source == "Action: click"
+    with qtbot.waitSignal(panel.library_requested) as asked:
+        panel.library_button.click()
+    assert asked.args == [""]

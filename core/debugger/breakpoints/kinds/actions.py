@@ -5,13 +5,46 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from core.agent.general_space import label_of
+from core.agent.presets import ATTACHED
 from core.debugger.breakpoints.debug_event import DebugEvent, repeat_key
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, Name, Part, cut, fits
 from core.debugger.breakpoints.subject import text_of
 from core.schema.action import Action, Named, RefTarget, RoleTarget
 from core.schema.action_space import Permissible
 from core.schema.observation import Observation
-from core.schema.step import Acted, Committed, Decided, Observed, Recognised, Reviewed
+from core.schema.step import (
+    Acted,
+    Committed,
+    Decided,
+    FrameRecord,
+    Observed,
+    Recognised,
+    Reviewed,
+    StackRecord,
+)
+
+
+class _Recognition(NamedTuple):
+    """What is known of the page anew, and what was before."""
+
+    before: Recognised | None
+    now: Recognised
+
+
+def _recognition(event: DebugEvent) -> _Recognition | None:
+    """Return what an event brings to know of the page.
+
+    It is recognised once in a step; an attached agent may say more of it until it acts.
+    """
+    now = event.step.get(Recognised)
+    if now is None:
+        return None
+    if event.completed(Recognised):
+        return _Recognition(event.before.get(Recognised) if event.before is not None else None, now)
+    if event.completed(Decided) and event.previous is not None:
+        before = event.previous.step.get(Recognised)
+        return _Recognition(before, now) if before is not None and before != now else None
+    return None
 
 
 class _StateChange(NamedTuple):
@@ -34,9 +67,10 @@ def _state_change(event: DebugEvent) -> _StateChange | None:
     if committed := event.completed(Committed):
         stops = committed.stops
         return _StateChange(recognised.state, stops, True) if stops not in ("", recognised.state) else None
-    if not event.completed(Recognised):
+    found = _recognition(event)
+    if found is None:
         return None
-    before = event.before.get(Recognised) if event.before is not None else None
+    before = found.before
     if before is None:
         return _StateChange("", recognised.state, False)
     same = (before.space, before.state) == (recognised.space, recognised.state)
@@ -78,6 +112,26 @@ class StateLeft(Breakpoint):
         return f"State {change.before} was left for {change.now}{change.end}."
 
 
+class _ToldPolicies(NamedTuple):
+    """The policies that an attached agent has begun and ended since the event before; those of ours act."""
+
+    begun: tuple[FrameRecord, ...] = ()
+    ended: tuple[FrameRecord, ...] = ()
+
+
+def _told_policies(event: DebugEvent) -> _ToldPolicies:
+    found = _recognition(event) if event.run.preset == ATTACHED.name else None
+    if found is None or found.now.stack is None:
+        return _ToldPolicies()
+    before, now = (found.before.stack if found.before is not None else None) or StackRecord(), found.now.stack
+    known = {one.number for one in (*before.frames, *before.finished)}
+    over = {one.number for one in before.finished}
+    return _ToldPolicies(
+        tuple(one for one in (*now.finished, *now.frames) if one.number not in known),
+        tuple(one for one in now.finished if one.number not in over),
+    )
+
+
 class PolicyPushed(Breakpoint):
     """A policy was called."""
 
@@ -91,12 +145,13 @@ class PolicyPushed(Breakpoint):
 
     def hits(self, event: DebugEvent) -> str | None:
         acted, action = event.completed(Acted), event.step.action
-        if acted is None or acted.effect != "push" or not isinstance(action, Named):
-            return None
-        argument = ", ".join(action.arguments)
-        if not fits(self.policy, action.name, whole=True) or not fits(self.argument, argument):
-            return None
-        return f"Policy {action.name} was pushed{_with_argument(cut(argument))}."
+        pushed = [(one.policy, one.argument) for one in _told_policies(event).begun]
+        if acted is not None and acted.effect == "push" and isinstance(action, Named):
+            pushed.append((action.name, ", ".join(action.arguments)))
+        for policy, argument in pushed:
+            if fits(self.policy, policy, whole=True) and fits(self.argument, argument):
+                return f"Policy {policy} was pushed{_with_argument(cut(argument))}."
+        return None
 
 
 class PolicyPopped(Breakpoint):
@@ -112,14 +167,15 @@ class PolicyPopped(Breakpoint):
 
     def hits(self, event: DebugEvent) -> str | None:
         acted, recognised = event.completed(Acted), event.step.get(Recognised)
-        if acted is None or acted.effect != "pop":
-            return None
-        if recognised is None or recognised.stack is None or not recognised.stack.frames:
-            return None
-        top = recognised.stack.frames[-1]
-        if not fits(self.policy, top.policy, whole=True) or not fits(self.argument, top.argument):
-            return None
-        return f"Policy {top.policy} was popped{_with_argument(cut(top.argument))}. {acted.message}".rstrip()
+        popped = [(one, f"It {one.outcome}.") for one in _told_policies(event).ended]
+        if acted is not None and acted.effect == "pop" and recognised is not None:
+            stack = recognised.stack or StackRecord()
+            popped += [(one, acted.message) for one in stack.frames[-1:]]
+        for frame, became in popped:
+            if fits(self.policy, frame.policy, whole=True) and fits(self.argument, frame.argument):
+                argument = _with_argument(cut(frame.argument))
+                return f"Policy {frame.policy} was popped{argument}. {became}".rstrip()
+        return None
 
 
 def _named(what: str, name: str) -> str:

@@ -199,3 +199,12 @@ def test_steps_of_the_whole_trace_are_read_in_order(store, clock):
     run = write_run(store, steps=3)
     write_step(store, run, 4)
     assert [step.number for step in time_view(store, run).steps] == [1, 2, 3, 4]
+
+
+def test_a_phase_that_was_put_right_later_has_ended_when_it_ended(store, run, clock):
+    step_at(store, clock, run, 1)
+    recognised = next(one for one in store.step(run, 1).records if one.phase == "recognise")
+    before = store.times(run)
+    clock.now += 60.0
+    store.save_phase(run, 1, recognised.replace(why="It was said later."))
+    assert store.times(run) == before

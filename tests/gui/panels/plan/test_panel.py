@@ -322,3 +322,10 @@ def test_the_lists_are_as_high_as_their_rows_at_any_width(panel: PlanPanel, qtbo
 def test_steps_in_a_row_are_shown_as_ranges():
     subtask = Subtask(text="Buy", status="done", steps=(7, 1, 2, 3))
     assert subtask_row(0, subtask).detail == "steps 1–3, 7"
+
+
+def test_of_an_attached_agent_it_tells_what_would_say_the_plan(panel: PlanPanel):
+    panel.show_plan(PlanView(told=True, remedies=samples.PLAN.remedies))
+    assert "backstep_sdk.plan(…)" in panel.no_plan.text()
+    panel.show_plan(PlanView(told=True, subtasks=samples.PLAN.subtasks))
+    assert "backstep_sdk.remedy(…)" in panel.no_remedies.text()

@@ -1,0 +1,156 @@
+"""What an agent says of itself, as it comes into the state of its run."""
+
+import pytest
+
+from core.agent.presets import ATTACHED
+from core.agent.state import Budget, RunState
+from core.attach.heard import Heard, ToldAt
+from core.attach.told import (
+    ToldExemplars,
+    ToldNote,
+    ToldPlan,
+    ToldPolicy,
+    ToldPolicyEnd,
+    ToldRemedy,
+    ToldState,
+)
+from core.schema.action_space import Permissible
+from core.schema.messages import Turn
+from core.schema.step import Recognised
+from core.schema.task import Episode, Task
+
+FOUND = Recognised(space="none", state="page", why="Any page.", permissible=Permissible())
+
+
+@pytest.fixture
+def state() -> RunState:
+    task = Task(id="web/open", environment="web", instruction="Press.")
+    episode = Episode(task=task, seed=0, instruction="Press.", start_url="about:blank")
+    return RunState(run=1, episode=episode, preset=ATTACHED, llm="rules", budget=Budget())
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def heard(state: RunState, notes: list[str]) -> Heard:
+    return Heard(state, notes.append)
+
+
+def at_work(state: RunState) -> list[str]:
+    return [one.name for one in state.stack.frames]
+
+
+def test_policies_of_parallel_tasks_end_in_any_order(heard: Heard, state: RunState) -> None:
+    heard.hear(
+        [
+            ToldPolicy(id="1", name="both"),
+            ToldPolicy(id="2", name="left", parent="1"),
+            ToldPolicy(id="3", name="right", parent="1"),
+        ]
+    )
+    assert [one.caller for one in state.stack.frames] == [None, 1, 1]
+    heard.hear([ToldPolicyEnd(id="2", error="LookupError: no hits")])
+    assert at_work(state) == ["both", "right"]
+    assert "LookupError" in state.stack.finished[0].outcome
+    heard.hear([ToldPolicyEnd(id="1"), ToldPolicyEnd(id="1"), ToldPolicyEnd(id="unknown")])
+    assert at_work(state) == ["right"]
+
+
+def test_of_very_many_ended_policies_the_latest_are_kept_and_all_are_counted(
+    heard: Heard, state: RunState
+) -> None:
+    for number in range(300):
+        heard.hear([ToldPolicy(id=str(number), name=f"tool {number}"), ToldPolicyEnd(id=str(number))])
+    assert len(state.stack.finished) < 100
+    assert state.stack.finished[-1].name == "tool 299"
+    assert state.stack.calls == 300
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        (None, ["current", "waiting", "waiting"]),
+        (1, ["done", "current", "waiting"]),
+        (3, ["done", "done", "done"]),
+        (99, ["done", "done", "done"]),
+    ],
+)
+def test_a_plan_is_worked_on_where_the_agent_says(
+    heard: Heard, state: RunState, at: int | None, expected: list[str]
+) -> None:
+    heard.hear([ToldPlan(steps=("a", "b", "c"), at=at)])
+    assert state.reflection.plan is not None
+    assert [one.status for one in state.reflection.plan.subtasks] == expected
+
+
+def test_a_plan_that_is_said_again_keeps_what_is_done_and_another_one_is_a_revision(
+    heard: Heard, state: RunState
+) -> None:
+    heard.hear([ToldPlan(steps=("a", "b"), at=1)])
+    heard.work_on_plan(1)
+    before = state.reflection.plan
+    heard.hear([ToldPlan(steps=("a", "b"))])
+    assert state.reflection.plan == before
+    heard.hear([ToldPlan(steps=("a", "c", "b"))])
+    plan = state.reflection.plan
+    assert plan is not None
+    assert [(one.text, one.status) for one in plan.subtasks] == [
+        ("a", "done"),
+        ("c", "current"),
+        ("b", "waiting"),
+    ]
+    assert plan.revision == 1
+    heard.hear([ToldPlan(steps=())])
+    assert state.reflection.plan is not None
+    assert state.reflection.plan.subtasks == ()
+
+
+def test_the_same_remedy_of_a_step_is_kept_once(heard: Heard, state: RunState) -> None:
+    heard.hear([ToldRemedy(text="Scroll"), ToldRemedy(text="Scroll"), ToldRemedy(text="Search")])
+    assert [one.reason for one in state.reflection.remedies.waiting] == ["", ""]
+
+
+def test_exemplars_are_whole_in_the_record_of_their_step_alone(heard: Heard, state: RunState) -> None:
+    heard.hear([ToldExemplars(shown=("\nTask: buy tea\nAction: click", ("mine", "text")))])
+    recalled = heard.recalled()
+    assert recalled.recall is not None
+    assert recalled.exemplars == ("1. Task: buy tea", "mine")
+    state.number = 2
+    assert heard.recalled() == recalled.replace(recall=None)
+
+
+def test_what_was_said_on_the_way_back_is_as_it_was_and_notes_are_not_told_again(
+    heard: Heard, state: RunState, notes: list[str]
+) -> None:
+    said = {
+        1: [ToldPolicy(id="a", name="work"), ToldState(name="start"), ToldNote(text="one")],
+        2: [ToldState(name="next"), ToldPlan(steps=("a",)), ToldPolicy(id="b", name="press")],
+        3: [ToldPolicyEnd(id="b"), ToldState(name="last")],
+    }
+    for number, told in said.items():
+        state.number = number
+        heard.hear(told)
+        heard.work_on_plan(number)
+        turn = Turn(number=number, action=f"click [{number}]")
+        state.history.append(turn)
+        state.stack = state.stack.record(turn)
+    state.number = 4
+    stack, memory, reflection = state.stack, state.memory, heard.recognised(FOUND)
+    assert [one.action for one in memory.transitions] == ["click [1]", "click [2]"]
+    assert notes == ["one"]
+    again = Heard(state, notes.append)
+    # A program has other ids when it runs again.
+    renamed = {"a": "x", "b": "y"}
+    again.begin_again(
+        ToldAt(
+            number, one.replace(id=renamed[one.id]) if isinstance(one, ToldPolicy | ToldPolicyEnd) else one
+        )
+        for number, told in said.items()
+        for one in told
+    )
+    assert (state.stack, state.memory) == (stack, memory)
+    assert again.recognised(FOUND) == reflection
+    assert notes == ["one"]

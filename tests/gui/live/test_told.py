@@ -1,0 +1,356 @@
+"""What an attached agent says of itself is shown, stepped by, stopped at and stored, and said once when led back."""
+
+import pytest
+
+from core.debugger.breakpoints.kinds.actions import PolicyPopped, PolicyPushed, StateEntered
+from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
+from core.debugger.breakpoints.kinds.problems import Condition
+from core.debugger.breakpoints.service import BreakpointsService
+from core.debugger.breakpoints.stored_events import last_hit
+from core.debugger.snapshots import StepView
+from core.schema.changes import Changes
+from tests.core.stage import on, page_file
+from tests.gui.live.attached import AttachedWindow, desk
+from tests.gui.live.test_attached_agent import BUTTONS
+from tests.llm_server import LLMServer
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.browser
+
+AGENT = """
+import os
+import backstep_sdk as backstep
+from openai import OpenAI
+from playwright.sync_api import sync_playwright
+
+client = OpenAI()
+with sync_playwright() as playwright:
+    browser = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
+    page = browser.contexts[0].pages[0]
+
+    def ask():
+        prompt = [{"role": "user", "content": page.inner_text("body")}]
+        return client.chat.completions.create(model="m", messages=prompt).choices[0].message.content
+
+    def press(name):
+        page.get_by_role("button", name=name, exact=True).click()
+
+    backstep.plan(["Press some", "Finish"])
+    backstep.state("start", "Nothing was pressed.")
+    backstep.exemplars([("press tea", "Task: press tea\\nAction: click [3]"), ("press tea", "again")])
+    with backstep.policy("work", "all of it"):
+        with backstep.policy("press", "the first"):
+            backstep.note("about to ask")
+            reply = ask()
+            backstep.remedy("Press Three", for_action="click")
+            press(reply)
+            press(ask())
+        backstep.state("pressed")
+        backstep.plan(["Press some", "Finish"], at=1)
+        reply = ask()
+        with backstep.policy("finish"):
+            press(reply)
+"""
+"""Its steps: two in ``press``, then one that is in ``finish`` once it acts."""
+
+
+def attached(desk: AttachedWindow, llm_server: LLMServer, folder) -> None:
+    for name in ("One", "Two", "Three"):
+        llm_server.say(name)
+    desk.attach(AGENT, url=page_file(folder, BUTTONS), instruction="Press.")
+
+
+def policies(step: StepView) -> tuple[list[str], list[str]]:
+    """Return the policies at work, the one that acts first, and those that have ended."""
+    return [one.policy for one in step.stack.frames], [one.policy for one in step.stack.finished]
+
+
+def at_review_of(desk: AttachedWindow, step: int) -> StepView:
+    desk.wait_until(
+        lambda: (
+            (desk.window.view.step, desk.window.view.phase) == (step, "review")
+            and desk.window.step_in_view.number == step
+            and desk.window.action.editable
+        )
+    )
+    return desk.window.step_in_view
+
+
+def recorded(desk: AttachedWindow, run: int, step: int) -> StepView:
+    desk.session.trace.show_step(run, step)
+    desk.wait_until(
+        lambda: (
+            (desk.window.step_in_view.run, desk.window.step_in_view.number) == (run, step)
+            and not desk.window.step_in_view.live
+        )
+    )
+    return desk.window.step_in_view
+
+
+def check_first(step: StepView) -> None:
+    """Check all that the first step shows."""
+    assert (step.state.space, step.state.state, step.state.why) == ("agent", "start", "Nothing was pressed.")
+    assert policies(step) == (["press", "work"], [])
+    assert [one.argument for one in step.stack.frames] == ["the first", "all of it"]
+    assert step.stack.frames[0].notes == ("about to ask",)
+    assert [(one.text, one.status) for one in step.plan.subtasks] == [
+        ("Press some", "current"),
+        ("Finish", "waiting"),
+    ]
+    (remedy,) = step.plan.remedies
+    assert (remedy.action, remedy.reason, remedy.step) == ("Press Three", "in place of click", 1)
+    shown, another = step.exemplars.rows
+    assert (shown.task, shown.used) == (another.task, another.used) == ("press tea", True)
+    assert "click [3]" in shown.trajectory
+    assert shown.id != another.id
+
+
+def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    attached(desk, llm_server, tmp_path)
+    desk.wait_until(lambda: desk.window.step_in_view.state.state == "start")
+    held = desk.window.step_in_view
+    assert policies(held)[0] == ["press", "work"]
+    assert len(held.plan.subtasks) == 2  # Before the LLM is asked.
+    desk.trigger("step")
+    check_first(at_review_of(desk, 1))
+    desk.trigger("over")
+    third = at_review_of(desk, 3)
+    assert policies(third) == (["finish", "work"], ["press"])
+    assert third.stack.finished[0].steps == 2
+    assert third.state.state == "pressed"
+    assert [(one.source, one.target, one.taken) for one in third.state.edges] == [("start", "pressed", 1)]
+    assert [(one.status, one.steps) for one in third.plan.subtasks] == [("done", (1, 2)), ("current", (3,))]
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    check_first(recorded(desk, run, 1))
+    assert policies(recorded(desk, run, 2)) == (["press", "work"], [])
+    assert policies(recorded(desk, run, 3)) == (["finish", "work"], ["press"])
+    assert policies(recorded(desk, run, 4)) == ([], ["work", "finish", "press"])
+    store = desk.stored()
+    notes = [line.text for line in store.log(run) if line.source == "agent"]
+    states = [one.state for one in store.steps(run)]
+    store.close()
+    assert "Step 1: about to ask" in notes
+    assert states == ["start", "start", "pressed", "pressed"]
+
+
+def test_step_out_goes_on_until_the_policy_has_ended_and_step_into_stops_in_the_next(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    attached(desk, llm_server, tmp_path)
+    desk.trigger("into")
+    at_review_of(desk, 1)
+    desk.trigger("into")
+    assert policies(at_review_of(desk, 2))[0] == ["press", "work"]
+    desk.trigger("out")
+    assert policies(at_review_of(desk, 3))[0] == ["finish", "work"]
+
+
+@pytest.mark.parametrize(
+    ("breakpoint", "step", "sentence"),
+    [
+        (PolicyPushed(policy="press"), 1, "Policy press was pushed"),
+        (PolicyPushed(policy="finish"), 3, "Policy finish was pushed"),
+        (PolicyPopped(policy="press", argument="first"), 3, "Policy press was popped"),
+        (StateEntered(state="pressed"), 3, "State pressed was entered from start"),
+        (Condition(expression="policy.name == 'finish' and plan.done == 1"), 3, "has become true"),
+    ],
+    ids=str,
+)
+def test_breakpoints_stop_at_what_it_says_as_they_would_in_the_stored_run(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path, breakpoint: Breakpoint, step: int, sentence: str
+) -> None:
+    BreakpointsService(desk.session).add(breakpoint)
+    attached(desk, llm_server, tmp_path)
+    desk.trigger("run")
+    desk.wait_until(lambda: bool(desk.window.view.stopped_at))
+    assert desk.window.view.step == step
+    assert sentence in desk.window.view.stopped_at
+    assert desk.window.view.mode == "waiting"
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    store = desk.stored()
+    hit = last_hit(store, [breakpoint], run, 5)
+    store.close()
+    assert hit is not None
+    assert hit.step == step
+
+
+def test_gone_back_to_a_step_it_has_said_everything_once(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    attached(desk, llm_server, tmp_path)
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    third = recorded(desk, run, 3)
+    desk.session.branches.go_back(run, 3)
+    desk.wait_until(lambda: desk.window.view.run not in (None, run))
+    desk.wait_for("waiting")
+    branch = desk.window.view.run
+    assert branch is not None
+    llm_server.say("Three")
+    desk.trigger("step")
+    again = at_review_of(desk, 3)
+    assert again.state == third.state
+    assert again.plan == third.plan
+    assert again.exemplars == third.exemplars
+    assert again.stack.frames == third.stack.frames
+    assert again.stack.finished == third.stack.finished
+    desk.trigger("run")
+    desk.wait_for("ended")
+    store = desk.stored()
+    notes = [line.text for line in store.log(branch) if "about to ask" in line.text]
+    store.close()
+    assert notes == []
+
+
+def test_a_built_in_agent_goes_on_without_what_only_the_other_agent_knows(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    attached(desk, llm_server, tmp_path)
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    llm_server.otherwise = on('button "Three"')
+
+    async def fork() -> None:
+        await desk.session.branches.fork(run, 2, Changes(preset="step"))
+
+    desk.session.queue(fork())
+    desk.wait_until(lambda: desk.window.view.run not in (None, run))
+    desk.wait_for("waiting")
+    desk.trigger("step")
+    step = at_review_of(desk, 2)
+    assert "press" not in policies(step)[0]
+    assert step.plan.remedies == ()
+
+
+ASKS_TWICE = (
+    AGENT.partition("    backstep.plan")[0]
+    + """
+    backstep.state("asking")
+    ask()
+    backstep.state("asking again")
+    with backstep.policy("press"):
+        press(ask())
+    backstep.note("it is pressed")
+    backstep.plan(["Press"], at=1)
+"""
+)
+
+
+def test_what_it_says_before_a_question_belongs_to_it_and_the_last_words_are_kept(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    llm_server.say("wait")
+    llm_server.say("One")
+    desk.attach(ASKS_TWICE, url=page_file(tmp_path, BUTTONS))
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    store = desk.stored()
+    states = [one.state for one in store.steps(run)]
+    notes = [line.text for line in store.log(run) if line.source == "agent"]
+    store.close()
+    assert states == ["asking", "asking again", "asking again"]
+    assert "Step 3: it is pressed" in notes
+    first = recorded(desk, run, 1)
+    assert (first.stack.frames, "backstep_sdk.policy" in first.stack.message) == ((), True)
+    assert [one.status for one in recorded(desk, run, 3).plan.subtasks] == ["done"]
+    desk.session.branches.go_back(run, 2)
+    desk.wait_until(lambda: desk.window.view.run not in (None, run))
+    desk.wait_for("waiting")
+    desk.wait_until(lambda: desk.window.step_in_view.state.state == "asking again")
+    assert [one.source for one in desk.window.step_in_view.state.edges] == ["asking"]
+
+
+def test_panels_of_an_agent_that_says_nothing_tell_what_would_fill_them(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    llm_server.say("One")
+    desk.attach(url=page_file(tmp_path, BUTTONS))
+    desk.step_to_review()
+    step = desk.window.step_in_view
+    for message, call in (
+        (step.state.message, "state"),
+        (step.stack.message, "policy"),
+        (step.plan.message, "plan"),
+        (step.exemplars.message, "exemplars"),
+    ):
+        assert f"backstep_sdk.{call}(…)" in message
+        assert "Your own agent" in message
+
+
+TRACED = """
+import asyncio, os
+import backstep_sdk
+from openai import AsyncOpenAI
+from opentelemetry.sdk.trace import TracerProvider
+from playwright.async_api import async_playwright
+
+provider = TracerProvider()
+provider.add_span_processor(backstep_sdk.span_processor())
+tracer = provider.get_tracer("agent")
+client = AsyncOpenAI()
+
+async def work():
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
+        page = browser.contexts[0].pages[0]
+        kind = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "presser"}
+        with tracer.start_as_current_span("invoke_agent presser", attributes=kind):
+            prompt = [{"role": "user", "content": await page.inner_text("body")}]
+            reply = await client.chat.completions.create(model="m", messages=prompt)
+            name = reply.choices[0].message.content
+            with tracer.start_as_current_span("execute_tool press", attributes={"input.value": name}):
+                await page.get_by_role("button", name=name, exact=True).click()
+
+asyncio.run(work())
+"""
+
+
+def test_spans_of_an_async_agent_and_its_tool_are_policies_while_they_last(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    llm_server.say("Two")
+    desk.attach(TRACED, url=page_file(tmp_path, BUTTONS))
+    desk.wait_until(lambda: policies(desk.window.step_in_view)[0] == ["presser"])
+    desk.trigger("step")
+    step = at_review_of(desk, 1)
+    assert [(one.policy, one.argument) for one in step.stack.frames] == [("press", "Two"), ("presser", "")]
+    desk.trigger("run")
+    desk.wait_for("ended")
+    assert desk.window.view.run is not None
+    last = recorded(desk, desk.window.view.run, 2)
+    assert policies(last) == ([], ["presser", "press"])
+
+
+def test_what_only_the_agent_can_do_is_refused_with_the_reason(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    attached(desk, llm_server, tmp_path)
+    desk.trigger("step")
+    before = at_review_of(desk, 1)
+    desk.window.plan.fire()
+    desk.wait_until(lambda: "only the agent can try it" in desk.window.view.message)
+    desk.session.agent.set_mechanism("policies", True)
+    desk.wait_until(lambda: "there is nothing of it to switch" in desk.window.view.message)
+    assert not any(one.on for one in desk.window.view.mechanisms)
+    desk.window.plan.edit()
+    assert not desk.window.plan.editing
+    desk.session.edits.ask_for("ForceState", {"state": "start"})
+    desk.wait_until(lambda: "You said so" in desk.window.step_in_view.state.why)
+    desk.trigger("step")
+    assert at_review_of(desk, 1).plan.remedies == before.plan.remedies
+    desk.trigger("run")
+    desk.wait_for("ended")

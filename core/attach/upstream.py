@@ -9,6 +9,7 @@ from core.agent.llm_calls import Answerer
 from core.attach.dialects import answered
 from core.attach.gateway import AgentQuestion
 from core.attach.wire_formats import RESPONSES, error_body
+from core.llm.costs import estimate_usage
 from core.llm.embedding import HashedWords
 from core.llm.errors import RelayError
 from core.llm.openai_compatible import OpenAICompatibleLLM
@@ -60,7 +61,10 @@ class QuestionLLM:
             else:
                 return self._reply
         if isinstance(llm, RulesLLM):
-            self._reply = answered(request)
+            said = answered(request)
+            spoken = said.text + "".join(call.name + call.arguments for call in said.tool_calls)
+            usage = estimate_usage(request.messages, spoken)
+            self._reply = said.replace(usage=usage, model=llm.name, cost=0.0)
             return self._reply
         self._reply = await llm.reply(request, on_text=on_text, on_retry=on_retry)
         return self._reply

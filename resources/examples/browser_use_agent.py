@@ -15,8 +15,7 @@ async def main() -> None:
     agent = Agent(
         task=os.environ["BACKSTEP_TASK"],
         llm=ChatOpenAI(model="chosen-in-backstep"),
-        # The page keeps the size that it has in the window.
-        browser_session=BrowserSession(cdp_url=os.environ["BACKSTEP_CDP_URL"], no_viewport=True),
+        browser_session=BrowserSession(cdp_url=os.environ["BACKSTEP_CDP_URL"]),
         use_vision=False,
     )
     history = await agent.run(max_steps=20)

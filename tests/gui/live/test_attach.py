@@ -202,3 +202,13 @@ async def test_a_page_that_is_no_tab_of_the_window_is_not_the_agents(browser: Br
         session = await connected.new_browser_cdp_session()
         found = (await session.send("Target.getTargets"))["targetInfos"]
         assert len([one for one in found if one["type"] == "page"]) == 1
+
+
+@in_browser
+async def test_a_page_keeps_the_size_that_it_is_shown_in(browser: Browsing, site: Site) -> None:
+    async with agent(browser) as connected:
+        page = page_of(connected)
+        await page.goto(site.page(BUTTON))
+        width = await page.evaluate("innerWidth")
+        await page.set_viewport_size({"width": 3000, "height": 2000})
+        assert await page.evaluate("innerWidth") == width

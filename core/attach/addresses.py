@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 
 from core.attach.clock import HeldClock
+from core.attach.stand_in import StandIn
 from core.schema.record import Record
 
 _LOCAL = ("127.0.0.1", "localhost")
@@ -23,6 +24,7 @@ class Addresses(Record):
 def environment_of(
     addresses: Addresses,
     clock: HeldClock,
+    stand_in: StandIn,
     *,
     instruction: str,
     url: str,
@@ -31,9 +33,10 @@ def environment_of(
     """Return the environment of an agent's program: `given`, by default ours, and what it is told."""
     given = os.environ if given is None else given
     beside = [one for name in ("NO_PROXY", "no_proxy") for one in given.get(name, "").split(",") if one]
+    told = {**given, **clock.environment(given)}
     return {
-        **given,
-        **clock.environment(given),
+        **told,
+        **stand_in.environment(told),
         "OPENAI_BASE_URL": addresses.llm,
         "OPENAI_API_KEY": addresses.key,
         "BACKSTEP_CDP_URL": addresses.browser,

@@ -6,6 +6,7 @@ it goes to the engine as it is. Measured with QtWebEngine 6.11 and Playwright
 """
 
 import asyncio
+import contextlib
 from typing import Any
 
 from core.attach.agent_connection import AgentConnection, Emulation, Refused
@@ -15,6 +16,7 @@ Message = dict[str, Any]
 CONTEXT = "BACKSTEP00000000000000000000000A"
 """The one browser context that an agent may make: the clean profile that its run began with."""
 _ANNOUNCED_SECONDS = 5.0
+_BLANK = "about:blank"
 
 
 async def _nothing(agent: AgentConnection, message: Message) -> Message:
@@ -22,25 +24,43 @@ async def _nothing(agent: AgentConnection, message: Message) -> Message:
 
 
 async def _create_target(agent: AgentConnection, message: Message) -> Message:
-    tab = await agent.host.open_tab()
+    given = message.get("params", {})
+    url = given.get("url") or _BLANK
+    if agent.launched is None:
+        tab, lent = await agent.host.open_tab(), False
+    else:
+        lent = agent.launches.lends(agent.launched)
+        tab = await agent.launches.open_tab(agent.launched, given.get("browserContextId", ""))
+        if lent and agent.launches.lent_before():
+            await agent.ask_tab(tab, "Page.navigate", {"url": _BLANK})
     if agent.attaches:
+        if lent and tab not in agent.attached:
+            await agent.ask("Target.attachToTarget", {"targetId": tab, "flatten": True})
         # Clients want to hear that they are attached before they are answered.
         async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
             await agent.announced.wait_for(lambda: tab in agent.attached)
-    url = message["params"].get("url", "")
-    if url not in ("", "about:blank"):
+    if url != _BLANK:
         await agent.ask_tab(tab, "Page.navigate", {"url": url})
     return {"targetId": tab}
 
 
 async def _close_target(agent: AgentConnection, message: Message) -> Message:
-    await agent.host.close_tab(message.get("params", {}).get("targetId") or agent.tab_of(message))
+    await _close(agent, message.get("params", {}).get("targetId") or agent.tab_of(message))
     return {"success": True}
 
 
 async def _close_page(agent: AgentConnection, message: Message) -> Message:
-    await agent.host.close_tab(agent.tab_of(message))
+    await _close(agent, agent.tab_of(message))
     return {}
+
+
+async def _close(agent: AgentConnection, tab: str) -> None:
+    launched = agent.launched
+    if launched is None or tab != launched.lent:
+        await agent.host.close_tab(tab)
+        return
+    await agent.detach(tab)
+    launched.give_back()
 
 
 async def _activate(agent: AgentConnection, message: Message) -> Message:
@@ -50,20 +70,30 @@ async def _activate(agent: AgentConnection, message: Message) -> Message:
 
 async def _list_targets(agent: AgentConnection, message: Message) -> Message:
     found = (await agent.ask("Target.getTargets", message.get("params")))["targetInfos"]
-    return {"targetInfos": [one for one in found if not agent.is_other(one["targetId"])]}
+    return {"targetInfos": [agent.told(one) for one in found if not await agent.hides(one)]}
 
 
 async def _create_context(agent: AgentConnection, message: Message) -> Message:
     if agent.context:
         raise Refused("Backstep gives an agent one browser context; close the other one first.")
+    if agent.launched is not None and agent.launches.begins_clean():
+        await _clear_cookies(agent, message)
     agent.context = CONTEXT
     return {"browserContextId": CONTEXT}
 
 
 async def _drop_context(agent: AgentConnection, message: Message) -> Message:
     agent.context = ""
-    for tab in (await agent.host.tabs())[1:]:
-        await agent.host.close_tab(tab)
+    if agent.launched is None:
+        going = (await agent.host.tabs())[1:]
+    else:
+        going = tuple(tab for tab, context in agent.launched.tabs.items() if context == CONTEXT)
+    for tab in going:
+        await _close(agent, tab)
+    # Clients take their pages for closed once they are answered.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
+            await agent.announced.wait_for(lambda: agent.attached.isdisjoint(going))
     return {}
 
 
@@ -141,7 +171,7 @@ EMULATED: dict[str, Emulation] = {
     "Browser.grantPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.setPermission": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.resetPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
-    "Browser.close": Emulation("the browser is the window's", _nothing),
+    "Browser.close": Emulation("the browser is the window's; one that was launched ends by itself", _nothing),
     "Browser.getWindowForTarget": Emulation(_NO_DOMAIN, _window),
     "Browser.setWindowBounds": Emulation(_NO_DOMAIN, _nothing),
     "Storage.getCookies": Emulation(_NO_CONTEXTS, _cookies),

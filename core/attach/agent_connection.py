@@ -102,6 +102,10 @@ class AgentConnection:
         self._number = _OWN
         self._tabs: dict[str, str] = {}
         """The tab of each session."""
+        self._above: dict[str, str] = {}
+        """The session through which each session was begun, where that is not the browser's own."""
+        self._targets: dict[str, str] = {}
+        """The target of each session; Puppeteer is attached to a page through one that is its tab."""
         self._working: set[asyncio.Task[None]] = set()
         self.announced = asyncio.Condition()
         self.attached: set[str] = set()
@@ -151,10 +155,17 @@ class AgentConnection:
 
     async def detach(self, tab: str) -> None:
         """Take a tab away from the client, as if it had been closed."""
+        gone = {tab}
         for session in [session for session, one in self._tabs.items() if one == tab]:
-            await self.ask("Target.detachFromTarget", {"sessionId": session})
-        closed = {"method": "Target.targetDestroyed", "params": {"targetId": tab}}
-        await self._agent.send_text(json.dumps(closed))
+            top = self._above.get(session, session)
+            gone.add(self._targets[top])
+            with contextlib.suppress(Refused):  # It has gone with another one.
+                await self.ask("Target.detachFromTarget", {"sessionId": top})
+            self._tabs.pop(session, "")
+        self.attached.discard(tab)
+        for target in gone:
+            closed = {"method": "Target.targetDestroyed", "params": {"targetId": target}}
+            await self._agent.send_text(json.dumps(closed))
 
     async def ask(self, method: str, params: Message | None = None, session: str = "") -> Message:
         """Ask the engine something of our own; raises Refused with what it said."""
@@ -232,6 +243,8 @@ class AgentConnection:
         session, me = message.get("sessionId", ""), asyncio.current_task()
         try:
             if part is not None:
+                if self.launched is not None and (tab := self.tab_of(message)):
+                    self.launches.take(self.launched, tab)
                 node = await self._node(part.act.objects, session) if part.begins else 0
                 await self._on_act(ActMessage(self.tab_of(message), part, node))
         except Swallowed:
@@ -308,7 +321,7 @@ class AgentConnection:
                 if method in ("Target.attachedToTarget", "Target.targetDestroyed"):
                     self._shown = ""  # Another tab may be shown now.
                 if method == "Target.attachedToTarget":
-                    self._tabs_noted(params)
+                    self._note_attached(params, message.get("sessionId", ""))
                 elif method == "Target.detachedFromTarget":
                     self.attached.discard(self._tabs.pop(params["sessionId"], ""))
                 if "targetInfo" in params:
@@ -325,29 +338,35 @@ class AgentConnection:
         """Return whether a message is about a page that the client is to hear nothing of."""
         method, params = message.get("method", ""), message.get("params") or {}
         target, session = params.get("targetInfo") or params, params.get("sessionId")
-        if method.startswith("Target.") and "sessionId" not in message and "targetId" in target:
+        parent = message.get("sessionId", "")
+        # What ends in a page, such as a frame of it, is told by its number alone.
+        if method.startswith("Target.") and "targetId" in target and ("type" in target or not parent):
             if session in self._other_sessions:
                 return True
             if await self.hides(target):
                 if session:
                     self._other_sessions.add(session)
-                    await self._leave(session)
+                    await self._leave(session, parent)
                 return True
         return message.get("sessionId", session) in self._other_sessions
 
-    async def _leave(self, session: str) -> None:
+    async def _leave(self, session: str, parent: str) -> None:
         """Have a page go on without the client, which was attached to it."""
-        for method, rest in (
-            ("Runtime.runIfWaitingForDebugger", {"sessionId": session}),
-            ("Target.detachFromTarget", {"params": {"sessionId": session}}),
+        for method, params, asked in (
+            ("Runtime.runIfWaitingForDebugger", {}, session),
+            ("Target.detachFromTarget", {"sessionId": session}, parent),
         ):
             self._number += 1
-            await self._engine.send(json.dumps({"id": self._number, "method": method, **rest}))
+            message = {"id": self._number, "method": method, "params": params}
+            await self._engine.send(json.dumps(message | ({"sessionId": asked} if asked else {})))
 
-    def _tabs_noted(self, params: Message) -> None:
-        info = params["targetInfo"]
+    def _note_attached(self, params: Message, parent: str) -> None:
+        info, session = params["targetInfo"], params["sessionId"]
+        self._targets[session] = info["targetId"]
+        if parent:
+            self._above[session] = parent
         if info["type"] == "page":
-            self._tabs[params["sessionId"]] = info["targetId"]
+            self._tabs[session] = info["targetId"]
             self.attached.add(info["targetId"])
 
 

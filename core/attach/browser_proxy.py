@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from core.attach.agent_connection import AgentConnection, OnAct, carry_out, connected
-from core.attach.emulated import EMULATED
+from core.attach.emulated import EMULATED, chrome_version
 from core.attach.launched import LaunchedBrowsers
 from core.browser.host import BrowserHost
 
@@ -65,7 +65,13 @@ class BrowserProxy:
 
     async def _version(self, request: Request) -> Response:
         said = await self._asked("/json/version")
-        return JSONResponse({**said, "webSocketDebuggerUrl": _own(request, said["webSocketDebuggerUrl"])})
+        return JSONResponse(
+            {
+                **said,
+                "Browser": f"Chrome/{chrome_version(said['User-Agent'])}",
+                "webSocketDebuggerUrl": _own(request, said["webSocketDebuggerUrl"]),
+            }
+        )
 
     async def _others(self, request: Request) -> Response:
         launched = self.launches.find(request.path_params.get("launch", ""))

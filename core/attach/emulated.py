@@ -7,6 +7,7 @@ it goes to the engine as it is. Measured with QtWebEngine 6.11 and Playwright
 
 import asyncio
 import contextlib
+import re
 from typing import Any
 
 from core.attach.agent_connection import AgentConnection, Emulation, Refused
@@ -19,22 +20,27 @@ _ANNOUNCED_SECONDS = 5.0
 _BLANK = "about:blank"
 
 
+def chrome_version(agent: str) -> str:
+    """Return the version of Chrome that a user agent names, such as 140.0.7339.225."""
+    found = re.search(r"\bChrome/([\d.]+)", agent)
+    return found[1] if found else ""
+
+
 async def _nothing(agent: AgentConnection, message: Message) -> Message:
     return {}
 
 
 async def _create_target(agent: AgentConnection, message: Message) -> Message:
     given = message.get("params", {})
+    before: tuple[str, ...] = ()
     url = given.get("url") or _BLANK
     if agent.launched is None:
-        tab, lent = await agent.host.open_tab(), False
+        tab = await agent.host.open_tab()
     else:
-        lent = agent.launches.lends(agent.launched)
+        before = await agent.host.tabs()
         tab = await agent.launches.open_tab(agent.launched, given.get("browserContextId", ""))
-        if lent and agent.launches.lent_before():
-            await agent.ask_tab(tab, "Page.navigate", {"url": _BLANK})
     if agent.attaches:
-        if lent and tab not in agent.attached:
+        if tab in before and tab not in agent.attached:
             await agent.ask("Target.attachToTarget", {"targetId": tab, "flatten": True})
         # Clients want to hear that they are attached before they are answered.
         async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
@@ -56,11 +62,16 @@ async def _close_page(agent: AgentConnection, message: Message) -> Message:
 
 async def _close(agent: AgentConnection, tab: str) -> None:
     launched = agent.launched
-    if launched is None or tab != launched.lent:
+    if launched is None or launched.opened(tab):
         await agent.host.close_tab(tab)
-        return
-    await agent.detach(tab)
-    launched.give_back()
+    else:
+        await agent.detach(tab)
+        launched.give_back(tab)
+
+
+async def _version(agent: AgentConnection, message: Message) -> Message:
+    said = await agent.ask("Browser.getVersion")
+    return {**said, "product": f"Chrome/{chrome_version(said['userAgent'])}"}
 
 
 async def _activate(agent: AgentConnection, message: Message) -> Message:
@@ -156,6 +167,7 @@ _NO_CONTEXTS = "the engine has no browser contexts"
 _NO_DOMAIN = "the engine has no such command"
 
 EMULATED: dict[str, Emulation] = {
+    "Browser.getVersion": Emulation("the engine names our program in place of Chrome", _version),
     "Target.getTargets": Emulation(
         "pages that are no tabs of the window are none of the agent's", _list_targets
     ),

@@ -24,10 +24,15 @@ class LaunchedBrowser:
         self.over = asyncio.Event()
         """Whether it was closed."""
 
-    def give_back(self) -> None:
-        """Let go of the window's tab."""
-        del self.tabs[self.lent]
-        self.lent = ""
+    def opened(self, tab: TabId) -> bool:
+        """Return whether a tab was opened for it, and closes with it."""
+        return tab in self.tabs and tab != self.lent
+
+    def give_back(self, tab: TabId) -> None:
+        """Let go of a tab of the window's."""
+        self.tabs.pop(tab, None)
+        if tab == self.lent:
+            self.lent = ""
 
 
 class LaunchedBrowsers:
@@ -37,6 +42,7 @@ class LaunchedBrowsers:
         self._host = host
         self._open: dict[str, LaunchedBrowser] = {}
         self._lent = False
+        """Whether the window's tab was lent before: it shows then what is over."""
         self._contexts = 0
         """How many browser contexts have been made."""
         self._opening = asyncio.Lock()
@@ -54,29 +60,29 @@ class LaunchedBrowsers:
         browser.connections -= 1
         if not browser.connections:
             del self._open[launch]
-            for tab in browser.tabs:
-                if tab != browser.lent:
-                    await self._host.close_tab(tab)
+            for tab in filter(browser.opened, browser.tabs):
+                await self._host.close_tab(tab)
 
     def find(self, launch: str) -> LaunchedBrowser | None:
         """Return the browser of this id, where it is open."""
         return self._open.get(launch)
 
-    def lent_before(self) -> bool:
-        """Note that the window's tab is lent, and return whether it was before: it then shows what is over."""
-        before, self._lent = self._lent, True
-        return before
-
     def lends(self, browser: LaunchedBrowser) -> bool:
         """Return whether the next page of a browser is the window's tab."""
         return not browser.lent and next(iter(self._open.values()), None) is browser
+
+    def take(self, browser: LaunchedBrowser, tab: TabId) -> None:
+        """Note that a browser does something in a tab: where nobody has that, it is lent."""
+        if not browser.lent and not any(tab in one.tabs for one in self._open.values()):
+            browser.lent = tab
+            browser.tabs[tab] = ""
+            self._lent = True
 
     async def open_tab(self, browser: LaunchedBrowser, context: str = "") -> TabId:
         """Return a tab for a new page of a browser, which is shown."""
         async with self._opening:
             if self.lends(browser):
-                tab = browser.lent = await self._free_tab()
-                await self._host.activate_tab(tab)
+                tab = browser.lent = await self._window_tab()
             else:
                 tab = await self._host.open_tab()
             browser.tabs[tab] = context
@@ -87,12 +93,19 @@ class LaunchedBrowsers:
         self._contexts += 1
         return self._contexts > 1 and len(self._open) == 1
 
-    async def _free_tab(self) -> TabId:
-        """Return the tab of the window that nobody has."""
+    async def _window_tab(self) -> TabId:
+        """Return the tab of the window that nobody has; an empty one where a browser before had it."""
         taken = {tab for browser in self._open.values() for tab in browser.tabs}
         current = await self._host.current_tab()
         tabs = (current, *await self._host.tabs())
-        return next((tab for tab in tabs if tab not in taken), "") or await self._host.open_tab()
+        tab = next((tab for tab in tabs if tab not in taken), "")
+        if not tab:
+            return await self._host.open_tab()
+        if self._lent:
+            return await self._host.replace_tab(tab)
+        self._lent = True
+        await self._host.activate_tab(tab)
+        return tab
 
     async def sees(self, browser: LaunchedBrowser, tab: TabId, opener: TabId = "") -> bool:
         """Return whether a page that the engine tells of is one of a browser's; `opener` is the page it came from."""

@@ -108,3 +108,51 @@ OWN = """
 
 def test_an_executable_that_it_names_is_its_own(desk: AttachedWindow, tmp_path: Path) -> None:
     assert ran(desk, tmp_path, OWN) == ("its own",)
+
+
+def test_it_is_brought_back_to_a_step(desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path) -> None:
+    llm_server.say("One, Two")
+    llm_server.say("done")
+    desk.attach(LAUNCHED, url=page_file(tmp_path, BUTTONS), instruction="Press.")
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    desk.session.branches.go_back(run, 2)
+    desk.wait_until(lambda: desk.window.view.run not in (None, run))
+    desk.wait_for("waiting")
+    assert "Back at step 2 by the agent's program, answered from the record" in desk.window.view.message
+
+
+AT_A_PORT = """
+import os, subprocess
+from playwright.sync_api import sync_playwright
+
+with sync_playwright() as playwright:
+    program = os.environ["PUPPETEER_EXECUTABLE_PATH"]
+    process = subprocess.Popen([program, "--remote-debugging-port=0"], stderr=subprocess.PIPE, text=True)
+    process.stderr.readline()
+    port = process.stderr.readline().rpartition(":")[2].partition("/")[0]
+    browser = playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}")
+    context = browser.contexts[0]
+    print(browser.version.split(".")[0].isdecimal(), len(context.pages), flush=True)
+    first = context.new_page()
+    first.goto(os.environ["BACKSTEP_START_URL"])
+    second = context.new_page()
+    print(len(context.pages), first is context.pages[0], flush=True)
+    second.close()
+    first.close()
+    print(len(context.pages), flush=True)
+    browser.new_browser_cdp_session().send("Browser.close")
+    print(process.wait(60), flush=True)
+    process.stderr.close()
+"""
+
+
+def test_at_a_port_it_begins_with_the_page_of_the_task(desk: AttachedWindow, tmp_path: Path) -> None:
+    desk.attach(AT_A_PORT, url=page_file(tmp_path, BUTTONS), instruction="Press.")
+    desk.trigger("run")
+    desk.wait_for("ended")
+    desk.wait_until(lambda: not desk.view.running)
+    assert desk.view.output == ("True 1", "2 True", "0", "0")
+    desk.wait_until(lambda: len(desk.area.tabs()) == 1)

@@ -31,8 +31,10 @@ class StandIn:
         self.program = folder / "backstep-chromium"
         """What is started in place of Chromium."""
         folder.mkdir()
-        command = shlex.join((sys.executable, "-I", str(_SCRIPT), address))
-        self.program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        # Agents start browsers with an environment of their own; arguments can be read by all users of the machine.
+        told = f"export BACKSTEP_CDP_URL={shlex.quote(address)}"
+        started = shlex.join((sys.executable, "-I", str(_SCRIPT)))
+        self.program.write_text(f'#!/bin/sh\n{told}\nexec {started} "$@"\n', encoding="utf-8")
         self.program.chmod(0o700)
         searched = folder / _SEARCHED.get(sys.platform, _SEARCHED["linux"])
         searched.parent.mkdir(parents=True)

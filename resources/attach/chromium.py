@@ -1,9 +1,9 @@
 """Passes for Chromium where an agent launches a browser: what it is told goes to the browser of Backstep's window.
 
-Started as ``chromium.py ADDRESS`` with Chromium's own options, ADDRESS being the
-browser address of the attached agent. A launch is one connection to that
-address: it is held for as long as the agent has its browser, and the agent's
-browser ends with it. Nothing but the standard library is imported.
+Started with Chromium's own options; BACKSTEP_CDP_URL holds the browser address
+of the attached agent. A launch is one connection to that address: it is held for
+as long as the agent has its browser, and the agent's browser ends with it.
+Nothing but the standard library is imported.
 """
 
 import http.client
@@ -26,6 +26,7 @@ _SHORT, _LONG = 126, 127
 """In place of a length: it follows, in two or in eight bytes."""
 _PIECE = 1 << 16
 _LARGEST_HEAD = 1 << 16
+_LAST_SECONDS = 2.0
 
 
 class Problem(Exception):
@@ -151,11 +152,13 @@ def listen(port: int, folder: str, window: Window) -> socket.socket:
     return server
 
 
-def accept(server: socket.socket, window: Window) -> None:
-    """Relay each connection to the window."""
+def accept(server: socket.socket, window: Window, relays: list[threading.Thread]) -> None:
+    """Relay each connection to the window, by a thread that is added to `relays`."""
     while True:
         client, _ = server.accept()
-        threading.Thread(target=relay_connection, args=(client, window), daemon=True).start()
+        relay = threading.Thread(target=relay_connection, args=(client, window), daemon=True)
+        relays.append(relay)
+        relay.start()
 
 
 def relay_connection(client: socket.socket, window: Window) -> None:
@@ -223,22 +226,24 @@ def stand_in(address: str, options: list[str]) -> None:
         )
     if port is not None and not port.isdecimal():
         raise Problem(f"--remote-debugging-port={port} is no port; give a number, 0 for any.")
-    launch = window.connect()
+    launch, relays = window.connect(), list[threading.Thread]()
     if port is not None:
         server = listen(int(port), value_of(options, "--user-data-dir") or "", window)
-        threading.Thread(target=accept, args=(server, window), daemon=True).start()
+        threading.Thread(target=accept, args=(server, window, relays), daemon=True).start()
     if piped:
         threading.Thread(target=relay_pipe, args=(launch,), daemon=True).start()
     for message in launch.messages():
         if piped:
             send_all(_OUT, message + b"\0")
+    for relay in relays:
+        relay.join(_LAST_SECONDS)  # The window has closed it; what it said last is still under way.
 
 
-def main(address: str, *options: str) -> int:
+def main(options: list[str]) -> int:
     """Return the exit code."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        stand_in(address, list(options))
+        stand_in(os.environ["BACKSTEP_CDP_URL"], options)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return 1
@@ -251,4 +256,4 @@ def main(address: str, *options: str) -> int:
 
 
 if __name__ == "__main__":
-    os._exit(main(*sys.argv[1:]))  # Its threads still wait for more: they must not be waited for.
+    os._exit(main(sys.argv[1:]))  # Its threads still wait for more: they must not be waited for.

@@ -129,7 +129,7 @@ import os, subprocess
 from playwright.sync_api import sync_playwright
 
 with sync_playwright() as playwright:
-    program = os.environ["PUPPETEER_EXECUTABLE_PATH"]
+    program = playwright.chromium.executable_path
     process = subprocess.Popen([program, "--remote-debugging-port=0"], stderr=subprocess.PIPE, text=True)
     process.stderr.readline()
     port = process.stderr.readline().rpartition(":")[2].partition("/")[0]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 
 from core.attach.clock import HeldClock
+from core.attach.stand_in import StandIn
 from core.schema.record import Record
 from core.storage.resources import RESOURCES
 
@@ -28,6 +29,7 @@ class Addresses(Record):
 def environment_of(
     addresses: Addresses,
     clock: HeldClock,
+    stand_in: StandIn,
     *,
     instruction: str,
     url: str,
@@ -36,12 +38,12 @@ def environment_of(
     """Return the environment of an agent's program: `given`, by default ours, and what it is told."""
     given = os.environ if given is None else given
     beside = [one for name in ("NO_PROXY", "no_proxy") for one in given.get(name, "").split(",") if one]
-    held = clock.environment(given)
+    told = {**given, **clock.environment(given)}
     return {
-        **given,
-        **held,
+        **told,
+        **stand_in.environment(told),
         # Last: what the agent has of that name goes before ours.
-        "PYTHONPATH": os.pathsep.join((held["PYTHONPATH"], str(SDK))),
+        "PYTHONPATH": os.pathsep.join((told["PYTHONPATH"], str(SDK))),
         "OPENAI_BASE_URL": addresses.llm,
         "OPENAI_API_KEY": addresses.key,
         "BACKSTEP_CDP_URL": addresses.browser,

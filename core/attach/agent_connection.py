@@ -10,6 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from core.attach.launched import LaunchedBrowser, LaunchedBrowsers
 from core.attach.page_acts import ActPart, read, searches
 from core.browser.host import BrowserHost
 
@@ -71,15 +72,20 @@ class AgentConnection:
         on_act: OnAct,
         emulated: Mapping[str, Emulation],
         others: Container[str],
+        launches: LaunchedBrowsers,
         *,
         page: str,
+        launched: LaunchedBrowser | None,
     ) -> None:
         """`pages` is the engine's address of tabs; `page` the tab where the client has connected to one alone.
 
-        `others` are pages of the engine that are no tabs of the host: the client hears nothing of them.
+        `others` are pages of the engine that are no tabs of the host: the client hears nothing of them. `launched` is
+        the browser that the client takes this for, where it has launched one.
         """
         self.host = host
         self.page = page
+        self.launches = launches
+        self.launched = launched
         self._agent = agent
         self._engine = engine
         self._pages = pages
@@ -96,6 +102,10 @@ class AgentConnection:
         self._number = _OWN
         self._tabs: dict[str, str] = {}
         """The tab of each session."""
+        self._above: dict[str, str] = {}
+        """The session through which each session was begun, where that is not the browser's own."""
+        self._targets: dict[str, str] = {}
+        """The target of each session; Puppeteer is attached to a page through one that is its tab."""
         self._working: set[asyncio.Task[None]] = set()
         self.announced = asyncio.Condition()
         self.attached: set[str] = set()
@@ -107,7 +117,12 @@ class AgentConnection:
 
     async def serve(self) -> None:
         """Carry messages both ways until either side goes."""
-        ways = [asyncio.ensure_future(self._from_agent()), asyncio.ensure_future(self._from_engine())]
+        ways: list[asyncio.Task[object]] = [
+            asyncio.create_task(self._from_agent()),
+            asyncio.create_task(self._from_engine()),
+        ]
+        if self.launched is not None:
+            ways.append(asyncio.create_task(self.launched.over.wait()))
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -125,9 +140,32 @@ class AgentConnection:
         """Return the tab that a message of the client is about."""
         return self._tabs.get(message.get("sessionId", ""), self.page)
 
-    def is_other(self, target: str) -> bool:
-        """Return whether a target is a page that is no tab of the host."""
-        return target in self._others
+    async def hides(self, target: Message) -> bool:
+        """Return whether the client is to hear nothing of a target: a page that is no tab of the host, or not its."""
+        if target["targetId"] in self._others:
+            return True
+        if self.launched is None or target.get("type", "page") != "page":
+            return False
+        return not await self.launches.sees(self.launched, target["targetId"], target.get("openerId", ""))
+
+    def told(self, target: Message) -> Message:
+        """Return what the client is told of a target: of its pages, in which of its contexts they are."""
+        context = self.launched.tabs.get(target["targetId"]) if self.launched is not None else None
+        return {**target, "browserContextId": context} if context else target
+
+    async def detach(self, tab: str) -> None:
+        """Take a tab away from the client, as if it had been closed."""
+        gone = {tab}
+        for session in [session for session, one in self._tabs.items() if one == tab]:
+            top = self._above.get(session, session)
+            gone.add(self._targets[top])
+            with contextlib.suppress(Refused):  # It has gone with another one.
+                await self.ask("Target.detachFromTarget", {"sessionId": top})
+            self._tabs.pop(session, "")
+        self.attached.discard(tab)
+        for target in gone:
+            closed = {"method": "Target.targetDestroyed", "params": {"targetId": target}}
+            await self._agent.send_text(json.dumps(closed))
 
     async def ask(self, method: str, params: Message | None = None, session: str = "") -> Message:
         """Ask the engine something of our own; raises Refused with what it said."""
@@ -169,7 +207,7 @@ class AgentConnection:
                 text = await self._agent.receive_text()
                 message = json.loads(text)
                 method, session = message.get("method", ""), message.get("sessionId", "")
-                part = read(message)
+                part = None if self._lends(message) else read(message)
                 if session in self._refused and searches(message):
                     # Else Playwright tries until its time is over.
                     await self._answer(message, self._refused.pop(session))
@@ -184,6 +222,11 @@ class AgentConnection:
                     await self._engine.send(text)
         except (WebSocketDisconnect, ConnectionClosed, RuntimeError, ValueError):
             return
+
+    def _lends(self, message: Message) -> bool:
+        """Return whether a message opens a page that is there already: the window's tab."""
+        opens = message.get("method") == "Target.createTarget"
+        return opens and self.launched is not None and self.launches.lends(self.launched)
 
     def _work(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -200,6 +243,8 @@ class AgentConnection:
         session, me = message.get("sessionId", ""), asyncio.current_task()
         try:
             if part is not None:
+                if self.launched is not None and (tab := self.tab_of(message)):
+                    self.launches.take(self.launched, tab)
                 node = await self._node(part.act.objects, session) if part.begins else 0
                 await self._on_act(ActMessage(self.tab_of(message), part, node))
         except Swallowed:
@@ -240,6 +285,8 @@ class AgentConnection:
             await self._answer(message, await self._emulated[message["method"]].answer(self, message))
         except Refused as refusal:
             await self._answer(message, str(refusal))
+        if message["method"] == "Browser.close" and self.launched is not None:
+            self.launched.over.set()
 
     async def _answer(self, message: Message, answer: Message | str) -> None:
         """Answer a message with its result, or with a sentence that refuses it."""
@@ -268,34 +315,59 @@ class AgentConnection:
                     if (future := self._asked.get(message["id"])) is not None and not future.done():
                         future.set_result(message)
                     continue
-                if self._of_others(message):
+                if await self._of_others(message):
                     continue
-                if message.get("method") in ("Target.attachedToTarget", "Target.targetDestroyed"):
+                method, params = message.get("method"), message.get("params", {})
+                if method in ("Target.attachedToTarget", "Target.targetDestroyed"):
                     self._shown = ""  # Another tab may be shown now.
-                if message.get("method") == "Target.attachedToTarget":
-                    await self._note_attached(message["params"])
+                if method == "Target.attachedToTarget":
+                    self._note_attached(params, message.get("sessionId", ""))
+                elif method == "Target.detachedFromTarget":
+                    self.attached.discard(self._tabs.pop(params["sessionId"], ""))
+                if "targetInfo" in params:
+                    params["targetInfo"] = self.told(params["targetInfo"])
+                    text = json.dumps(message)
                 await self._agent.send_text(text)
+                if method in ("Target.attachedToTarget", "Target.detachedFromTarget"):
+                    async with self.announced:
+                        self.announced.notify_all()
         except (ConnectionClosed, RuntimeError):
             return
 
-    def _of_others(self, message: Message) -> bool:
-        """Return whether a message is about a page that is no tab of the host."""
-        params = message.get("params") or {}
-        target = (params.get("targetInfo") or params).get("targetId", "")
-        if message.get("method", "").startswith("Target.") and target in self._others:
-            if session := params.get("sessionId"):
-                self._other_sessions.add(session)
-            return True
-        return message.get("sessionId", params.get("sessionId")) in self._other_sessions
+    async def _of_others(self, message: Message) -> bool:
+        """Return whether a message is about a page that the client is to hear nothing of."""
+        method, params = message.get("method", ""), message.get("params") or {}
+        target, session = params.get("targetInfo") or params, params.get("sessionId")
+        parent = message.get("sessionId", "")
+        # What ends in a page, such as a frame of it, is told by its number alone.
+        if method.startswith("Target.") and "targetId" in target and ("type" in target or not parent):
+            if session in self._other_sessions:
+                return True
+            if await self.hides(target):
+                if session:
+                    self._other_sessions.add(session)
+                    await self._leave(session, parent)
+                return True
+        return message.get("sessionId", session) in self._other_sessions
 
-    async def _note_attached(self, params: Message) -> None:
-        info = params["targetInfo"]
-        if info["type"] != "page":
-            return
-        self._tabs[params["sessionId"]] = info["targetId"]
-        async with self.announced:
+    async def _leave(self, session: str, parent: str) -> None:
+        """Have a page go on without the client, which was attached to it."""
+        for method, params, asked in (
+            ("Runtime.runIfWaitingForDebugger", {}, session),
+            ("Target.detachFromTarget", {"sessionId": session}, parent),
+        ):
+            self._number += 1
+            message = {"id": self._number, "method": method, "params": params}
+            await self._engine.send(json.dumps(message | ({"sessionId": asked} if asked else {})))
+
+    def _note_attached(self, params: Message, parent: str) -> None:
+        info, session = params["targetInfo"], params["sessionId"]
+        self._targets[session] = info["targetId"]
+        if parent:
+            self._above[session] = parent
+        if info["type"] == "page":
+            self._tabs[session] = info["targetId"]
             self.attached.add(info["targetId"])
-            self.announced.notify_all()
 
 
 def _thrown(sentence: str) -> Message:

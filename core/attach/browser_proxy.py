@@ -13,11 +13,12 @@ import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from core.attach.agent_connection import AgentConnection, OnAct, carry_out, connected
-from core.attach.emulated import EMULATED
+from core.attach.emulated import EMULATED, chrome_version
+from core.attach.launched import LaunchedBrowsers
 from core.browser.host import BrowserHost
 
 _ADDRESS = re.compile(r"^(ws|http)://[^/]+")
@@ -33,6 +34,7 @@ class BrowserProxy:
         self.on_act = on_act
         self.token = secrets.token_urlsafe(24)
         self.connections: set[AgentConnection] = set()
+        self.launches = LaunchedBrowsers(host)
         self._endpoint = endpoint
         self._http = httpx2.AsyncClient(trust_env=False)
 
@@ -43,15 +45,15 @@ class BrowserProxy:
 
     def app(self) -> Starlette:
         """Return the application; it belongs below `path`."""
-        return Starlette(
-            routes=[
-                Route("/json/version/", self._version),
-                Route("/json/version", self._version),
-                Route("/json/{kind:path}", self._others, methods=["GET", "PUT"]),
-                Route("/json", self._others),
-                WebSocketRoute("/devtools/{kind}/{id}", self._connect),
-            ]
-        )
+        routes = [
+            Route("/json/version/", self._version),
+            Route("/json/version", self._version),
+            Route("/json/{kind:path}", self._others, methods=["GET", "PUT"]),
+            Route("/json", self._others),
+            WebSocketRoute("/devtools/{kind}/{id}", self._connect),
+        ]
+        # The stand-in for a launched browser connects here.
+        return Starlette(routes=[*routes, Mount("/launched/{begins}/{launch}", routes=routes)])
 
     async def close(self) -> None:
         """End the agents' connections."""
@@ -64,16 +66,21 @@ class BrowserProxy:
     async def _version(self, request: Request) -> Response:
         said = await self._asked("/json/version")
         return JSONResponse(
-            {**said, "webSocketDebuggerUrl": self._own(request, said["webSocketDebuggerUrl"])}
+            {
+                **said,
+                "Browser": f"Chrome/{chrome_version(said['User-Agent'])}",
+                "webSocketDebuggerUrl": _own(request, said["webSocketDebuggerUrl"]),
+            }
         )
 
     async def _others(self, request: Request) -> Response:
+        launched = self.launches.find(request.path_params.get("launch", ""))
         kind, _, rest = request.path_params.get("kind", "").rstrip("/").partition("/")
         match kind:
             case "" | "list":
                 return JSONResponse(await self._targets(request))
             case "new":
-                tab = await self.host.open_tab()
+                tab = await self.launches.open_tab(launched) if launched else await self.host.open_tab()
                 opened = next((one for one in await self._targets(request) if one["id"] == tab), None)
                 return JSONResponse(opened or {"id": tab})
             case "activate":
@@ -95,20 +102,17 @@ class BrowserProxy:
     async def _targets(self, request: Request) -> list[Message]:
         found = []
         others = await self._pages_of_others()
+        launched = self.launches.find(request.path_params.get("launch", ""))
         for target in await self._asked("/json/list"):
-            if target["id"] in others:
+            if target["id"] in others or (launched and not await self.launches.sees(launched, target["id"])):
                 continue
             target.pop("devtoolsFrontendUrl", None)
-            target["webSocketDebuggerUrl"] = self._own(request, target["webSocketDebuggerUrl"])
+            target["webSocketDebuggerUrl"] = _own(request, target["webSocketDebuggerUrl"])
             found.append(target)
         return found
 
     async def _asked(self, path: str) -> Any:
         return (await self._http.get(f"{self._endpoint}{path}")).json()
-
-    def _own(self, request: Request, url: str) -> str:
-        """Return the address here that stands for one of the engine's."""
-        return _ADDRESS.sub(f"ws://{request.headers['host']}{self.path}", url)
 
     # Connections
 
@@ -120,13 +124,32 @@ class BrowserProxy:
         others = await self._pages_of_others()
         await socket.accept()
         pages = f"{self._endpoint.replace('http', 'ws')}/devtools/page"
-        async with connected(engine) as link:
-            page = id if kind == "page" else ""
-            connection = AgentConnection(
-                socket, link, self.host, pages, self.on_act, EMULATED, others, page=page
-            )
-            self.connections.add(connection)
-            try:
-                await connection.serve()
-            finally:
-                self.connections.discard(connection)
+        launch, empty = socket.path_params.get("launch"), socket.path_params.get("begins") == "empty"
+        launched = self.launches.enter(launch, empty=empty) if launch else None
+        try:
+            async with connected(engine) as link:
+                connection = AgentConnection(
+                    socket,
+                    link,
+                    self.host,
+                    pages,
+                    self.on_act,
+                    EMULATED,
+                    others,
+                    self.launches,
+                    page=id if kind == "page" else "",
+                    launched=launched,
+                )
+                self.connections.add(connection)
+                try:
+                    await connection.serve()
+                finally:
+                    self.connections.discard(connection)
+        finally:
+            if launch:
+                await self.launches.leave(launch)
+
+
+def _own(request: Request, url: str) -> str:
+    """Return the address here that stands for one of the engine's."""
+    return _ADDRESS.sub(f"ws://{request.headers['host']}{request.scope['root_path']}", url)

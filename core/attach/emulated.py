@@ -6,6 +6,8 @@ it goes to the engine as it is. Measured with QtWebEngine 6.11 and Playwright
 """
 
 import asyncio
+import contextlib
+import re
 from typing import Any
 
 from core.attach.agent_connection import AgentConnection, Emulation, Refused
@@ -15,6 +17,13 @@ Message = dict[str, Any]
 CONTEXT = "BACKSTEP00000000000000000000000A"
 """The one browser context that an agent may make: the clean profile that its run began with."""
 _ANNOUNCED_SECONDS = 5.0
+_BLANK = "about:blank"
+
+
+def chrome_version(agent: str) -> str:
+    """Return the version of Chrome that a user agent names, such as 140.0.7339.225."""
+    found = re.search(r"\bChrome/([\d.]+)", agent)
+    return found[1] if found else ""
 
 
 async def _nothing(agent: AgentConnection, message: Message) -> Message:
@@ -22,25 +31,47 @@ async def _nothing(agent: AgentConnection, message: Message) -> Message:
 
 
 async def _create_target(agent: AgentConnection, message: Message) -> Message:
-    tab = await agent.host.open_tab()
+    given = message.get("params", {})
+    before: tuple[str, ...] = ()
+    url = given.get("url") or _BLANK
+    if agent.launched is None:
+        tab = await agent.host.open_tab()
+    else:
+        before = await agent.host.tabs()
+        tab = await agent.launches.open_tab(agent.launched, given.get("browserContextId", ""))
     if agent.attaches:
+        if tab in before and tab not in agent.attached:
+            await agent.ask("Target.attachToTarget", {"targetId": tab, "flatten": True})
         # Clients want to hear that they are attached before they are answered.
         async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
             await agent.announced.wait_for(lambda: tab in agent.attached)
-    url = message["params"].get("url", "")
-    if url not in ("", "about:blank"):
+    if url != _BLANK:
         await agent.ask_tab(tab, "Page.navigate", {"url": url})
     return {"targetId": tab}
 
 
 async def _close_target(agent: AgentConnection, message: Message) -> Message:
-    await agent.host.close_tab(message.get("params", {}).get("targetId") or agent.tab_of(message))
+    await _close(agent, message.get("params", {}).get("targetId") or agent.tab_of(message))
     return {"success": True}
 
 
 async def _close_page(agent: AgentConnection, message: Message) -> Message:
-    await agent.host.close_tab(agent.tab_of(message))
+    await _close(agent, agent.tab_of(message))
     return {}
+
+
+async def _close(agent: AgentConnection, tab: str) -> None:
+    launched = agent.launched
+    if launched is None or launched.opened(tab):
+        await agent.host.close_tab(tab)
+    else:
+        await agent.detach(tab)
+        launched.give_back(tab)
+
+
+async def _version(agent: AgentConnection, message: Message) -> Message:
+    said = await agent.ask("Browser.getVersion")
+    return {**said, "product": f"Chrome/{chrome_version(said['userAgent'])}"}
 
 
 async def _activate(agent: AgentConnection, message: Message) -> Message:
@@ -50,20 +81,30 @@ async def _activate(agent: AgentConnection, message: Message) -> Message:
 
 async def _list_targets(agent: AgentConnection, message: Message) -> Message:
     found = (await agent.ask("Target.getTargets", message.get("params")))["targetInfos"]
-    return {"targetInfos": [one for one in found if not agent.is_other(one["targetId"])]}
+    return {"targetInfos": [agent.told(one) for one in found if not await agent.hides(one)]}
 
 
 async def _create_context(agent: AgentConnection, message: Message) -> Message:
     if agent.context:
         raise Refused("Backstep gives an agent one browser context; close the other one first.")
+    if agent.launched is not None and agent.launches.begins_clean():
+        await _clear_cookies(agent, message)
     agent.context = CONTEXT
     return {"browserContextId": CONTEXT}
 
 
 async def _drop_context(agent: AgentConnection, message: Message) -> Message:
     agent.context = ""
-    for tab in (await agent.host.tabs())[1:]:
-        await agent.host.close_tab(tab)
+    if agent.launched is None:
+        going = (await agent.host.tabs())[1:]
+    else:
+        going = tuple(tab for tab, context in agent.launched.tabs.items() if context == CONTEXT)
+    for tab in going:
+        await _close(agent, tab)
+    # Clients take their pages for closed once they are answered.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
+            await agent.announced.wait_for(lambda: agent.attached.isdisjoint(going))
     return {}
 
 
@@ -126,6 +167,7 @@ _NO_CONTEXTS = "the engine has no browser contexts"
 _NO_DOMAIN = "the engine has no such command"
 
 EMULATED: dict[str, Emulation] = {
+    "Browser.getVersion": Emulation("the engine names our program in place of Chrome", _version),
     "Target.getTargets": Emulation(
         "pages that are no tabs of the window are none of the agent's", _list_targets
     ),
@@ -141,7 +183,7 @@ EMULATED: dict[str, Emulation] = {
     "Browser.grantPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.setPermission": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.resetPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
-    "Browser.close": Emulation("the browser is the window's", _nothing),
+    "Browser.close": Emulation("the browser is the window's; one that was launched ends by itself", _nothing),
     "Browser.getWindowForTarget": Emulation(_NO_DOMAIN, _window),
     "Emulation.setDeviceMetricsOverride": Emulation(
         "the page keeps the size that it is shown in: a larger one would be cut off", _nothing

@@ -16,6 +16,7 @@ from pathlib import Path
 
 PACKAGES = {
     "browser_use": ("browser-use==0.13.14",),
+    "browsergym": ("browsergym-core==0.14.3", "openai==3.54.0"),
     "langgraph": ("langgraph==1.2.22", "langchain==1.4.7", "langchain-openai==1.7.3", "playwright>=1.60"),
     "mcp": ("openai-agents==0.24.0",),
 }

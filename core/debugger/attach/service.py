@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import tempfile
 from collections import deque
 from functools import partial
@@ -17,6 +18,7 @@ from core.attach.bridge import AgentBridge, open_bridge
 from core.attach.program import AgentProgram, found_program
 from core.attach.replay import ProgramReplay
 from core.attach.run import AttachedRun
+from core.attach.stand_in import StandIn
 from core.debugger.attach.views import AttachRequest, AttachView
 from core.debugger.branching.branches import AgentReturn
 from core.debugger.commands import command
@@ -88,9 +90,11 @@ class AttachService(Service[AttachView]):
         bridge, addresses = self._bridge, self._addresses
         assert bridge is not None
         assert addresses is not None
+        assert self._folder is not None
         environment = environment_of(
             addresses,
             bridge.attachment.clock,
+            StandIn(Path(self._folder.name, "browsers"), addresses.browser, os.environ),
             instruction=instruction if request.task or request.instruction else "",
             url=url,
         )

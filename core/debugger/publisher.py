@@ -97,6 +97,7 @@ class Publisher:
             run=run.state.run,
             instruction=episode.instruction,
             judged=episode.task.judged,
+            attached=not run.has_preset,
             message="Reading the page…",
         )
         self._expanded = [run.state.run]

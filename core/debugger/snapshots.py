@@ -106,6 +106,8 @@ class SessionView(Record):
     seed: int = 0
     instruction: str = ""
     preset: str = "plain"
+    attached: bool = False
+    """Whether an attached agent carries the run out, which goes by no preset and has no step limit."""
     llm: str = "rules"
     step: int = 0
     """The step under way, or the last one; 0 before the first."""

@@ -133,6 +133,10 @@ class ToolBar(QToolBar):
         self._show_choice(
             self.preset, view.preset, self._catalogue.presets, "Choose the preset (Ctrl+Shift+P)"
         )
+        if view.attached:
+            self.preset.show_value(
+                "none", "An attached agent goes by no preset; one chosen here is for later runs"
+            )
         self._show_choice(self.llm, view.llm, self._catalogue.llms, "Choose the LLM (Ctrl+Shift+M)")
         self.mechanisms.show_value(value_words(view.mechanisms), tooltip_words(view.mechanisms))
         run = self._actions["run"]
@@ -212,7 +216,7 @@ def _facts(view: SessionView) -> str:
     """Return the status bar's line, such as ``step 4 of 30 · phase review · 3 calls · …``."""
     if view.run is None:
         return {"opening": "opening the task…", "failed": "no run"}.get(view.mode, "no task is open")
-    parts = [f"step {view.step} of {view.max_steps}"]
+    parts = [f"step {view.step}" if view.attached else f"step {view.step} of {view.max_steps}"]
     if view.phase and view.mode not in ("ended", "failed"):
         parts.append(f"phase {view.phase}")
     parts.append(count(view.calls, "call"))

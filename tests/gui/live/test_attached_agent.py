@@ -40,6 +40,7 @@ def test_it_is_stepped_from_its_question_to_its_click_to_success(
     desk.attach(task="miniwob/click-test-2")
     assert desk.window.view.phase == "decide"
     assert llm_server.requests == []
+    assert (desk.window.view.attached, desk.window.tool_bar.preset.value) == (True, "none")
     desk.step_to_review()
     assert str(desk.window.step_in_view.action.action).startswith("click [")
     desk.trigger("step")

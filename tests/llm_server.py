@@ -192,9 +192,13 @@ class LLMServer:
         self._started.set()
         self._loop.run_forever()
         server.close()
-        for task in self._tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*self._tasks, return_exceptions=True))
+        # A connection that was accepted just now is served by a task that has not begun yet: it could not end in order.
+        for _ in range(5):
+            self._loop.run_until_complete(asyncio.sleep(0))
+        while tasks := asyncio.all_tasks(self._loop):
+            for task in tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         self._loop.run_until_complete(server.wait_closed())
         self._loop.close()
 

@@ -125,7 +125,6 @@ class LLMServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="llm-server", daemon=True)
         self._started = threading.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def base_url(self) -> str:
@@ -206,9 +205,6 @@ class LLMServer:
         self._loop.stop()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
         self._count("_connections")
         try:
             while (request := await _read(reader)) is not None and await self._handle(
@@ -220,7 +216,6 @@ class LLMServer:
         except asyncio.CancelledError:
             pass
         finally:
-            self._tasks.discard(task)
             writer.close()
 
     async def _handle(

@@ -126,9 +126,7 @@ async def open_branch(
     """
     row = store.run(run)
     owner, history = store.owner_of(run, step), RunHistory(store, run)
-    saved, checkpoint = history.agent(step), history.checkpoint(step)
-    if setup.make is None and store.run(owner).preset == ATTACHED.name:
-        saved = saved.without_told()
+    saved, checkpoint = _kept_at(store, row, episode, step, setup)
     branch = store.begin_run(
         RunStart(
             task=row.task,
@@ -148,7 +146,38 @@ async def open_branch(
             differences=differences(store, world, row, saved, setup),
         )
     )
-    state = _state_of(_moved(saved, row, episode), branch, episode, history, setup)
+    state = _begun_anew(saved, branch, episode, history, setup)
+    prompter = _prompter(store, setup)
+    try:
+        restored = await _bring_back(store, world, state, prompter, checkpoint, setup, left=run)
+        if restored.parted is not None and restored.parted.step < step:
+            at = restored.parted.step
+            store.move_branch(branch, store.owner_of(run, at), at)
+            saved, checkpoint = _kept_at(store, row, episode, at, setup)
+            state = _begun_anew(saved, branch, episode, history, setup)
+        return await _gone_on(store, world, state, prompter, checkpoint, setup, restored), restored
+    except BaseException as error:
+        why = str(error) or "Going back was stopped."
+        store.end_run(branch, outcome="error", verdict=Verdict(), error=why, seconds=0.0, seconds_in_llm=0.0)
+        raise
+
+
+def _kept_at(
+    store: TraceStore, row: RunRow, episode: Episode, step: int, setup: RunSetup
+) -> tuple[SavedAgent, Checkpoint]:
+    """Return the agent and the page of a step of a run as they are to be brought back; raises TraceError."""
+    history = RunHistory(store, row.run)
+    saved, checkpoint = history.agent(step), history.checkpoint(step)
+    if setup.make is None and store.run(store.owner_of(row.run, step)).preset == ATTACHED.name:
+        saved = saved.without_told()
+    return _moved(saved, row, episode), _moved(checkpoint, row, episode)
+
+
+def _begun_anew(
+    saved: SavedAgent, branch: int, episode: Episode, history: RunHistory, setup: RunSetup
+) -> RunState:
+    """Return the agent as it was, in a branch that goes on as its setup says."""
+    state = _state_of(saved, branch, episode, history, setup)
     for name, value in setup.changes.amounts.items():
         mechanism = mechanism_of(name)
         least, most = bounds(mechanism)
@@ -156,13 +185,7 @@ async def open_branch(
     if _recalls_anew(setup.changes):
         state.recalled_by_frame.clear()
         state.recalled_at.clear()
-    try:
-        found = await _bring_back(store, world, state, _moved(checkpoint, row, episode), setup, left=run)
-    except BaseException as error:
-        why = str(error) or "Going back was stopped."
-        store.end_run(branch, outcome="error", verdict=Verdict(), error=why, seconds=0.0, seconds_in_llm=0.0)
-        raise
-    return found
+    return state
 
 
 def differences(
@@ -231,16 +254,19 @@ async def take_up(
     """
     row = store.run(run)
     step, history = store.own_steps(run)[-1].number, RunHistory(store, run)
-    saved = history.agent(step)
-    if setup.make is None and row.preset == ATTACHED.name:
-        saved = saved.without_told()
-    state = _state_of(_moved(saved, row, episode), run, episode, history, setup)
+    saved, checkpoint = _kept_at(store, row, episode, step, setup)
+    state = _state_of(saved, run, episode, history, setup)
     # Calls of the step that begins again were made, and are kept.
     state.totals.llm_calls = max((call.number for call in store.calls(run)), default=0)
-    checkpoint = _moved(history.checkpoint(step), row, episode)
-    found = await _bring_back(store, world, state, checkpoint, setup, left=run, begun=step)
+    prompter = _prompter(store, setup)
+    restored = await _bring_back(store, world, state, prompter, checkpoint, setup, left=run)
+    found = await _gone_on(store, world, state, prompter, checkpoint, setup, restored, begun=step)
     store.take_up_run(run)
-    return found
+    return found, restored
+
+
+def _prompter(store: TraceStore, setup: RunSetup) -> Prompter:
+    return Prompter(setup.resources, Asker(store, setup.llm, setup.on_asked))
 
 
 def _state_of(
@@ -262,14 +288,13 @@ async def _bring_back(
     store: TraceStore,
     world: World,
     state: RunState,
+    prompter: Prompter,
     checkpoint: Checkpoint,
     setup: RunSetup,
     *,
     left: int,
-    begun: int = 0,
-) -> tuple[AgentRun, Restored]:
-    """Bring the page of a step of the run `left` back, store how well that went, and return the run from there on."""
-    prompter = Prompter(setup.resources, Asker(store, setup.llm, setup.on_asked))
+) -> Restored:
+    """Bring the page of a step of the run `left` back, and return how well that went."""
     ground = restore_context_of(
         state,
         world,
@@ -288,6 +313,21 @@ async def _bring_back(
     )
     world.tabs.take_events()
     world.tabs.network.drop()
+    return restored
+
+
+async def _gone_on(
+    store: TraceStore,
+    world: World,
+    state: RunState,
+    prompter: Prompter,
+    checkpoint: Checkpoint,
+    setup: RunSetup,
+    restored: Restored,
+    *,
+    begun: int = 0,
+) -> AgentRun:
+    """Store how well a page was brought back, and return the run that goes on in it."""
     try:
         state.capture = await world.read()
     except PageGone as error:
@@ -296,8 +336,8 @@ async def _bring_back(
     state.sent_before = list(dict.fromkeys((*state.sent_before, *restored.sent)))
     store.save_restored(state.run, restored)
     if setup.make is not None:
-        return setup.make(store, world, prompter, state), restored
-    return AgentRun(store, world, prompter, state, begun=begun), restored
+        return setup.make(store, world, prompter, state)
+    return AgentRun(store, world, prompter, state, begun=begun)
 
 
 def _moved(kept: Kept, row: RunRow, episode: Episode) -> Kept:

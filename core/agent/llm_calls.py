@@ -39,6 +39,12 @@ class Answerer(Protocol):
     ) -> LLMReply: ...
 
 
+def answerer_of(llm: Answerer, purpose: Purpose) -> Answerer:
+    """Return who answers a purpose, where `llm` sends purposes to others."""
+    route: Callable[[Purpose], Answerer] | None = getattr(llm, "llm_for", None)
+    return llm if route is None else route(purpose)
+
+
 class Asked(Record):
     """A call under way or ended, for whoever watches."""
 
@@ -342,5 +348,4 @@ class Asker:
 
     def answerer(self, purpose: Purpose) -> Answerer:
         """Return who answers this purpose, where the LLM sends purposes to others."""
-        route: Callable[[Purpose], Answerer] | None = getattr(self.llm, "llm_for", None)
-        return self.llm if route is None else route(purpose)
+        return answerer_of(self.llm, purpose)

@@ -7,6 +7,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Mount
 
+from core.agent.llm_calls import Answerer
 from core.attach.addresses import Addresses
 from core.attach.attachment import Attachment
 from core.attach.browser_proxy import BrowserProxy
@@ -16,13 +17,14 @@ from core.attach.server import AgentServer
 from core.attach.told import TellingAddress
 from core.attach.upstream import answer_beside
 from core.browser.host import BrowserHost
-from core.schema.messages import LLM
 
 
 class AgentBridge:
     """Serves an agent's addresses; made by `open_bridge`."""
 
-    def __init__(self, host: BrowserHost, endpoint: str, llm: Callable[[], LLM], clock: HeldClock) -> None:
+    def __init__(
+        self, host: BrowserHost, endpoint: str, llm: Callable[[], Answerer], clock: HeldClock
+    ) -> None:
         self.attachment = Attachment(clock)
 
         async def forward(path: str, body: dict[str, object] | None) -> Response:
@@ -58,7 +60,7 @@ class AgentBridge:
         self.attachment.clock.close()
 
 
-async def open_bridge(host: BrowserHost, llm: Callable[[], LLM], folder: Path) -> AgentBridge:
+async def open_bridge(host: BrowserHost, llm: Callable[[], Answerer], folder: Path) -> AgentBridge:
     """Return a bridge to the browser of `host`; raises UsageError where others cannot drive it, and OSError.
 
     `llm` gives who answers what is no question; the file of the clock is made in `folder`.

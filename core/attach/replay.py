@@ -20,24 +20,43 @@ from core.browser.checkpoints.checkpoint import (
     WouldRepeat,
 )
 from core.schema.messages import LLMReply
+from core.schema.restore import Parted
 from core.schema.step import Acted, CallRecord, Reviewed, record_of
-from core.trace.prompt_words import difference, lasting, words_of
+from core.trace.prompt_words import lasting, plain, words_of
+from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 
 _SKIPPED = "The person who debugged this agent had refused it."
 
 
-class _RecordedCall(NamedTuple):
+class RecordedCall(NamedTuple):
+    """A call of a stored step."""
+
     call: CallRecord
     words: str
     """What was asked; empty where a person had changed it, and anything is taken for it."""
     reply: LLMReply | None
     """None where it had failed."""
 
+    def asks_the_same(self, words: str) -> bool:
+        """Return whether a question in these words is this one, put again."""
+        return not self.words or lasting(self.words) == lasting(words)
+
+
+def recorded_calls(store: TraceStore, detail: StepDetail) -> list[RecordedCall]:
+    """Return the calls of a step, in order."""
+    edited = any(one.kind == "prompt" for one in detail.interventions)
+    calls = []
+    for call in detail.calls:
+        prompt = store.prompt(call)
+        words = "" if edited else words_of(prompt.messages, prompt.tools)
+        calls.append(RecordedCall(call, words, store.reply(call)))
+    return calls
+
 
 class _RecordedStep(NamedTuple):
     number: int
-    calls: list[_RecordedCall]
+    calls: list[RecordedCall]
     acted: Acted | None
     reviewed: Reviewed | None
 
@@ -88,12 +107,7 @@ class ProgramReplay(Strategy):
 
     def _recorded(self, number: int) -> _RecordedStep:
         detail = self._store.step(self._run, number)
-        edited = any(one.kind == "prompt" for one in detail.interventions)
-        calls = []
-        for call in detail.calls:
-            prompt = self._store.prompt(call)
-            words = "" if edited else words_of(prompt.messages, prompt.tools)
-            calls.append(_RecordedCall(call, words, self._store.reply(call)))
+        calls = recorded_calls(self._store, detail)
         return _RecordedStep(
             number, calls, record_of(Acted, detail.records), record_of(Reviewed, detail.records)
         )
@@ -105,14 +119,12 @@ class ProgramReplay(Strategy):
             arrival = await self._arrival(step.number)
             if not isinstance(arrival, AgentQuestion):
                 did = "ended" if arrival is None else f"did something ({arrival.act})"
-                raise RestoreError(f"At step {step.number} the agent {did} where it had asked its LLM.")
+                raise _parted(step, f"the agent {did} where it had asked its LLM.")
             asked = words_of(arrival.request.messages, arrival.request.tools)
-            same = next((one for one in left if not one.words or lasting(one.words) == lasting(asked)), None)
+            same = next((one for one in left if one.asks_the_same(asked)), None)
             if same is None:
-                raise RestoreError(
-                    f"At step {step.number} the agent asks something else than in call {left[0].call.number}:\n"
-                    f"{difference(left[0].words, asked)}"
-                )
+                why = f"the agent asks something else than in call {left[0].call.number}."
+                raise _parted(step, why, recorded=plain(left[0].words), asked=plain(asked))
             left.remove(same)
             self._attachment.take(arrival)
             if same.reply is None:
@@ -124,9 +136,7 @@ class ProgramReplay(Strategy):
         arrival = await self._arrival(step.number)
         if not isinstance(arrival, HeldAct):
             did = "ended" if arrival is None else "asked its LLM"
-            raise RestoreError(
-                f"At step {step.number} the agent {did} where it had done something in the page."
-            )
+            raise _parted(step, f"the agent {did} where it had done something in the page.")
         acted, reviewed = step.acted, step.reviewed
         assert acted is not None
         if acted.outcome == "skipped":
@@ -141,3 +151,8 @@ class ProgramReplay(Strategy):
             self._attachment.release(arrival)
             await arrival.over()
         await ground.tabs.settle(before)
+
+
+def _parted(step: _RecordedStep, why: str, *, recorded: str = "", asked: str = "") -> RestoreError:
+    parted = Parted(step=step.number, why=f"At step {step.number} {why}", recorded=recorded, asked=asked)
+    return RestoreError(parted.why, parted)

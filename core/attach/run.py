@@ -8,7 +8,7 @@ observe, decide and commit lie is inferred from that.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from core.agent.llm_calls import HeldCall, HeldReply, Hold, cancel_call, why_cancelled
@@ -22,20 +22,22 @@ from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.agent.world import World
 from core.attach.acts_named import NamedAct, finished, named
+from core.attach.answers import texts_of, thought_of
 from core.attach.attachment import REFUSED, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
 from core.attach.heard import Heard, ToldAt
+from core.attach.replay import RecordedCall
 from core.attach.upstream import QuestionLLM, refuse
 from core.attach.wire_formats import error_body
 from core.browser.actor import Actor, Located
 from core.browser.channel import PageGone
-from core.llm.replies import load_json, split_thinking
 from core.llm.rules.llm import RulesLLM
 from core.schema.action import Action, AgentAct, RefTarget, Stop, Type
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
 from core.schema.step import Acted, Decided, Observed, Phase, Proposal, Recalled, Recognised
 from core.schema.task import Verdict
+from core.trace.prompt_words import words_of
 from core.trace.records import RunOutcome
 from core.trace.store import TraceStore
 
@@ -44,19 +46,6 @@ NOTHING = AgentAct(words="nothing in the page")
 _NO_ELEMENT = 0
 """No element has this ref."""
 _CUT = "The answer was withdrawn in Backstep before its end."
-_THOUGHTS = (
-    "thinking",
-    "thought",
-    "thoughts",
-    "think",
-    "reasoning",
-    "evaluation_previous_goal",
-    "memory",
-    "next_goal",
-)
-"""Under these names agents have their LLM put down what it thinks, where it answers in JSON."""
-_TEXTS = ("text", "value", "content", "query")
-"""Under these names what is to be typed."""
 _GUESSED = "It is a script that seems to act, by its words."
 _FROM_ANSWER = (
     "The text is the one in the LLM's answer: the agent types it by letters, and has only begun to."
@@ -76,8 +65,12 @@ class AttachedRun(AgentRun):
         state: RunState,
         attachment: Attachment,
         told: Iterable[ToldAt] = (),
+        given: Iterable[RecordedCall] = (),
     ) -> None:
-        """`told` is what the agent has said of itself on its way back to the step that the run begins with."""
+        """`told` is what the agent has said of itself on its way back to the step that the run begins with.
+
+        `given` answers the questions of that step as far as they are these, in place of the LLM.
+        """
         self.attachment = attachment
         """The agent."""
         self.on_note: Callable[[str], object] = lambda text: None
@@ -89,7 +82,7 @@ class AttachedRun(AgentRun):
         self._recalled = Recalled()
         self.on_end: Callable[[], object] = lambda: None
         """Is called once the run goes on no more."""
-        self._decider = _Decider(attachment, prompter, world)
+        self._decider = _Decider(attachment, prompter, world, given, self._on_other_question)
         world.actor = _AgentActor(world, self._decider, attachment)
         super().__init__(store, world, prompter, state, phases=self._entries())
 
@@ -184,6 +177,9 @@ class AttachedRun(AgentRun):
         super().leave()
         self._let_go()
 
+    def _on_other_question(self) -> None:
+        self.on_note("It asks something else than recorded: the reply was not given, and the LLM answers.")
+
     def _let_go(self) -> None:
         self.attachment.close()
         self.on_end()
@@ -192,8 +188,17 @@ class AttachedRun(AgentRun):
 class _Decider:
     """Answers the agent's questions, and waits for what it does with the answer."""
 
-    def __init__(self, attachment: Attachment, prompter: Prompter, world: World) -> None:
+    def __init__(
+        self,
+        attachment: Attachment,
+        prompter: Prompter,
+        world: World,
+        given: Iterable[RecordedCall],
+        on_other_question: Callable[[], object],
+    ) -> None:
         self._attachment = attachment
+        self._given = list(given)
+        self._on_other_question = on_other_question
         self._prompter = prompter
         self._asker = prompter.asker
         self._world = world
@@ -276,6 +281,18 @@ class _Decider:
             raise
         return tuple(filter(None, calls))
 
+    def _given_to(self, words: str) -> LLMReply | None:
+        """Return the reply that was given to a question beforehand; once another one is asked, none is any more."""
+        if not self._given:
+            return None
+        same = next((one for one in self._given if one.asks_the_same(words)), None)
+        if same is None:
+            self._given.clear()
+            self._on_other_question()
+            return None
+        self._given.remove(same)
+        return same.reply
+
     async def _answer(self, state: RunState, question: AgentQuestion) -> int:
         """Answer one question, and return the number of its call; 0 where its client has gone away."""
         llm, request = self._asker.answerer("agent"), question.request
@@ -283,7 +300,8 @@ class _Decider:
             # It reads the page itself, not the agent's words for it.
             view = self._prompter.request(state, "agent", request.messages).view
             request = request.replace(view=view, permissible=state.permissible)
-        by = QuestionLLM(question, llm, holds_replies=self._asker.may_hold_replies())
+        given = self._given_to(words_of(request.messages, request.tools))
+        by = QuestionLLM(question, llm, holds_replies=self._asker.may_hold_replies(), given=given)
         asking = asyncio.ensure_future(self._asker.ask(state, request, by=by))
         left = asyncio.ensure_future(question.left.wait())
         try:
@@ -305,42 +323,6 @@ class _Decider:
         self._thought, self._texts = thought_of(reply), list(texts_of(reply))
         by.complete(reply)
         return number
-
-
-def thought_of(reply: LLMReply) -> str:
-    """Return what an LLM has put down as its thought, by where agents commonly have it put that."""
-    thinking, said = split_thinking(reply.text)
-    try:
-        found = load_json(said)
-    except ValueError:
-        return reply.reasoning or thinking or said
-    parts = _parts(found) if isinstance(found, dict) else []
-    return reply.reasoning or thinking or "\n".join(dict.fromkeys(parts))
-
-
-def texts_of(reply: LLMReply) -> Iterator[str]:
-    """Yield what an LLM has said to type, in order, by the names that agents commonly have it put that under."""
-    for said in (split_thinking(reply.text)[1], *(call.arguments for call in reply.tool_calls)):
-        with contextlib.suppress(ValueError):
-            yield from _texts(load_json(said))
-
-
-def _texts(found: Any) -> Iterator[str]:
-    if isinstance(found, list):
-        for one in found:
-            yield from _texts(one)
-    elif isinstance(found, dict):
-        for name, value in found.items():
-            if name in _TEXTS and isinstance(value, str) and value:
-                yield value
-            else:
-                yield from _texts(value)
-
-
-def _parts(found: dict[str, Any]) -> list[str]:
-    parts = [value for name in _THOUGHTS if isinstance(value := found.get(name), str) and value]
-    inner = [_parts(value) for value in found.values() if isinstance(value, dict)]
-    return [*parts, *(one for part in inner for one in part)]
 
 
 class _AgentActor(Actor):

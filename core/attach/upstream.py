@@ -13,9 +13,10 @@ from core.llm.costs import estimate_usage
 from core.llm.embedding import HashedWords
 from core.llm.errors import RelayError
 from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.llm.person import PersonLLM
 from core.llm.rules.llm import RulesLLM
 from core.schema.errors import LLMError
-from core.schema.messages import LLM, LLMReply, LLMRequest, Retry
+from core.schema.messages import LLMReply, LLMRequest, Retry
 
 _NO_SUCH_PATH = (404, 405, 501)
 
@@ -27,8 +28,17 @@ class QuestionLLM:
     bytes of the answer go back as they come, unless they are to be held.
     """
 
-    def __init__(self, question: AgentQuestion, llm: Answerer, *, holds_replies: bool) -> None:
-        self.name = llm.name
+    def __init__(
+        self,
+        question: AgentQuestion,
+        llm: Answerer,
+        *,
+        holds_replies: bool,
+        given: LLMReply | None = None,
+    ) -> None:
+        """`given` is the answer, where a person has given it before the question came."""
+        self.name = llm.name if given is None else PersonLLM.name
+        self._given = given
         self.takes_images = llm.takes_images
         self._question = question
         self._llm = llm
@@ -50,6 +60,9 @@ class QuestionLLM:
     ) -> LLMReply:
         """Ask, and pass on what comes; raises LLMError."""
         llm = self._llm
+        if self._given is not None:
+            self._reply = self._given
+            return self._reply
         if isinstance(llm, OpenAICompatibleLLM):
             try:
                 self._reply = await self._relayed(llm, request, on_text)
@@ -60,13 +73,7 @@ class QuestionLLM:
                 self._came.clear()
             else:
                 return self._reply
-        if isinstance(llm, RulesLLM):
-            said = answered(request)
-            spoken = said.text + "".join(call.name + call.arguments for call in said.tool_calls)
-            usage = estimate_usage(request.messages, spoken)
-            self._reply = said.replace(usage=usage, model=llm.name, cost=0.0)
-            return self._reply
-        self._reply = await llm.reply(request, on_text=on_text, on_retry=on_retry)
+        self._reply = await answer_agent(llm, request, on_text=on_text, on_retry=on_retry)
         return self._reply
 
     async def _relayed(
@@ -94,13 +101,28 @@ class QuestionLLM:
             question.answer(reply)
 
 
+async def answer_agent(
+    llm: Answerer,
+    request: LLMRequest,
+    *,
+    on_text: Callable[[str], None] | None = None,
+    on_retry: Callable[[Retry], None] | None = None,
+) -> LLMReply:
+    """Return what an LLM of ours answers an agent; raises LLMError."""
+    if not isinstance(llm, RulesLLM):
+        return await llm.reply(request, on_text=on_text, on_retry=on_retry)
+    said = answered(request)
+    spoken = said.text + "".join(call.name + call.arguments for call in said.tool_calls)
+    return said.replace(usage=estimate_usage(request.messages, spoken), model=llm.name, cost=0.0)
+
+
 def refuse(question: AgentQuestion, error: LLMError) -> None:
     """Tell the agent's client that its question failed, as the server would have."""
     status = error.status if isinstance(error, RelayError) else 0
     question.refuse(status or 502, error_body(str(error), "upstream_error"))
 
 
-async def answer_beside(llm: LLM, path: str, body: dict[str, Any] | None) -> Response:
+async def answer_beside(llm: Answerer, path: str, body: dict[str, Any] | None) -> Response:
     """Answer what is no question of the agent's: the list of models, and embeddings."""
     if path == "/embeddings" and body is not None:
         return await _embeddings(llm, body)
@@ -111,7 +133,7 @@ async def answer_beside(llm: LLM, path: str, body: dict[str, Any] | None) -> Res
     )
 
 
-async def _embeddings(llm: LLM, body: dict[str, Any]) -> Response:
+async def _embeddings(llm: Answerer, body: dict[str, Any]) -> Response:
     given = body.get("input")
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):

@@ -4,12 +4,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
 
 from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since
-from core.agent.llm_calls import Answerer
+from core.agent.llm_calls import Answerer, answerer_of
 from core.agent.loop import AgentRun, open_run
+from core.agent.presets import ATTACHED
 from core.agent.state import Budget
 from core.browser.channel import PageGone
+from core.debugger.attach.agent import agent_of, open_agent
 from core.debugger.services import Services
 from core.llm.errors import mistake
 from core.schema.changes import Changes
@@ -122,10 +125,11 @@ async def fork_headless(
     if not offline:
         sent = stays_done_since(services.store, services.world(task), row.run, step)
         _check_effects(f"Going back to step {step} of run {row.run}", sent, on_gate)
+    attached = preset == row.preset == ATTACHED.name
     resources = services.resources_for(changes.over(services.store.changes(row.run)))
     world = services.world(task)
     setup = RunSetup(
-        preset=resources.presets.get(preset),
+        preset=ATTACHED if attached else resources.presets.get(preset),
         llm=llm,
         resources=resources,
         browser=services.host.name,
@@ -134,13 +138,20 @@ async def fork_headless(
         fresh=True,
         may_repeat=on_gate == "allow",
     )
-    episode = await reopen_task(services.store, world, task, row, offline=offline)
-    run, restored = await open_branch(services.store, world, episode, run=row.run, step=step, setup=setup)
-    on_restored(restored)
-    if not restored.verified and on_gate != "allow":
-        why = " ".join(filter(None, (restored.sentence, restored.not_repeated)))
-        await _finish(run, "gate", f"{why} It was not gone on from there (--on-gate allow does).")
-    return await _report_of_whole(services, run, on_gate, on_step)
+    async with AsyncExitStack() as stack:
+        if attached:
+            agent = await open_agent(
+                agent_of(services.store, row), services.host, lambda: answerer_of(llm, "agent")
+            )
+            stack.push_async_callback(agent.end)
+            setup = agent.leads_back(setup, services.store, row, services.tabs)
+        episode = await reopen_task(services.store, world, task, row, offline=offline)
+        run, restored = await open_branch(services.store, world, episode, run=row.run, step=step, setup=setup)
+        on_restored(restored)
+        if not restored.verified and on_gate != "allow":
+            why = " ".join(filter(None, (restored.sentence, restored.not_repeated)))
+            await _finish(run, "gate", f"{why} It was not gone on from there (--on-gate allow does).")
+        return await _report_of_whole(services, run, on_gate, on_step)
 
 
 def check_again(services: Services, task: Task, runs: Iterable[int], on_gate: OnGate) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from core.agent.gates import Gates, gates_of
 from core.agent.loop import AgentRun
+from core.agent.presets import ATTACHED
 from core.agent.resources import AgentResources, agent_resources_of
 from core.agent.world import World
 from core.browser.actor import Actor
@@ -151,7 +152,8 @@ def user_llms(settings: Settings, *, keys: Keys | None = None, before: LLMs | No
 
 def check_preset(config: Path, name: str) -> None:
     """Raise UsageError or DataError where there is no such preset or its file is wrong."""
-    agent_resources_of(config).presets.get(name)
+    if name != ATTACHED.name:  # It goes by no file.
+        agent_resources_of(config).presets.get(name)
 
 
 async def open_services(

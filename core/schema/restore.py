@@ -114,6 +114,18 @@ class Comparison(Record):
         return "; ".join((*plain[:_TOLD], *more))
 
 
+class Parted(Record):
+    """Where an agent that was to do again what it had done went another way, and stands since."""
+
+    step: int
+    why: str
+    """A sentence."""
+    recorded: str = ""
+    """What it had asked its LLM; empty where it did not part by a question."""
+    asked: str = ""
+    """What it asks now."""
+
+
 class Attempt(Record):
     """One strategy tried."""
 
@@ -139,6 +151,8 @@ class Restored(Record):
     """What was sent since the step and stays done."""
     not_repeated: str = ""
     """Why inputs were not made again, where that was a way."""
+    parted: Parted | None = None
+    """Where the agent went another way before it came to the step."""
 
     @property
     def verified(self) -> bool:
@@ -148,6 +162,8 @@ class Restored(Record):
     @property
     def sentence(self) -> str:
         way = f" by {self.strategy}" if self.strategy else ""
+        if self.parted is not None:
+            return f"{self.parted.why} It stands at step {self.parted.step}, and goes on live from there."
         told = self.comparison.told
         sentences = [
             f"Back at step {self.step}{way}: {self.comparison.sentence}{f' ({told})' if told else ''}."

@@ -3,7 +3,7 @@
 A request is answered with the reply to the recorded call of its purpose whose
 prompt was the same, in the order of the calls. Ports of 127.0.0.1 do not
 count, as sites of ours are served on another one each time; nor do sampling
-and pictures.
+and pictures, nor, of an attached agent, times, ids and temporary paths.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError, UsageError
 from core.schema.messages import LLM, LLMReply, LLMRequest, Retry
 from core.schema.step import CallRecord
-from core.trace.prompt_words import LOOPBACK, difference, plain, words_of
+from core.trace.prompt_words import LOOPBACK, difference, lasting, plain, words_of
 from core.trace.store import TraceStore
 
 
@@ -104,7 +104,8 @@ class ReplayLLM:
                 continue
             prompt = store.prompt(call)
             recorded = words_of(prompt.messages, prompt.tools)
-            if plain(recorded) != plain(asked):
+            same = lasting if request.purpose == "agent" else plain
+            if same(recorded) != same(asked):
                 first = first or self._difference(call, recorded, asked)
                 continue
             reply = store.reply(call)

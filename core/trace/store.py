@@ -293,6 +293,10 @@ class TraceStore:
         owner = self._owner.token()
         self._update_run(run, {"outcome": "running", "owner": owner, "ended": None, "error": ""})
 
+    def move_branch(self, run: int, parent: int, step: int) -> None:
+        """Let a branch that has no steps yet begin at another step, of the run that this one was done in."""
+        self._update_run(run, {"parent_run": parent, "parent_step": step})
+
     def set_verdict(self, run: int, verdict: Verdict) -> None:
         """Store how a run ended, in place of what was said of it before."""
         self._update_run(run, verdict.model_dump())

@@ -6,7 +6,9 @@ from PySide6.QtCore import Slot
 
 from core.debugger.attach.views import AttachRequest, AttachView
 from core.debugger.snapshots import Catalogue
+from core.schema.restore import Parted
 from gui.attach.dialog import AttachDialog
+from gui.attach.parted import PartedDialog
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
 
@@ -24,6 +26,8 @@ class AttachController(FeatureController):
         self._tasks: tuple[str, ...] = ()
         self.dialog: AttachDialog | None = None
         """The dialog, once it was opened."""
+        self.parted: PartedDialog | None = None
+        """That of an agent that went another way, once there was one."""
         self.follow(service.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
         window.attach_requested.connect(self.open)
@@ -46,11 +50,21 @@ class AttachController(FeatureController):
 
     @Slot(object)
     def _show_view(self, view: AttachView) -> None:
+        parted = view.parted if view.parted != self._view.parted else None
         self._view = view
+        if parted is not None and parted.asked:
+            self._show_parted(parted)
         if self.dialog is not None:
             self.dialog.show_view(view)
         elif view.problem or (view.addresses is not None and view.request and not view.request.command):
             self.open()  # There is something to be read: a problem, or addresses for a program elsewhere.
+
+    def _show_parted(self, parted: Parted) -> None:
+        if self.parted is None:
+            self.parted = PartedDialog(self.window.theme, self.window)
+            self.parted.stop_requested.connect(self.window.session.run_commands.stop)
+        self.parted.show_parted(parted)
+        present(self.parted)
 
     @Slot(object)
     def _show_catalogue(self, catalogue: Catalogue) -> None:

@@ -211,6 +211,8 @@ class ForkForm(QWidget):
     def changes(self) -> Changes:
         """What is chosen, as far as it differs from the run."""
         view = self._view
+        if self._by_agent:
+            return Changes(llm=self._llm(), offline=self._offline())
         return Changes(
             preset=self.preset.currentData() or "",
             llm=self._llm(),
@@ -284,10 +286,23 @@ class ForkForm(QWidget):
         for amount in self._view.amounts:
             self.amounts[amount.mechanism].setValue(changes.amounts.get(amount.mechanism, amount.value))
         self._show_text()
+        self._show_own()
         del blockers
         self.edited.emit()
 
+    @property
+    def _by_agent(self) -> bool:
+        """Whether an attached agent goes on: it has no policies, exemplars and numbers of ours."""
+        return self._view.attached and not self.preset.currentData()
+
+    def _show_own(self) -> None:
+        """Offer what holds for built-in agents where one of them goes on."""
+        for field in (self.policies, self.exemplars, self.policy, *self.amounts.values()):
+            self._form.setRowVisible(field, not self._by_agent)
+        self._form.setRowVisible(self.text, bool(self.policy.currentData()) and not self._by_agent)
+
     def _on_edited(self) -> None:
+        self._show_own()
         changes = self.changes
         if changes == self._now:
             return

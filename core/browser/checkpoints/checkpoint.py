@@ -13,7 +13,7 @@ from core.schema.element_identity import FoundAgain, RecordedInput
 from core.schema.errors import BackstepError
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
-from core.schema.restore import SentAt
+from core.schema.restore import Parted, SentAt
 
 
 class Checkpoint(Record):
@@ -92,6 +92,11 @@ class RestoreContext:
 
 class RestoreError(BackstepError):
     """A strategy could not go on; its text says at what and why."""
+
+    def __init__(self, message: str, parted: Parted | None = None) -> None:
+        """`parted` is where an agent that was to lead there went another way."""
+        super().__init__(message)
+        self.parted = parted
 
 
 class NotTried(RestoreError):

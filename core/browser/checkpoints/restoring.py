@@ -17,7 +17,7 @@ from core.browser.checkpoints.checkpoint import (
 from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise
 from core.browser.checkpoints.strategies import AsItIs, strategies_for
 from core.schema.errors import ActionError, BrowserError, DataError
-from core.schema.restore import VERIFIED, Attempt, Comparison, Restored
+from core.schema.restore import VERIFIED, Attempt, Comparison, Parted, Restored
 
 
 async def restore(
@@ -42,6 +42,7 @@ async def restore(
     comparison = Comparison(grade="lost")
     strategy_used = not_repeated = ""
     ended: BrowserError | None = None
+    parted: Parted | None = None
     for strategy in strategies_for(ground) if strategies is None else strategies:
         if reason := strategy.unfit(checkpoint):
             attempts.append(Attempt(strategy=strategy.name, reason=reason))
@@ -63,6 +64,7 @@ async def restore(
             continue
         except (RestoreError, ActionError, DataError, BrowserError, PageGone) as error:
             ended = error if isinstance(error, BrowserError) else None
+            parted = error.parted if isinstance(error, RestoreError) else None
             reason = str(error) or "The page went away meanwhile."
             attempts.append(
                 Attempt(strategy=strategy.name, reason=reason, seconds=time.perf_counter() - clock)
@@ -91,6 +93,7 @@ async def restore(
         seconds=time.perf_counter() - began,
         sent=ground.sent,
         not_repeated=not_repeated,
+        parted=parted,
     )
 
 

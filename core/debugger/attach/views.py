@@ -2,6 +2,7 @@
 
 from core.attach.addresses import Addresses
 from core.schema.record import Record
+from core.schema.restore import Parted
 
 
 class AttachRequest(Record):
@@ -31,3 +32,5 @@ class AttachView(Record):
     """What the program has written last, by lines."""
     problem: str = ""
     """Why no agent was attached."""
+    parted: Parted | None = None
+    """Where it went another way than recorded, when it was last to be brought back to a step."""

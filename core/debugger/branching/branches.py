@@ -1,15 +1,15 @@
 """Going back by hand: to any step of any run, on a branch of its own, and from branch to branch."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since, take_up
-from core.agent.loop import AgentRun, MakeRun
-from core.agent.presets import ATTACHED, Preset
+from core.agent.loop import AgentRun
+from core.agent.presets import ATTACHED
 from core.agent.state import Budget
 from core.agent.world import World
-from core.browser.checkpoints.checkpoint import Strategy
+from core.attach.replay import RecordedCall
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
@@ -34,11 +34,9 @@ class _Moved:
 class AgentReturn:
     """How an attached agent is brought back to a step, and goes on."""
 
-    strategy: Strategy
-    make: MakeRun
-    preset: Preset
-    begun: Callable[[AgentRun], None]
-    """Is called with the run that goes on."""
+    setup: RunSetup
+    begun: Callable[[AgentRun, Restored], None]
+    """Is called with the run that goes on, and how it was brought back."""
     given_up: Callable[[], Awaitable[None]]
     """Is awaited where none does."""
 
@@ -48,8 +46,13 @@ class Branches(SessionCommands):
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)
-        self.lead_back: Callable[[RunRow], Awaitable[AgentReturn]] | None = None
-        """Prepares to bring the attached agent of a run back; raises UsageError where it cannot be started."""
+        self.lead_back: (
+            Callable[[RunRow, RunSetup, Sequence[RecordedCall]], Awaitable[AgentReturn]] | None
+        ) = None
+        """Prepares to bring the attached agent of a run back; raises UsageError where it cannot be started.
+
+        It is given how the branch would go on otherwise, and the replies to the questions of its first step.
+        """
         self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
         """What the person was last told, for which run and step: what stays done, or what would be done again.
 
@@ -60,6 +63,11 @@ class Branches(SessionCommands):
     async def go_back(self, run: int, step: int) -> None:
         """Go back to a step of any run: the page is brought back, and a branch goes on from there."""
         await self._carry_out(lambda: self._go_back(run, step))
+
+    @command
+    async def go_on_with(self, run: int, step: int, given: Sequence[RecordedCall]) -> None:
+        """Go back to a step of an attached agent's run, and on from there with these replies to its questions."""
+        await self._carry_out(lambda: self._go_back(run, step, given=given))
 
     @command
     async def make_current(self, run: int) -> None:
@@ -97,12 +105,19 @@ class Branches(SessionCommands):
         return moved
 
     async def _go_back(
-        self, run: int, step: int, changes: Changes | None = None, *, confirmed: bool = False
+        self,
+        run: int,
+        step: int,
+        changes: Changes | None = None,
+        *,
+        confirmed: bool = False,
+        given: Sequence[RecordedCall] = (),
     ) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
 
         With `changes` the branch goes on as the run did, but for these; without,
-        as is chosen for the session. `confirmed` says that the person knows what stays done.
+        as is chosen for the session. `given` are replies to an attached agent's
+        questions there. `confirmed` says that the person knows what stays done.
         Where something was sent since that stays done, it is shown first, and
         asking a second time goes back all the same; so it is where doing again
         what led to the step would do what cannot be undone. Raises UsageError, TraceError
@@ -115,13 +130,11 @@ class Branches(SessionCommands):
         may_repeat = not confirmed and self._ask_first(run, step)
         row = store.run(run)
         what = f"Going back to step {step} of run {run}"
+        setup = replace(self._setup(row, what, changes), may_repeat=may_repeat)
         lead = None
-        if changes is None and row.preset == ATTACHED.name and self.lead_back is not None:
-            lead = await self.lead_back(row)
-        setup = replace(
-            self._setup(row, what, changes) if lead is None else self._setup_led(row, what, lead),
-            may_repeat=may_repeat,
-        )
+        if row.preset == ATTACHED.name and not (changes and changes.preset) and self.lead_back is not None:
+            lead = await self.lead_back(row, replace(setup, budget=None), given)
+            setup = lead.setup
         try:
             branch, restored = await self._move(
                 row,
@@ -137,7 +150,7 @@ class Branches(SessionCommands):
                 await lead.given_up()
             raise
         if lead is not None:
-            lead.begun(branch)
+            lead.begun(branch, restored)
         if restored.not_repeated and not restored.verified:
             self._told = (run, step, "repeats", self.not_taken_back(run, step))
             self._runner.notice += f" Go back to step {step} of run {run} once more to do that."
@@ -211,7 +224,8 @@ class Branches(SessionCommands):
             episode = await reopen_task(services.store, world, task, row, offline=offline)
             setup = replace(setup, fresh=True)
         if told:
-            publisher.change(preset=setup.preset.name, llm=setup.llm.name)
+            preset = publisher.session.preset if setup.make is not None else setup.preset.name
+            publisher.change(preset=preset, llm=setup.llm.name)
         run, restored = await bring(world, episode, setup)
         self._runner.adopt(run)
         publisher.arrived(run, restored)
@@ -228,12 +242,8 @@ class Branches(SessionCommands):
         preset, llm = chosen.preset, chosen.llm
         if changes is not None:
             preset, llm = changes.preset or row.preset, changes.llm or row.llm
-            if preset == ATTACHED.name:
-                raise UsageError(
-                    f"Run {row.run} was an attached agent's: choose a preset, by which a built-in agent goes on."
-                )
         return RunSetup(
-            preset=resources.presets.get(preset),
+            preset=ATTACHED if preset == ATTACHED.name else resources.presets.get(preset),
             llm=services.llms.routed(llm),
             resources=resources,
             browser=services.host.name,
@@ -241,15 +251,6 @@ class Branches(SessionCommands):
             budget=Budget(chosen.max_steps, services.settings.max_llm_calls),
             on_asked=publisher.on_asked,
             on_attempt=lambda way: publisher.change(message=f"{what}: {way}…"),
-        )
-
-    def _setup_led(self, row: RunRow, what: str, lead: AgentReturn) -> RunSetup:
-        return replace(
-            self._setup(row, what, None),
-            preset=lead.preset,
-            budget=None,
-            strategies=(lead.strategy,),
-            make=lead.make,
         )
 
     def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:
@@ -281,7 +282,7 @@ class Branches(SessionCommands):
 
 def _sentence(restored: Restored) -> str:
     """Return how going back ended, and what is to be thought of it where it is not verified."""
-    if restored.verified:
+    if restored.verified or restored.parted is not None:
         return restored.sentence
     parts = (
         restored.sentence,

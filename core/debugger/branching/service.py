@@ -71,6 +71,7 @@ class ForkService(Service[ForkView]):
             action=detail.row.action,
             task=f"{row.task}, seed {row.seed}",
             preset=row.preset,
+            attached=row.preset == ATTACHED.name,
             llm=row.llm,
             earlier=earlier,
             amounts=tuple(amounts.values()),

@@ -25,6 +25,8 @@ class ForkView(Record):
     """What the run did there."""
     task: str = ""
     preset: str = ""
+    attached: bool = False
+    """Whether an attached agent carried the run out, which goes on unless a preset is chosen."""
     llm: str = ""
     earlier: Changes = Changes()
     """What holds for the run already."""

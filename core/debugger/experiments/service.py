@@ -20,6 +20,7 @@ from core.debugger.experiments.evaluation_records import (
 from core.debugger.experiments.job import ExperimentService
 from core.debugger.experiments.measurement import JobReport
 from core.debugger.experiments.views import BisectView, EvaluationView, ReplayRow
+from core.debugger.services import check_preset
 from core.memory.library.store import Library
 from core.schema.errors import UsageError
 from core.trace.store import TraceStore
@@ -79,7 +80,7 @@ class BisectService(ExperimentService[BisectView]):
         row = store.run(request.run)
         for step in chosen_steps(store.steps(request.run), request.steps, every=request.every):
             store.agent(request.run, step)
-        services.resources.presets.get(request.preset or row.preset)
+        check_preset(services.config, request.preset or row.preset)
         self.check_llm(request.llm or row.llm)
         current = self.session.agent_run
         if row.profile and current is not None and current.state.profile == row.profile and not current.ended:

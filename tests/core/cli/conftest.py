@@ -34,7 +34,7 @@ class CommandLine:
         self.folder = folder
         self.db = folder / "traces.db"
         self.config = folder / "config"
-        self.config.mkdir()
+        self.config.mkdir(exist_ok=True)
         # Each start would compile all modules anew where bytecode is not to be written.
         kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         self.environment = {

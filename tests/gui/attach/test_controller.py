@@ -5,6 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.attach.views import AttachRequest, AttachView
 from core.debugger.snapshots import Catalogue
+from core.schema.restore import Parted
 from core.schema.task import Task
 from gui.attach.controller import AttachController
 from gui.shell.main_window import MainWindow
@@ -63,3 +64,39 @@ def test_tasks_are_completed_by_their_names(controller, session: AskedSession, q
     qtbot.waitUntil(lambda: controller._tasks == ("shop/buy-1",))
     controller.open()
     assert controller.dialog.task.completer().model().rowCount() == 1
+
+
+PARTED = Parted(
+    step=2,
+    why="At step 2 the agent asks something else than in call 2.",
+    recorded="[user]\nPress one.\nOne Two Three",
+    asked="[user]\nPress two.\nOne Two Three",
+)
+
+
+def test_where_it_went_another_way_is_shown_side_by_side_until_the_person_chooses(
+    controller, service, session: AskedSession, qtbot: QtBot
+):
+    service.changed.send(ATTACHED.replace(parted=PARTED))
+    qtbot.waitUntil(lambda: controller.parted is not None and controller.parted.isVisible())
+    parted = controller.parted
+    assert "At step 2 the agent asks something else" in parted.words.text()
+    assert parted.fact.text() == "1 line differs"
+    parted.live_button.click()
+    assert not parted.isVisible()
+    assert session.asked == []
+    service.changed.send(ATTACHED.replace(parted=PARTED, output=("more",)))
+    qtbot.waitUntil(lambda: controller._view.output == ("more",))
+    assert not parted.isVisible()
+    service.changed.send(ATTACHED.replace(parted=PARTED.replace(step=1)))
+    qtbot.waitUntil(parted.isVisible)
+    parted.stop_button.click()
+    assert session.asked == [("stop",)]
+    assert not parted.isVisible()
+
+
+def test_parting_by_something_else_than_a_question_opens_nothing(controller, service, qtbot: QtBot):
+    ended = Parted(step=2, why="At step 2 the agent ended where it had asked its LLM.")
+    service.changed.send(ATTACHED.replace(parted=ended))
+    qtbot.waitUntil(lambda: controller._view.parted == ended)
+    assert controller.parted is None

@@ -148,3 +148,16 @@ def test_pages_are_offered_only_where_answers_were_recorded(dialog: ForkDialog):
     assert dialog.form.changes == Changes()
     dialog.form.undo()
     assert dialog.form.changes == Changes(offline=True)
+
+
+def test_an_attached_agent_goes_on_without_what_only_built_in_ones_have(dialog: ForkDialog):
+    dialog.wait(12, 4)
+    dialog.show_view(VIEW.replace(step=4, preset="attached", attached=True))
+    form = dialog.form
+    own = (form.policies, form.policy, form.exemplars, *form.amounts.values())
+    assert not any(field.isVisibleTo(form) for field in own)
+    form.take(Changes(llm="rules", exemplars="none"))
+    assert form.changes == Changes(llm="rules")
+    pick(form.preset, "laser")
+    own = (form.policies, form.policy, form.exemplars, *form.amounts.values())
+    assert all(field.isVisibleTo(form) for field in own)

@@ -201,31 +201,6 @@ def test_it_is_brought_back_to_a_step_by_its_recorded_answers_and_goes_on_live(
     assert restored.verified
 
 
-def test_an_agent_that_asks_something_else_on_the_way_back_is_told_with_the_difference(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("One")
-    llm_server.say("done")
-    asks = AGENT.replace('os.environ["BACKSTEP_TASK"]', 'open("task.txt").read()')
-    (tmp_path / "task.txt").write_text("Press one.")
-    desk.attach(asks, url=page_file(tmp_path, BUTTONS), instruction="Press.")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert run is not None
-    (tmp_path / "task.txt").write_text("Press two.")
-    desk.session.branches.go_back(run, 2)
-    desk.wait_until(lambda: desk.window.view.run not in (None, run))
-    desk.wait_for("waiting")
-    store = desk.stored()
-    restored = store.restored(desk.window.view.run)
-    store.close()
-    assert restored is not None
-    assert restored.grade == "lost"
-    assert "+Press two." in restored.attempts[0].reason
-    assert "-Press one." in restored.attempts[0].reason
-
-
 def test_a_built_in_agent_goes_on_where_it_was_gone_back_to(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:

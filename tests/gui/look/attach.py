@@ -4,7 +4,8 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.attach.views import AttachRequest, AttachView
 from gui.attach.dialog import AttachDialog
-from tests.gui.attach import test_dialog
+from gui.attach.parted import PartedDialog
+from tests.gui.attach import test_controller, test_dialog
 from tests.gui.look.studio import Studio, take_pictures
 
 
@@ -28,6 +29,16 @@ def attach_running(studio: Studio) -> QWidget:
 def attach_problem(studio: Studio) -> QWidget:
     problem = "There is no program pyton; give its path, or a name that is on the PATH."
     return _dialog(studio, AttachView(request=test_dialog.REQUEST, problem=problem))
+
+
+def attach_parted(studio: Studio) -> QWidget:
+    dialog = PartedDialog(studio.window.theme, studio.window)
+    lines = [f"[{number}] button 'Press {number}'" for number in range(1, 60)]
+    other = [*lines[:20], "[21] button 'Sold out'", *lines[21:]]
+    dialog.show_parted(test_controller.PARTED.replace(recorded="\n".join(lines), asked="\n".join(other)))
+    dialog.show()
+    studio.settle()
+    return dialog
 
 
 if __name__ == "__main__":

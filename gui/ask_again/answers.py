@@ -163,6 +163,12 @@ class AnswersPane(QWidget):
         """The chosen action; empty where there is none to be taken."""
         return (self.bars.action or "") if self._asked is not None else ""
 
+    @property
+    def reply(self) -> str:
+        """The first reply that proposes the chosen action; empty where none is known as a whole."""
+        answers = self._asked.answers if self._asked is not None else ()
+        return next((one.reply for one in answers if one.action == self.action), "")
+
     def show_asked(self, asked: WhatIf | None, words: str) -> None:
         """Show this question, or `words` where there is none or nobody has answered yet."""
         self._asked = asked

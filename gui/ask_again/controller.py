@@ -40,6 +40,7 @@ class AskAgainController(FeatureController):
             self.dialog.cancel_requested.connect(self._service.cancel)
             self.dialog.exemplar_requested.connect(self._service.write_exemplar)
             self.dialog.adopt_requested.connect(self.window.session.edits.edit_action)
+            self.dialog.go_on_requested.connect(self._service.go_on_with)
             self.dialog.show_llms(self._catalogue.llms)
         if (run, step) != self._step:
             self._step = (run, step)

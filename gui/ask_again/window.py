@@ -8,6 +8,7 @@ from core.schema.messages import LLMChoice
 from gui.ask_again.answers import AnswersPane, question_row
 from gui.ask_again.items import PromptItems
 from gui.ask_again.messages import MessagesEditor
+from gui.ask_again.reply import ReplyDialog
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box, offer_choices
@@ -31,6 +32,7 @@ _BY_DATA = "The built-in LLM goes by the recorded page and task, not by words: w
 _CREDIT = (
     "Ask with all exemplars as they were sent, and without each: how much likelier did it make the action?"
 )
+_GO_ON = "Edit the chosen reply, or the recorded one, and go on from this step with it"
 _UNDER_WAY = 0
 """The number of a question whose answers still come."""
 
@@ -47,6 +49,8 @@ class AskAgain(QDialog):
     """Run, step, and the id of an exemplar that is to be written as this prompt shows them."""
     adopt_requested = Signal(str)
     """The action that is to be taken in place of the next one."""
+    go_on_requested = Signal(int, int, str)
+    """Run, step, and the reply by which an attached agent's run is to be gone on with from there."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,12 +82,21 @@ class AskAgain(QDialog):
         self.cancel_button = key_button("Cancel", withdraw, "Alt+C", self.cancel_requested.emit, self)
         self.credit_button = key_button("Credit", _CREDIT, "Alt+E", lambda: self._on_ask(credit=True), self)
         self.adopt_button = key_button("Adopt action", "", "Alt+A", self._on_adopt, self)
+        self.go_on_button = key_button("Go on with reply…", _GO_ON, "Alt+G", self._on_go_on, self)
+        self.reply = ReplyDialog(theme, self)
+        self.reply.go_on_requested.connect(self._on_reply)
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._refresh)
         self.messages.changed.connect(self._idle.start)
         left, right = self._left(theme), self._right(theme)
         split = splitter(Qt.Orientation.Horizontal, left, right, sizes=(580, 420))
-        buttons = (self.adopt_button, self.credit_button, self.cancel_button, self.ask_button)
+        buttons = (
+            self.go_on_button,
+            self.adopt_button,
+            self.credit_button,
+            self.cancel_button,
+            self.ask_button,
+        )
         foot = in_row(None, (self.progress, 1), *buttons, margins=(12, 8, 12, 10), spacing=8)
         in_column(self, (split, 1), self.problem, foot, spacing=0)
         self.resize(1000, 700)
@@ -228,7 +241,9 @@ class AskAgain(QDialog):
         self._refresh_adopt()
 
     def _refresh_adopt(self) -> None:
-        action = self.answers.action
+        action, of_agent = self.answers.action, bool(self._view.reply)
+        self.go_on_button.setVisible(of_agent)
+        self.adopt_button.setVisible(not of_agent)
         self.adopt_button.setEnabled(self._adoptable and bool(action))
         if not self._adoptable:
             words = "Only the action of the step under review can be replaced"
@@ -254,6 +269,13 @@ class AskAgain(QDialog):
 
     def _on_exemplar(self, id: str) -> None:
         self.exemplar_requested.emit(self._view.run, self._view.step, id)
+
+    def _on_go_on(self) -> None:
+        self.reply.offer(self._view.run, self._view.step, self.answers.reply or self._view.reply)
+        self.reply.open()
+
+    def _on_reply(self, text: str) -> None:
+        self.go_on_requested.emit(self._view.run, self._view.step, text)
 
     def _on_adopt(self) -> None:
         if self.adopt_button.isEnabled():

@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterable
 
 from pydantic import ValidationError
 
-from core.agent.llm_calls import Answerer
+from core.agent.llm_calls import Answerer, answerer_of
+from core.attach.answers import said_of, thought_of
+from core.attach.upstream import answer_agent
 from core.debugger.ask_again.prompt_parts import Item, dropped, found_again
 from core.debugger.ask_again.views import Attribution, Question, ReplyAgain, WhatIf, changed_lines
+from core.debugger.interventions.held_texts import reply_as_text
 from core.llm.repair import ReplyFormat, read_reply
 from core.memory.library.store import Library
 from core.schema.errors import LLMError, UsageError
@@ -25,7 +28,7 @@ from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 
-_DECIDING = ("decide", "function")
+_DECIDING = ("decide", "function", "agent")
 _AT_ONCE = 8
 """Calls that are out at the same time."""
 _KEPT = 5000
@@ -33,8 +36,13 @@ _KEPT = 5000
 
 
 def deciding_call(detail: StepDetail) -> CallRecord:
-    """Return the call that chose the step's action; raises UsageError where there was none."""
+    """Return the call that chose the step's action; raises UsageError where there was none.
+
+    Of several questions of an attached agent it is the last one that was answered.
+    """
     found = next((call for call in detail.calls if call.purpose in _DECIDING), None)
+    if found is not None and found.purpose == "agent":
+        found = next((call for call in reversed(detail.calls) if not call.error), found)
     if found is None:
         raise UsageError(
             f"Step {detail.row.number} of run {detail.row.run} asked no LLM for its action: choose a step that did."
@@ -59,7 +67,7 @@ async def ask_again(
     call = deciding_call(detail)
     prompt = store.prompt(call)
     request = _request(detail, call, prompt, question)
-    if request.view is None and goes_by_data(llm, request.purpose):
+    if request.view is None and request.purpose != "agent" and goes_by_data(llm, request.purpose):
         raise UsageError(
             f"The built-in LLM goes by the data behind a prompt, which run {detail.row.run} was recorded without: "
             "choose another LLM."
@@ -72,7 +80,7 @@ async def ask_again(
         temperature=request.sampling.temperature,
         count=question.count,
         when=time.time(),
-        recorded=_recorded(detail),
+        recorded=recorded_answer(store, detail, call),
         messages=_without_pictures(question.messages),
         changed=changed_lines(prompt.messages, question.messages) if question.messages else (),
     )
@@ -82,7 +90,8 @@ async def ask_again(
 
     async def one() -> None:
         async with room:
-            answers.append(await _answer(llm, request, form))
+            answer = _answer_agent(llm, request) if call.purpose == "agent" else _answer(llm, request, form)
+            answers.append(await answer)
         on_answer(so_far.replace(answers=tuple(answers)))
 
     tasks = [asyncio.ensure_future(one()) for _ in range(question.count)]
@@ -124,8 +133,7 @@ def _request(detail: StepDetail, call: CallRecord, prompt: Prompt, question: Que
 
 def goes_by_data(llm: Answerer, purpose: Purpose) -> bool:
     """Return whether the built-in rules answer, which read no prose."""
-    route: Callable[[Purpose], Answerer] | None = getattr(llm, "llm_for", None)
-    return (llm if route is None else route(purpose)).name == "rules"
+    return answerer_of(llm, purpose).name == "rules"
 
 
 async def _answer(llm: Answerer, request: LLMRequest, form: ReplyFormat) -> ReplyAgain:
@@ -145,6 +153,24 @@ async def _answer(llm: Answerer, request: LLMRequest, form: ReplyFormat) -> Repl
     )
 
 
+async def _answer_agent(llm: Answerer, request: LLMRequest) -> ReplyAgain:
+    """Return what an attached agent would have been answered: it alone knows what it makes of that."""
+    try:
+        reply = await answer_agent(answerer_of(llm, "agent"), request)
+    except LLMError as error:
+        return ReplyAgain(problem=str(error))
+    said = said_of(reply)
+    thought = thought_of(reply)
+    return ReplyAgain(
+        action=said,
+        thought="" if thought == said else thought,
+        reply=reply_as_text(reply),
+        tokens=reply.usage.prompt_tokens + reply.usage.completion_tokens,
+        cost=reply.cost,
+        seconds=reply.seconds,
+    )
+
+
 def reply_format(store: TraceStore, detail: StepDetail, prompt: Prompt) -> ReplyFormat:
     """Return the form in which the step's replies were read."""
     if prompt.tools:
@@ -157,7 +183,11 @@ def reply_format(store: TraceStore, detail: StepDetail, prompt: Prompt) -> Reply
     return "json" if form == "json" or prompt.reply_schema is not None else "lines"
 
 
-def _recorded(detail: StepDetail) -> str:
+def recorded_answer(store: TraceStore, detail: StepDetail, call: CallRecord) -> str:
+    """Return what the call had the run do, to be told from other answers to it."""
+    if call.purpose == "agent":
+        reply = store.reply(call)
+        return "" if reply is None else said_of(reply)
     for record in reversed(detail.records):
         if isinstance(record, Reviewed) and record.action is not None:
             return str(record.action)

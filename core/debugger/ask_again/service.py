@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from core.agent.llm_calls import Answerer
 from core.agent.prompt_builder import EXEMPLARS, exemplar_parts
 from core.agent.resources import AgentResources
+from core.attach.replay import recorded_calls
 from core.debugger.ask_again.prompt_parts import content_of
 from core.debugger.ask_again.repeat import (
     ask_again,
     attribute_step,
     deciding_call,
     kept_attributions,
+    recorded_answer,
     reply_format,
     what_ifs_of,
 )
@@ -26,11 +28,12 @@ from core.debugger.ask_again.views import (
 )
 from core.debugger.commands import command
 from core.debugger.exemplars.prompt import Way, messages_of
+from core.debugger.interventions.held_texts import reply_as_text, reply_with_text
 from core.debugger.service import Service
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
-from core.schema.messages import Message, PromptPart
+from core.schema.messages import LLMReply, Message, PromptPart, Usage
 from core.trace.encoding import Prompt
 from core.trace.records import StepDetail
 
@@ -99,6 +102,21 @@ class AskAgainService(Service[AskView]):
         self.show(written=teller.written(id), problem="")
 
     @command
+    async def go_on_with(self, run: int, step: int, text: str) -> None:
+        """Go back to a step of an attached agent's run, and on from there with this reply to its question.
+
+        Raises UsageError with the line where the text is no reply.
+        """
+        store = self.services.store
+        detail = store.step(run, step)
+        number = deciding_call(detail).number
+        calls = [one for one in recorded_calls(store, detail) if one.call.number <= number]
+        last = calls[-1]
+        recorded = last.reply or LLMReply()
+        written = reply_with_text(recorded, text).replace(usage=Usage(), seconds=0.0, cost=0.0, retries=())
+        self.session.branches.go_on_with(run, step, (*calls[:-1], last._replace(reply=written)))
+
+    @command
     async def cancel(self) -> None:
         """Withdraw what is still out; the answers that came are kept."""
         if self._asking is not None:
@@ -134,7 +152,8 @@ class AskAgainService(Service[AskView]):
 
     def _parts(self, detail: StepDetail, prompt: Prompt) -> dict[str, Any]:
         """Return what the view says of the parts of a prompt."""
-        known = prompt.view is not None
+        # What an attached agent's prompt is made of, only the agent knows.
+        known = prompt.view is not None or deciding_call(detail).purpose == "agent"
         found: dict[str, Any] = {"parts": prompt.parts if known else (), "parts_known": known}
         if not any(one.kind == "exemplar" for one in found["parts"]):
             return found
@@ -168,6 +187,8 @@ class AskAgainService(Service[AskView]):
         except UsageError as error:
             return view.replace(problem=str(error), llm=row.llm)
         prompt = store.prompt(call)
+        if call.purpose == "agent" and (reply := store.reply(call)) is not None:
+            view = view.replace(recorded=recorded_answer(store, detail, call), reply=reply_as_text(reply))
         return view.replace(
             llm=call.llm,
             messages=prompt.messages,

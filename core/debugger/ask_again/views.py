@@ -32,6 +32,8 @@ class ReplyAgain(Record):
     """Why there is no usable action, or no reply."""
     more: tuple[str, ...] = ()
     """Further actions of the same reply."""
+    reply: str = ""
+    """All of it as text, where it is an answer to an attached agent, whose actions it names in its own words."""
     tokens: int = 0
     cost: float | None = None
     seconds: float = 0.0
@@ -121,7 +123,9 @@ class AskView(Record):
     run: int
     step: int
     recorded: str = ""
-    """The action that the run took."""
+    """The action that the run took, or what its attached agent was answered."""
+    reply: str = ""
+    """The recorded reply as text, where it is an attached agent's, which can be answered otherwise."""
     llm: str = ""
     messages: tuple[Message, ...] = ()
     temperature: float | None = None

@@ -102,7 +102,7 @@ def _picture(store: TraceStore, step: StepKey | None) -> bytes:
         return b""
 
 
-_DECIDING = ("decide", "rationale", "function")
+_DECIDING = ("decide", "rationale", "function", "agent")
 
 
 class _Done(NamedTuple):

@@ -51,7 +51,7 @@ class ProvenanceService(Service[WhyView]):
 
 
 P = TypeVar("P", bound=PhaseRecord)
-_CHOOSING = ("decide", "rationale", "function", "repair", "choose")
+_CHOOSING = ("decide", "rationale", "function", "repair", "choose", "agent")
 """Calls that lead to the action; those after them were shown it."""
 
 

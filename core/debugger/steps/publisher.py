@@ -13,7 +13,7 @@ from core.debugger.steps.view import ref_of, step_view
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
-_DECIDING = ("decide", "rationale", "function", "repair")
+_DECIDING = ("decide", "rationale", "function", "repair", "agent")
 """Purposes whose reply becomes the next action, and is shown there as it comes."""
 
 _Change = Callable[[StepView], StepView]

@@ -39,6 +39,16 @@ SECOND = asked(2, GREEN, GREEN, changed=("-Answer with one action.", "+Think fir
 VIEW = AskView(
     run=18, step=3, recorded="click [5]", llm="gpt-4o", messages=MESSAGES, temperature=0.7, asked=(FIRST,)
 )
+AGENTS = AskView(
+    run=21,
+    step=2,
+    recorded='click({"ref": "e7"})',
+    reply='I buy it.\n\n### tool_call click\n{"ref": "e7"}',
+    llm="gpt-4o",
+    messages=MESSAGES[:2],
+    parts_known=True,
+)
+"""A step of an attached agent."""
 LLMS = (LLMChoice(name="rules", title="Rules"), LLMChoice(name="llama", title="llama3.3"))
 
 
@@ -272,3 +282,36 @@ def test_what_went_wrong_is_said_and_gone_with_the_next_question(dialog, qtbot):
     assert len(texts(dialog)) == 4
     put(qtbot, dialog)
     assert not dialog.problem.isVisible()
+
+
+def test_an_attached_agents_reply_is_edited_and_its_run_gone_on_with(dialog, qtbot):
+    dialog.show_view(AGENTS)
+    assert (dialog.go_on_button.isVisible(), dialog.adopt_button.isVisible()) == (True, False)
+    dialog.go_on_button.click()
+    assert dialog.reply.text.toPlainText() == AGENTS.reply
+    assert "step 2 of run 21" in dialog.reply.words.text()
+    dialog.reply.text.setPlainText("### tool_call click\n{not JSON")
+    dialog.reply.go_on_button.click()
+    assert "Line 2: the arguments of click are no JSON" in dialog.reply.problem.text()
+    assert dialog.reply.isVisible()
+    with qtbot.waitSignal(dialog.go_on_requested) as gone_on:
+        dialog.reply.text.setPlainText('### tool_call click\n{"ref": "e8"}')
+        dialog.reply.go_on_button.click()
+    assert gone_on.args == [21, 2, '### tool_call click\n{"ref": "e8"}']
+    assert not dialog.reply.isVisible()
+
+
+def test_the_chosen_answer_is_what_an_attached_agent_gets(dialog):
+    other = ReplyAgain(action='click({"ref": "e8"})', reply='### tool_call click\n{"ref": "e8"}')
+    dialog.show_view(AGENTS.replace(asked=(asked(1, other, other, recorded=AGENTS.recorded),)))
+    dialog.answers.bars.select_action(other.action)
+    dialog.go_on_button.click()
+    assert dialog.reply.text.toPlainText() == other.reply
+    dialog.reply.reject()
+    dialog.answers.bars.select_action(AGENTS.recorded)
+    dialog.go_on_button.click()
+    assert dialog.reply.text.toPlainText() == AGENTS.reply
+
+
+def test_a_step_of_a_built_in_agent_has_no_reply_to_go_on_with(dialog):
+    assert (dialog.go_on_button.isVisible(), dialog.adopt_button.isVisible()) == (False, True)

@@ -40,6 +40,17 @@ def ask_again_changed(studio: Studio) -> QWidget:
     return dialog
 
 
+def ask_again_agents(studio: Studio) -> QWidget:
+    return _dialog(studio, test_ask_again.AGENTS)
+
+
+def ask_again_reply(studio: Studio) -> QWidget:
+    dialog = _dialog(studio, test_ask_again.AGENTS)
+    dialog.go_on_button.click()
+    studio.settle()
+    return dialog.reply
+
+
 def ask_again_empty(studio: Studio) -> QWidget:
     return _dialog(studio, test_ask_again.VIEW.replace(asked=()))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from contextlib import ExitStack
 
 from core.attach.agent_connection import ActMessage, Refused, Swallowed
@@ -114,6 +115,8 @@ class Attachment:
         self.clock = clock
         self.ended = ""
         """How the agent's program has ended, in a sentence; empty while it runs."""
+        self.gave_up = 0.0
+        """After how many seconds the agent did not wait any longer, when it last did not; 0 where it always has."""
         self._refusing = ""
         """Why whatever the agent does is refused until it next asks its LLM; empty where it is not."""
         self._arrived: dict[Arrival, ExitStack] = {}
@@ -131,10 +134,13 @@ class Attachment:
         self._refusing = ""
         self._end_act()
         self._hold(question)
+        began = time.monotonic()
         over, left = (asyncio.ensure_future(one.wait()) for one in (question.over, question.left))
         try:
             await asyncio.wait([over, left], return_when=asyncio.FIRST_COMPLETED)
         finally:
+            if not question.over.is_set():
+                self.gave_up = time.monotonic() - began
             over.cancel()
             left.cancel()
             self.take(question)
@@ -150,8 +156,12 @@ class Attachment:
         self._end_act()
         held = HeldAct(message)
         self._hold(held)
+        began = time.monotonic()
         try:
             await held.answered()
+        except asyncio.CancelledError:
+            self.gave_up = time.monotonic() - began
+            raise
         finally:
             self.take(held)
 

@@ -8,7 +8,7 @@ import mmap
 import os
 import struct
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,8 @@ class HeldClock:
         path.write_bytes(_BOTH.pack(0.0, 0.0))
         with path.open("r+b") as file:
             self._shared = mmap.mmap(file.fileno(), _BOTH.size)
+        self.on_change: Callable[[], object] = lambda: None
+        """Is called when the programs begin to be held, and when they are no more."""
         self._holds = 0
         self._total = 0.0
         self._since = 0.0
@@ -43,6 +45,7 @@ class HeldClock:
         if self._holds == 1:
             self._since = time.monotonic()
             self._tell(self._since)
+            self.on_change()
         try:
             yield
         finally:
@@ -50,6 +53,7 @@ class HeldClock:
             if not self._holds:
                 self._total += time.monotonic() - self._since
                 self._tell(0.0)
+                self.on_change()
 
     def _tell(self, since: float) -> None:
         _BOTH.pack_into(self._shared, 0, self._total, since)

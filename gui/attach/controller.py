@@ -9,6 +9,7 @@ from core.debugger.snapshots import Catalogue
 from core.schema.restore import Parted
 from gui.attach.dialog import AttachDialog
 from gui.attach.parted import PartedDialog
+from gui.attach.patience import PatienceLabel
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
 
@@ -28,6 +29,8 @@ class AttachController(FeatureController):
         """The dialog, once it was opened."""
         self.parted: PartedDialog | None = None
         """That of an agent that went another way, once there was one."""
+        self.patience = PatienceLabel(window.theme, window)
+        window.status.insertPermanentWidget(0, self.patience)
         self.follow(service.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
         window.attach_requested.connect(self.open)
@@ -52,6 +55,7 @@ class AttachController(FeatureController):
     def _show_view(self, view: AttachView) -> None:
         parted = view.parted if view.parted != self._view.parted else None
         self._view = view
+        self.patience.show_hold(view.hold)
         if parted is not None and parted.asked:
             self._show_parted(parted)
         if self.dialog is not None:

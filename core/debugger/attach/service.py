@@ -1,16 +1,18 @@
 """Agents that others wrote: each is attached to the browser and to the LLM, and its run is stepped as any other."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from core.agent.branching import RunSetup
 from core.agent.loop import AgentRun
+from core.attach.attachment import HeldAct
 from core.attach.replay import RecordedCall
 from core.attach.run import AttachedRun
 from core.debugger.attach.agent import AttachedAgent, agent_of, open_agent
-from core.debugger.attach.views import AttachRequest, AttachView
+from core.debugger.attach.views import AttachRequest, AttachView, Hold
 from core.debugger.branching.branches import AgentReturn
 from core.debugger.commands import command
 from core.debugger.service import Service
@@ -70,6 +72,8 @@ class AttachService(Service[AttachView]):
         llm = services.llms.routed(self.session.session.llm)
         self._agent = agent = await open_agent(request, services.host, lambda: llm.llm_for("agent"))
         agent.on_line, agent.on_end = self._on_line, self._on_program_end
+        if not request.command:
+            agent.attachment.clock.on_change = self._on_hold
         return agent
 
     def _attached(self, run: AgentRun) -> None:
@@ -90,6 +94,17 @@ class AttachService(Service[AttachView]):
     def _brought_back(self, run: AgentRun, restored: Restored) -> None:
         self._attached(run)
         self.show(parted=restored.parted)
+
+    def _on_hold(self) -> None:
+        """Tell how long an agent is held whose clock runs on."""
+        if self._agent is None:
+            return
+        attachment = self._agent.attachment
+        if not attachment.clock.holds:
+            self.show(hold=None)
+            return
+        what: Literal["call", "action"] = "action" if isinstance(attachment.next, HeldAct) else "call"
+        self.show(hold=Hold(since=time.time(), what=what, gave_up=attachment.gave_up))
 
     def _on_program_end(self, how: str) -> None:
         self._tell_lines()
@@ -126,7 +141,7 @@ class AttachService(Service[AttachView]):
         agent, self._agent = self._agent, None
         if agent is not None:
             await agent.end()
-            self.show(addresses=None, running=False)
+            self.show(addresses=None, running=False, hold=None)
 
 
 make_service = AttachService

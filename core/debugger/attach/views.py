@@ -1,5 +1,7 @@
 """What the window shows of an attached agent."""
 
+from typing import Literal
+
 from core.attach.addresses import Addresses
 from core.schema.record import Record
 from core.schema.restore import Parted
@@ -19,6 +21,16 @@ class AttachRequest(Record):
     instruction: str = ""
 
 
+class Hold(Record):
+    """How long an agent is held whose clock runs on, for it was not started here."""
+
+    since: float
+    """Seconds since the epoch."""
+    what: Literal["call", "action"]
+    gave_up: float = 0.0
+    """After how many seconds it did not wait any longer, when it last did not; 0 where it always has."""
+
+
 class AttachView(Record):
     """The agent that is attached, if any."""
 
@@ -32,5 +44,7 @@ class AttachView(Record):
     """What the program has written last, by lines."""
     problem: str = ""
     """Why no agent was attached."""
+    hold: Hold | None = None
+    """The hold on an agent that was started elsewhere; None while nothing of it is held."""
     parted: Parted | None = None
     """Where it went another way than recorded, when it was last to be brought back to a step."""

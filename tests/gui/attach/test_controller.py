@@ -1,9 +1,11 @@
 """Attach an agent: opened by its command, remembered, and by itself where there is something to be read."""
 
+import time
+
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.debugger.attach.views import AttachRequest, AttachView
+from core.debugger.attach.views import AttachRequest, AttachView, Hold
 from core.debugger.snapshots import Catalogue
 from core.schema.restore import Parted
 from core.schema.task import Task
@@ -100,3 +102,18 @@ def test_parting_by_something_else_than_a_question_opens_nothing(controller, ser
     service.changed.send(ATTACHED.replace(parted=ended))
     qtbot.waitUntil(lambda: controller._view.parted == ended)
     assert controller.parted is None
+
+
+def test_how_long_an_agent_is_held_whose_clock_runs_on_is_counted_in_the_status_bar(
+    controller, service, qtbot: QtBot
+):
+    label = controller.patience
+    service.changed.send(ATTACHED.replace(hold=Hold(since=time.time() - 12, what="action")))
+    qtbot.waitUntil(label.isVisible)
+    assert label.text() == "Agent held for 12 s, about 18 s left"
+    assert "Playwright gives an action up after 30 s" in label.toolTip()
+    service.changed.send(ATTACHED.replace(hold=Hold(since=time.time() - 12, what="call", gave_up=10.2)))
+    qtbot.waitUntil(lambda: "it may have given up" in label.text())
+    assert "The agent last gave up after 10 s" in label.toolTip()
+    service.changed.send(ATTACHED)
+    qtbot.waitUntil(lambda: not label.isVisible())

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -287,3 +289,36 @@ def test_what_is_typed_by_keys_is_one_step_that_says_the_text(
     assert typed.action.endswith("[Rome]")
     assert (typed.target, typed.outcome) == ('textbox "City"', "done")
     assert end.action == "stop []"
+
+
+ASKS_IN_VAIN = """
+import os
+from openai import APITimeoutError, OpenAI
+client = OpenAI(timeout=1, max_retries=0)
+for _ in range(2):
+    try:
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": "What?"}])
+    except APITimeoutError:
+        pass
+input()
+"""
+
+
+def test_of_an_agent_that_was_started_elsewhere_it_is_told_how_long_it_is_held_and_when_it_gave_up(
+    desk: AttachedWindow, tmp_path
+) -> None:
+    desk.service.attach(AttachRequest(url=page_file(tmp_path, BUTTONS)))
+    desk.wait_until(lambda: desk.view.addresses is not None)
+    addresses = desk.view.addresses
+    assert addresses is not None
+    told = {"OPENAI_BASE_URL": addresses.llm, "OPENAI_API_KEY": addresses.key, "NO_PROXY": "127.0.0.1"}
+    command = (sys.executable, "-c", ASKS_IN_VAIN)
+    with subprocess.Popen(command, env={**os.environ, **told}, stdin=subprocess.PIPE) as agent:
+        desk.wait_until(lambda: desk.view.hold is not None)
+        hold = desk.view.hold
+        assert hold is not None
+        assert (hold.what, hold.gave_up) == ("call", 0)
+        desk.wait_until(lambda: desk.view.hold is not None and desk.view.hold.gave_up > 0)
+        assert desk.view.hold.gave_up >= 1
+        agent.kill()
+    desk.wait_until(lambda: desk.view.hold is None)

@@ -1,12 +1,17 @@
 """Draws Attach an agent as look draws the window: ``python -m tests.gui.look.attach OUTDIR [NAME …]``."""
 
+import time
+
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.attach.views import AttachRequest, AttachView
+from core.debugger.attach.views import AttachRequest, AttachView, Hold
+from gui.attach.controller import AttachController
 from gui.attach.dialog import AttachDialog
 from gui.attach.parted import PartedDialog
+from tests.gui import samples
 from tests.gui.attach import test_controller, test_dialog
 from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.stand_ins import AskedService
 
 
 def _dialog(studio: Studio, view: AttachView) -> AttachDialog:
@@ -39,6 +44,14 @@ def attach_parted(studio: Studio) -> QWidget:
     dialog.show()
     studio.settle()
     return dialog
+
+
+def attach_held(studio: Studio) -> None:
+    controller = AttachController(studio.window, AskedService())
+    studio.review()
+    studio.session.session_changed.send(samples.SESSION.replace(attached=True))
+    controller.patience.show_hold(Hold(since=time.time() - 12, what="action"))
+    studio.settle()
 
 
 if __name__ == "__main__":

@@ -39,6 +39,8 @@ _TASKS = (
     "shop/goal-024",
     "shop/goal-096",
 )
+_ATTACHED = ("miniwob/click-checkboxes-large", "shop/goal-000", "shop/goal-004", "shop/goal-024")
+"""Tasks of the attached agent."""
 _PRESETS = ("plain", "laser", "step", "reflect", "synapse", "combined", "written")
 _KEPT, _KEPT_SEED = "miniwob/click-checkboxes", 5
 """The task of the run that there is before: some steps, and a success."""
@@ -207,6 +209,7 @@ KINDS = {
     "run": Kind(6, 6.0),
     "run, embedded": Kind(3, 6.0),
     "window": Kind(4, 7.0),
+    "attached": Kind(3, 9.0),
     "fork": Kind(3, 5.0),
     "bisect": Kind(2, 7.0),
     "worth": Kind(3, 9.0),
@@ -223,6 +226,7 @@ def draw(kind: str, home: Home, before: Before, dice: random.Random, place: int)
         "run": lambda: _run(kind, dice.choice(browsers()), dice, place),
         "run, embedded": lambda: _run(kind, "embedded", dice, place),
         "window": lambda: _window(dice, place),
+        "attached": lambda: _attached(dice, place),
         "fork": lambda: _fork(before, dice, place),
         "bisect": lambda: _bisect(before, dice),
         "worth": lambda: _worth(before, dice),
@@ -242,6 +246,13 @@ def _run(kind: str, browser: str, dice: random.Random, place: int) -> Program:
 def _window(dice: random.Random, place: int) -> Program:
     words = ("-m", "tests.campaigns.window", *_task(dice.choice(_TASKS), _SEEDS + place, dice))
     return Program("window", words, _of_window, last=": ended.")
+
+
+def _attached(dice: random.Random, place: int) -> Program:
+    task = ("--task", dice.choice(_ATTACHED), "--seed", str(_SEEDS + place), "--llm", "rules")
+    agent = ("--", sys.executable, str(ROOT / "tests" / "campaigns" / "agent.py"))
+    words = ("-m", "tests.campaigns.window", "attach", *task, *agent)
+    return Program("attached", words, _of_window, last=": ended.")
 
 
 def _task(task: str, seed: int, dice: random.Random) -> tuple[str, ...]:

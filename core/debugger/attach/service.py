@@ -100,6 +100,7 @@ class AttachService(Service[AttachView]):
         )
         program = AgentProgram(request.command, environment, _folder_of(request))
         await program.start()
+        bridge.attachment.started = True
         self._program = program
         self._following = asyncio.ensure_future(self._follow(program, bridge))
 

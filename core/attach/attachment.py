@@ -9,11 +9,12 @@ from core.attach.agent_connection import ActMessage, Refused, Swallowed
 from core.attach.clock import HeldClock
 from core.attach.gateway import AgentQuestion
 from core.attach.page_acts import Fold, PageAct
-from core.attach.told import Told
+from core.attach.told import Told, ToldOutcome
 from core.attach.wire_formats import error_body
 
 REFUSED = "The person who debugs this agent has refused it."
 ENDED = "The run of this agent in Backstep has ended."
+_EPISODE_ENDED = "The agent has said that its episode has ended."
 _QUIET_SECONDS = 0.08
 """So long nothing more of an act may come before it counts as over."""
 _TYPING_SECONDS = 0.25
@@ -121,8 +122,10 @@ class Attachment:
         """Why whatever the agent does is refused until it next asks its LLM; empty where it is not."""
         self._arrived: dict[Arrival, ExitStack] = {}
         """In order, each with the hold on the clock."""
-        self._told: list[Told] = []
-        """What the agent has said of itself since that was last taken."""
+        self.told: list[Told] = []
+        """What the agent has said of itself since that was last taken, in order."""
+        self.started = False
+        """Whether its program was started here, so that `on_end` is told of its end."""
         self._watchers: list[asyncio.Future[None]] = []
         self._under_way: HeldAct | None = None
         self._closed = False
@@ -167,7 +170,9 @@ class Attachment:
 
     def on_told(self, told: Told) -> None:
         """Take in what the agent says of itself; it does not wait for that."""
-        self._told.append(told)
+        self.told.append(told)
+        if isinstance(told, ToldOutcome) and told.ended and not self.started:
+            self.on_end(_EPISODE_ENDED)
 
     def on_end(self, how: str) -> None:
         """Take in that the program has ended."""
@@ -193,9 +198,10 @@ class Attachment:
             await self.change()
         return self.next
 
-    def take_told(self) -> list[Told]:
-        """Return in order what the agent has said of itself since this was last asked."""
-        told, self._told = self._told, []
+    def take_told(self, most: int | None = None) -> list[Told]:
+        """Return in order what the agent has said of itself since this was last asked, or the first `most` of it."""
+        most = len(self.told) if most is None else most
+        told, self.told = self.told[:most], self.told[most:]
         return told
 
     def give_back(self, question: AgentQuestion) -> None:

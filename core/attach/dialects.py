@@ -16,7 +16,7 @@ from uuid import uuid4
 from core.llm.rules.decisions import proposed
 from core.llm.rules.page import hints
 from core.llm.rules.policies import role_in
-from core.schema.action import Action, GoBack, Goto, Press, RefTarget, Scroll, Stop, Wait
+from core.schema.action import Action, GoBack, Goto, Press, RefTarget, Scroll, Select, Stop, Type, Wait
 from core.schema.errors import LLMError
 from core.schema.messages import LLMReply, LLMRequest, ToolCall
 from core.schema.observation import Element
@@ -38,16 +38,16 @@ _NAMES = {
     "stop": "done finish stop answer send_msg",
 }
 """Words in the names of agents' tools, the likeliest first, by the kind of our action."""
-_UNLIKE = "tab file drag fill_form mouse_click_xy by_coordinates option_list get_ read_ find_"
+_UNLIKE = "tab file drag fill_form fillform mouse_click_xy by_coordinates option_list get_ read_ find_"
 """Words in the names of tools that do something else."""
 _LOOKS = "snapshot observe look page_state"
 """Words in the names of tools that tell what is in the page."""
 _HANDLE = re.compile(
-    r"\[ref=(?P<ref>\w+)\]|\[(?P<tag>\d+)\](?=<)|^[ \t]*(?:[-*+]+[ \t]*)?\[(?P<id>[A-Za-z]?\d+)\]"
+    r"\[ref=(?P<ref>\w+)\]|\[(?P<tag>\d+)\](?=<)|^[ \t]*(?:[-*+]+[ \t]*)?\[(?P<id>[A-Za-z]?\d+(?:-\d+)?)\]"
     r"|\bbid=['\"]?(?P<bid>\w+)",
     re.MULTILINE,
 )
-"""How prompts name elements: Playwright's snapshots, browser-use's tags, numbered elements, BrowserGym's ids."""
+"""How prompts name elements: Playwright's snapshots, browser-use's tags, numbers as Stagehand's, BrowserGym's ids."""
 _TAG = re.compile(r"<([a-z][\w-]*)")
 _FIELDS = ("input", "textarea", "select")
 _SIGNATURE = re.compile(
@@ -107,13 +107,35 @@ def _by_tools(request: LLMRequest, answer: _Answer) -> LLMReply | None:
             return _called(tool.name, value)
     way = _fitting([_Way(tool.name, tool.parameters) for tool in request.tools], answer)
     if way is None:
-        return None
+        return _by_words(request, answer)
     if answer.element is not None and not _HANDLE.search(request.messages[-1].text):
         # The agent has not looked at the page as it is now.
         looks = [one for one in request.tools if any(word in one.name for word in _LOOKS.split())]
         if looks and not _names_by_role(way.parameters):
             return _called(looks[0].name, {})
     return _called(way.name, _filled(way.parameters, answer), answer.why)
+
+
+def _by_words(request: LLMRequest, answer: _Answer) -> LLMReply | None:
+    """Answer with the tool that is told in words what to do, as Stagehand's."""
+    words = _in_words(answer)
+    if not words or not any(one.name == "act" for one in request.tools):
+        return None
+    return _called("act", {"action": words}, answer.why)
+
+
+def _in_words(answer: _Answer) -> str:
+    """Return what is to be done to an element in words; empty where that is nothing."""
+    if answer.element is None:
+        return ""
+    where = f'the {answer.element.role} "{answer.element.name}"'
+    match answer.action:
+        case Type():
+            return f'type "{answer.action.text}" into {where}'
+        case Select():
+            return f'select "{answer.action.option}" in {where}'
+        case _:
+            return f"click {where}"
 
 
 def _names_by_role(schema: Schema) -> bool:
@@ -129,7 +151,8 @@ def _called(name: str, arguments: Mapping[str, Any], why: str = "") -> LLMReply:
 
 
 def _by_schema(request: LLMRequest, answer: _Answer) -> LLMReply | None:
-    value = _in_schema(request.reply_schema or {}, answer)
+    schema = request.reply_schema or {}
+    value = _in_schema(schema, answer) or _by_method(schema, answer)
     return (
         None if value is None else LLMReply(text=json.dumps(value, ensure_ascii=False), finish_reason="stop")
     )
@@ -187,6 +210,21 @@ def _in_schema(schema: Schema, answer: _Answer) -> dict[str, Any] | None:
             if key != name and _plain(one, defined).get("type") == "string"
         }
         return {**said, name: [{way.name: _filled(way.parameters, answer)}]}
+    return None
+
+
+def _by_method(schema: Schema, answer: _Answer) -> dict[str, Any] | None:
+    """Return a value of a schema that has an action with its method among several, as Stagehand's; None for another."""
+    properties = schema.get("properties", {})
+    for name, one in properties.items():
+        inner = _plain(one, {})
+        methods = inner.get("properties", {}).get("method", {}).get("enum", ())
+        way = _fitting([_Way(method, inner) for method in methods], answer)
+        if way is None:
+            continue
+        # What else is asked is whether a further action is to follow.
+        further = {key: False for key, two in properties.items() if two.get("type") == "boolean"}
+        return {name: {**_filled(inner, answer), "method": way.name}, **further}
     return None
 
 
@@ -266,7 +304,7 @@ def _value(name: str, answer: _Answer) -> Any:
             words: str | None = getattr(action, "text", None) or getattr(action, "option", None)
             if words is None:  # A click, which some name by the words on it.
                 words = element.name if element is not None and name in ("text", "label") else None
-            names = ("text", "value", "content", "query", "option", "options", "values")
+            names = ("text", "value", "content", "query", "option", "options", "values", "arguments")
             said = dict.fromkeys((*names, "label"), words)
     return said.get(name)
 
@@ -276,7 +314,9 @@ def _role_selector(element: Element) -> str:
 
 
 _OF_ELEMENT: dict[str, Callable[[Element, _Answer], Any]] = {
-    "ref target index bid uid id element_id element_index": lambda element, answer: _needed(element, answer),
+    "ref target index bid uid id element_id elementid element_index": lambda element, answer: _needed(
+        element, answer
+    ),
     "element description": lambda element, answer: f'{element.role} "{element.name}"',
     "role": lambda element, answer: element.role,
     "name element_name": lambda element, answer: element.name,

@@ -1,6 +1,6 @@
-"""Brings what an attached agent says of itself into its run: state, policy stack, plan, remedies, exemplars."""
+"""Brings what an attached agent says of itself into its run: its steps, state, policies, plan, exemplars."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from core.agent.phases.recognise import stack_record
@@ -12,22 +12,26 @@ from core.attach.told import (
     Told,
     ToldExemplars,
     ToldNote,
+    ToldOutcome,
     ToldPlan,
     ToldPolicy,
     ToldPolicyEnd,
     ToldRemedy,
     ToldState,
+    ToldStep,
 )
 from core.schema.action import AgentAct
 from core.schema.exemplar import Recall, ShownExemplar
 from core.schema.progress import Plan, SpaceMemory, Subtask, SubtaskStatus
-from core.schema.step import Diagram, Recalled, Recognised
+from core.schema.step import AgentStep, Diagram, Recalled, Recognised
+from core.schema.task import Verdict
 
 SPACE = "agent"
 """The name of the space of the states that an agent says."""
 _ENDED_KEPT = 50
 """Ended policies that are kept: each tool that an agent uses may be one."""
 _LONGEST_NAME = 80
+_BY_AGENT = "The agent's own environment has said so."
 
 
 class ToldAt(NamedTuple):
@@ -48,6 +52,10 @@ class Heard:
         self._shown = Recalled()
         self._frames: dict[str, int] = {}
         """The frames of the policies that are at work, by the agent's own ids."""
+        self.step: AgentStep | None = None
+        """The agent's own step that is at work; None where it tells none."""
+        self.outcome: ToldOutcome | None = None
+        """How the agent's episode has ended."""
 
     def begin_again(self, earlier: Iterable[ToldAt]) -> None:
         """Have the state hold what was said at the steps before this one, and nothing else."""
@@ -70,6 +78,17 @@ class Heard:
             self._take(told, self._state.number)
             if isinstance(told, ToldNote):
                 self._on_note(told.text)
+            elif isinstance(told, ToldOutcome):
+                self._on_note(_in_words(told))
+
+    def of_this_step(self, said: Sequence[Told]) -> int:
+        """Return how much of what was said comes before the agent's own step ends."""
+        return next((at for at, one in enumerate(said) if self._ends_step(one)), len(said))
+
+    def _ends_step(self, told: Told) -> bool:
+        if isinstance(told, ToldOutcome):
+            return told.ended
+        return isinstance(told, ToldStep) and (self.step is None or told.number != self.step.number)
 
     def work_on_plan(self, step: int) -> None:
         """Add the step to those that work on the current part of the plan."""
@@ -109,6 +128,20 @@ class Heard:
         shown = self._shown
         return shown if shown.recalled_at == self._state.number else shown.replace(recall=None)
 
+    def judged(self, verdict: Verdict) -> Verdict:
+        """Return the verdict of the task's judge, or the one of the agent's environment where there is none."""
+        told = self.outcome
+        if told is None or verdict.success is not None or verdict.reward is not None:
+            return verdict
+        if told.success is None and told.reward is None:
+            return verdict.replace(reason=told.reason or verdict.reason)
+        return Verdict(
+            success=told.success,
+            reward=told.reward,
+            judge="agent",
+            reason=" ".join(filter(None, (_BY_AGENT, told.reason))),
+        )
+
     # One by one
 
     def _take(self, told: Told, step: int) -> None:
@@ -129,6 +162,10 @@ class Heard:
             case ToldNote():
                 stack = self._state.stack
                 self._state.stack = stack if stack.top is None else stack.note(told.text)
+            case ToldStep():
+                self.step = _step_of(told, self.step)
+            case ToldOutcome() if told.ended:
+                self.step, self.outcome = None, told
 
     def _begin(self, told: ToldPolicy, step: int) -> None:
         state, stack = self._state, self._state.stack
@@ -186,6 +223,24 @@ class Heard:
             recalled_at=step,
             recall=Recall(shown=shown, why="The agent has said that it was shown these."),
         )
+
+
+def _step_of(told: ToldStep, before: AgentStep | None) -> AgentStep:
+    """Return the step that was told; said again, it keeps what is not told anew."""
+    same = before if before is not None and before.number == told.number else AgentStep(number=told.number)
+    return same.replace(goal=told.goal or same.goal, actions=told.actions or same.actions)
+
+
+def _in_words(told: ToldOutcome) -> str:
+    parts = []
+    if told.ended:
+        parts.append(
+            {True: "ended with success", False: "ended without success", None: "ended"}[told.success]
+        )
+    if told.reward is not None:
+        parts.append(f"reward {told.reward:g}")
+    said = f"The agent's episode: {', '.join(parts)}." if parts else ""
+    return " ".join(filter(None, (said, told.reason)))
 
 
 def _exemplar(at: int, given: str | tuple[str, str]) -> ShownExemplar:

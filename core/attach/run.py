@@ -3,7 +3,9 @@
 A step begins with a question of the agent to its LLM, or with an act that no
 question came before, and has at most one act: further acts that follow the
 same reply are steps of their own, as the queue of an agent of ours is. Where
-observe, decide and commit lie is inferred from that.
+observe, decide and commit lie is inferred from that. An agent may tell where
+its own steps begin: until then all that it asks before an act is one step, and
+what is asked or done after that is the next, also where nothing was done.
 """
 
 import asyncio
@@ -46,6 +48,7 @@ NOTHING = AgentAct(words="nothing in the page")
 _NO_ELEMENT = 0
 """No element has this ref."""
 _CUT = "The answer was withdrawn in Backstep before its end."
+_NOTHING_DONE = "The agent went on without doing anything in the page."
 _GUESSED = "It is a script that seems to act, by its words."
 _FROM_ANSWER = (
     "The text is the one in the LLM's answer: the agent types it by letters, and has only begun to."
@@ -82,7 +85,9 @@ class AttachedRun(AgentRun):
         self._recalled = Recalled()
         self.on_end: Callable[[], object] = lambda: None
         """Is called once the run goes on no more."""
-        self._decider = _Decider(attachment, prompter, world, given, self._on_other_question)
+        self._decider = _Decider(attachment, prompter, world, self._heard, given, self._on_other_question)
+        self._nothing: Action = NOTHING
+        """What stands for the act of a step that has none."""
         world.actor = _AgentActor(world, self._decider, attachment)
         super().__init__(store, world, prompter, state, phases=self._entries())
 
@@ -124,13 +129,23 @@ class AttachedRun(AgentRun):
 
     async def _decide(self, state: RunState) -> Decided:
         """Return what the agent does next; what it has said before an act belongs to the step of the act."""
+        heard, attachment = self._heard, self.attachment
         decided = await self._decider.decide(state)
-        if decided.proposal.action != NOTHING:
-            self._heard.hear(self.attachment.take_told())
-            if self._decider.held is not None:
-                self._store_said(state)
-        self._heard.work_on_plan(state.number)
-        return decided
+        has_act = decided.proposal.action != NOTHING
+        own = heard.of_this_step(attachment.told)
+        if has_act or own < len(attachment.told):
+            heard.hear(attachment.take_told(own))
+            self._store_said(state)
+        heard.work_on_plan(state.number)
+        if heard.step is None or not (decided.calls or self._decider.held):
+            self._nothing = NOTHING
+            return decided
+        decided = decided.replace(agent_step=heard.step)
+        if has_act:
+            return decided
+        words = ", ".join(heard.step.actions)
+        self._nothing = AgentAct(words=words) if words else NOTHING
+        return decided.replace(proposal=decided.proposal.replace(action=self._nothing))
 
     def _store_said(self, state: RunState) -> None:
         """Store what the agent has said since the phases that leave it."""
@@ -145,8 +160,8 @@ class AttachedRun(AgentRun):
 
     async def _act(self, tools: PhaseTools) -> Acted:
         state, decider = tools.state, self._decider
-        if state.pending.action == NOTHING and not state.pending.skip:
-            state.acted = Acted(effect="none", outcome="done", message="It asked its LLM again at once.")
+        if state.pending.action == self._nothing and decider.held is None and not state.pending.skip:
+            state.acted = Acted(effect="none", outcome="done", message=_NOTHING_DONE)
             return state.acted
         try:
             acted = await act(state, self.world, tools.prompter, tools.history)
@@ -170,8 +185,14 @@ class AttachedRun(AgentRun):
     async def finish(self, outcome: RunOutcome, error: str = "", verdict: Verdict | None = None) -> None:
         if not self.ended:
             self._heard.hear(self.attachment.take_told())  # Its last notes.
+            if (told := self._heard.outcome) is not None:
+                self.state.answer = self.state.answer or told.answer
         await super().finish(outcome, error, verdict)
         self._let_go()
+
+    async def _judge(self) -> tuple[Verdict, str]:
+        verdict, failure = await super()._judge()
+        return self._heard.judged(verdict), failure
 
     def leave(self) -> None:
         super().leave()
@@ -193,16 +214,20 @@ class _Decider:
         attachment: Attachment,
         prompter: Prompter,
         world: World,
+        heard: Heard,
         given: Iterable[RecordedCall],
         on_other_question: Callable[[], object],
     ) -> None:
         self._attachment = attachment
+        self._heard = heard
         self._given = list(given)
         self._on_other_question = on_other_question
         self._prompter = prompter
         self._asker = prompter.asker
         self._world = world
         self._thought = ""
+        self._answered: tuple[int, tuple[int, ...]] = (0, ())
+        """A step whose questions were answered and that is not decided yet, and the numbers of their calls."""
         self._texts: list[str] = []
         """What the last answer has that can be typed, and was not yet."""
         self.held: tuple[HeldAct, NamedAct] | None = None
@@ -216,16 +241,28 @@ class _Decider:
 
     async def decide(self, state: RunState) -> Decided:
         """Return what the agent does next."""
-        asks = isinstance(await self._attachment.arrival(), AgentQuestion)
-        calls = await self._answers(state) if asks else ()
-        arrival = await self._attachment.arrival()
-        if isinstance(arrival, HeldAct):
+        step, calls = self._answered
+        asked = step == state.number
+        calls = calls if asked else ()
+        while isinstance(arrival := await self._attachment.arrival(), AgentQuestion):
+            if asked and (self._heard.step is None or self._step_has_ended):
+                break
+            calls += await self._answers(state)
+            asked, self._answered = True, (state.number, calls)
+        self._answered = (0, ())
+        if isinstance(arrival, HeldAct) and not (asked and self._step_has_ended):
             proposal = await self._named(arrival)
         elif arrival is None:
             proposal = Proposal(action=Stop(answer=""), remark=self._attachment.ended)
         else:
             proposal = Proposal(action=NOTHING, thought=self._thought)
         return Decided(proposal=proposal, calls=calls, from_queue=not calls and arrival is not None)
+
+    @property
+    def _step_has_ended(self) -> bool:
+        """Whether the agent has told that its own step is over."""
+        said = self._attachment.told
+        return self._heard.of_this_step(said) < len(said)
 
     async def _named(self, held: HeldAct) -> Proposal:
         try:

@@ -78,8 +78,39 @@ class ToldNote(Record):
     text: Name
 
 
+class ToldStep(Record):
+    """The agent's own step of this number is at work from now on; said again, what more is known of it."""
+
+    kind: Literal["step"] = "step"
+    number: Annotated[int, Field(ge=0)]
+    goal: str = ""
+    actions: tuple[Name, ...] = ()
+    """What it does in the step, in the agent's words."""
+
+
+class ToldOutcome(Record):
+    """What the agent's environment has given for its work: a reward, or how the episode has ended."""
+
+    kind: Literal["outcome"] = "outcome"
+    reward: float | None = None
+    success: bool | None = None
+    ended: bool = True
+    """Whether the episode has ended with it."""
+    reason: str = ""
+    answer: str = ""
+    """What the agent answers to the task."""
+
+
 Told: TypeAlias = Annotated[
-    ToldPolicy | ToldPolicyEnd | ToldState | ToldPlan | ToldRemedy | ToldExemplars | ToldNote,
+    ToldPolicy
+    | ToldPolicyEnd
+    | ToldState
+    | ToldPlan
+    | ToldRemedy
+    | ToldExemplars
+    | ToldNote
+    | ToldStep
+    | ToldOutcome,
     Field(discriminator="kind"),
 ]
 _TOLD: TypeAdapter[Told] = TypeAdapter(Told)

@@ -137,6 +137,8 @@ class Publisher:
             judged = ": success" if verdict.success else ": no success"
         if verdict.reward is not None:
             judged += f", reward {verdict.reward:g}"
+        if verdict.judge == "agent":
+            judged += ", by the agent's own environment"
         self.change(success=verdict.success, reward=verdict.reward, answer=run.state.answer)
         self.set_mode("ended", f"{words}{judged}.")
         self.publish_step(run)

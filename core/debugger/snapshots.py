@@ -283,6 +283,8 @@ class PermissibleView(Record):
 class ActionView(Record):
     """The next action, or the one that was taken."""
 
+    told: str = ""
+    """The step of an attached agent that this is, as the agent tells it; empty where it tells none."""
     thought: str = ""
     action: str = ""
     """As text; empty where there is none."""

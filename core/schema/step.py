@@ -278,6 +278,15 @@ class SampledReply(Record):
     """Why it could not be used, and had no vote."""
 
 
+class AgentStep(Record):
+    """A step as an attached agent counts it, by its own words."""
+
+    number: int
+    goal: str = ""
+    actions: tuple[str, ...] = ()
+    """What it does in the step, by the names that it has for that."""
+
+
 class Decided(PhaseSpec):
     """decide: a thought and an action, or why there is none."""
 
@@ -306,6 +315,8 @@ class Decided(PhaseSpec):
     """Which actions of an earlier reply were dropped instead of being done next, and why."""
     scheduled: Scheduled | None = None
     """Why the LLM was not asked for an action."""
+    agent_step: AgentStep | None = None
+    """The step of an attached agent that this is, or is a part of; None where the agent tells no steps."""
     problem: str = ""
     """Why there is no plan though one was asked for."""
     reflection: ReflectionRecord | None = None

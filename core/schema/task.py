@@ -30,7 +30,8 @@ class Verdict(Record):
     success: bool | None = None
     """None where there is no judge, or it could not tell."""
     reward: float | None = None
-    judge: Literal["page", "file", "llm", "person", "none"] = "none"
+    judge: Literal["page", "file", "llm", "person", "agent", "none"] = "none"
+    """``agent``: an attached agent's environment, as the agent has told."""
     reason: str = ""
 
 

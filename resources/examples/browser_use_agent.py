@@ -7,6 +7,7 @@ Tried with browser-use 0.13.14, as
 
 import asyncio
 import os
+from contextlib import suppress
 
 from browser_use import Agent, BrowserSession, ChatOpenAI
 
@@ -18,6 +19,10 @@ async def main() -> None:
         browser_session=BrowserSession(cdp_url=os.environ["BACKSTEP_CDP_URL"]),
         use_vision=False,
     )
+    with suppress(ImportError):  # It runs without this too; then Backstep infers its steps.
+        from backstep_sdk.browser_use import watch
+
+        watch(agent)
     history = await agent.run(max_steps=20)
     print(history.final_result())
 

@@ -10,6 +10,7 @@ openai 3.54.0 on Python 3.11; they belong into an environment of the agent's own
 
 import os
 import re
+from contextlib import suppress
 
 import browsergym.core  # noqa: F401 - it registers the task
 import gymnasium
@@ -64,6 +65,10 @@ def main() -> None:
         wait_for_user_message=False,
         action_mapping=actions.to_python_code,
     )
+    with suppress(ImportError):  # It runs without this too; then Backstep infers its steps.
+        from backstep_sdk.browsergym import telling
+
+        environment = telling(environment)
     observation, _ = environment.reset()
     for _ in range(MOST_STEPS):
         asked = [

@@ -1,9 +1,12 @@
-"""What an agent says of itself to Backstep, which is attached to it: state, policies, plan, remedies, exemplars, notes.
+"""What an agent says of itself to Backstep, which is attached to it: steps, state, policies, plan, exemplars, notes.
 
 Without Backstep nothing is done: no function raises or waits, where
 BACKSTEP_SDK_URL is not set or the server behind it has gone. With it each
 function returns once Backstep has what was said, so that it is there before
 the LLM call or the act that comes next.
+
+The modules `browser_use`, `browsergym` and `agentlab` say it for agents of
+these packages. Each imports its package, and is imported by nobody else.
 """
 
 from __future__ import annotations
@@ -24,7 +27,17 @@ if TYPE_CHECKING:
 
     from backstep_sdk._spans import SpanProcessor
 
-__all__ = ["exemplars", "note", "plan", "policy", "remedy", "span_processor", "state"]
+__all__ = [
+    "exemplars",
+    "note",
+    "outcome",
+    "plan",
+    "policy",
+    "remedy",
+    "span_processor",
+    "state",
+    "step",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 _open: ContextVar[str] = ContextVar("backstep_policy", default="")
@@ -100,6 +113,30 @@ def exemplars(shown: Iterable[str | tuple[str, str]]) -> None:
 def note(text: str) -> None:
     """Put a line into the log of the run, with the step."""
     post("note", text=text)
+
+
+def step(number: int, goal: str = "", actions: Iterable[str] = ()) -> None:
+    """The agent's own step of this number begins; said again, it tells what more is known of it.
+
+    Until the next step begins, all LLM calls before an act are one step in Backstep.
+    """
+    post("step", number=number, goal=goal, actions=actions)
+
+
+def outcome(
+    reward: float | None = None,
+    success: bool | None = None,
+    *,
+    ended: bool = True,
+    reason: str = "",
+    answer: str = "",
+) -> None:
+    """The agent's environment has given this reward, or has ended the episode.
+
+    Backstep's run has this success and reward where its task has no judge. It ends with the program, or at once
+    where Backstep has not started the program.
+    """
+    post("outcome", reward=reward, success=success, ended=ended, reason=reason, answer=answer)
 
 
 def span_processor() -> SpanProcessor:

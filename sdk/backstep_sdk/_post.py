@@ -15,11 +15,17 @@ _gone: set[str] = set()
 """Addresses that nobody answers at any more."""
 
 
+def attached() -> bool:
+    """Return whether Backstep is attached."""
+    url = os.environ.get("BACKSTEP_SDK_URL", "")
+    return bool(url) and url not in _gone
+
+
 def post(kind: str, **said: Any) -> None:
     """Say something, and wait until Backstep has it; raises nothing."""
-    url = os.environ.get("BACKSTEP_SDK_URL", "")
-    if not url or url in _gone:
+    if not attached():
         return
+    url = os.environ["BACKSTEP_SDK_URL"]
     try:
         body = json.dumps({"kind": kind, **{name: _plain(value) for name, value in said.items()}}).encode()
     except Exception as error:
@@ -30,7 +36,7 @@ def post(kind: str, **said: Any) -> None:
 
 def _plain(value: Any) -> Any:
     """Return what JSON has for a value: a text for whatever it has nothing for."""
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, (int, float)):
         return value
     if isinstance(value, str):
         return value.encode(errors="replace").decode()  # Half a surrogate is no text.

@@ -3,7 +3,7 @@
     python -m tests.campaigns.adapters [--folder FOLDER] [NAME...]
 
 Makes the environments that FOLDER lacks (some hundred megabytes are downloaded),
-then runs tests/gui/live/test_adapters.py. Its exit code is that of the tests.
+then runs tests/gui/live/test_adapters.py and test_adapters_told.py. Its exit code is that of the tests.
 """
 
 import argparse
@@ -15,24 +15,48 @@ import venv
 from pathlib import Path
 
 PACKAGES = {
+    "agentlab": (
+        "browsergym-core==0.14.3",
+        "browsergym-experiments==0.14.3",
+        "anthropic==2.12.0",
+        "litellm==1.80.0",
+        "openai==1.109.1",
+        "pandas",
+        "pyyaml",
+        "requests",
+        "tiktoken",
+        "tqdm",
+    ),
     "browser_use": ("browser-use==0.13.14",),
     "browsergym": ("browsergym-core==0.14.3", "openai==3.54.0"),
     "langgraph": ("langgraph==1.2.22", "langchain==1.4.7", "langchain-openai==1.7.3", "playwright>=1.60"),
     "mcp": ("openai-agents==0.24.0",),
+    "stagehand": (),
 }
 """What each example needs; Playwright's MCP server comes by npx, which Node has."""
-TESTS = "tests/gui/live/test_adapters.py"
+ALONE = {"agentlab": "agentlab==0.4.2"}
+"""What is installed without what it requires: all of that has a numpy that must be built, PyTorch and Ray."""
+NODE = {"stagehand": "@browserbasehq/stagehand@3.7.3"}
+"""What comes from npm."""
+TESTS = ("tests/gui/live/test_adapters.py", "tests/gui/live/test_adapters_told.py")
 
 
 def prepare(folder: Path, name: str) -> None:
     """Make the environment of an example, where it is not there."""
     environment = folder / name
-    if (environment / "bin" / "python").exists():
+    if (environment / "bin" / "python").exists() or (environment / "node_modules").exists():
         return
-    print(f"{name}: installing {', '.join(PACKAGES[name])}", flush=True)
+    needed = [one[name] for one in (ALONE, NODE) if name in one]
+    print(f"{name}: installing {', '.join((*needed, *PACKAGES[name]))}", flush=True)
+    if name in NODE:
+        environment.mkdir(parents=True)
+        subprocess.run(["npm", "install", "--no-audit", "--no-fund", NODE[name]], cwd=environment, check=True)
+        return
     venv.create(environment, with_pip=True)
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-q", *PACKAGES[name]]
-    subprocess.run(pip, check=True)
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-q"]
+    if name in ALONE:
+        subprocess.run([*pip, "--no-deps", ALONE[name]], check=True)
+    subprocess.run([*pip, *PACKAGES[name]], check=True)
 
 
 def main() -> int:
@@ -48,7 +72,7 @@ def main() -> int:
     for name in names:
         prepare(given.folder, name)
     chosen = " or ".join(f"[{name}]" for name in names)
-    tests = [sys.executable, "-m", "pytest", "-n", "0", "-v", TESTS, "-k", chosen]
+    tests = [sys.executable, "-m", "pytest", "-n", "0", "-v", *TESTS, "-k", chosen]
     return subprocess.run(tests, env={**os.environ, "BACKSTEP_ADAPTERS": str(given.folder)}).returncode
 
 

@@ -94,6 +94,7 @@ class AttachedAgent:
         )
         program = AgentProgram(request.command, environment, _folder_of(request))
         await program.start()
+        self.attachment.started = True
         self._program = program
         self._following = asyncio.ensure_future(self._follow(program))
 

@@ -22,6 +22,7 @@ from core.schema.observation import Observation, Ref
 from core.schema.step import (
     Abstracted,
     Acted,
+    AgentStep,
     CallRecord,
     Decided,
     Observed,
@@ -96,9 +97,11 @@ def _action(
     remark = decided.proposal.remark if decided is not None else ""
     votes = _votes(decided) if decided is not None else ()
     cut = decided.cut if decided is not None else ""
+    told = _told(decided.agent_step) if decided is not None else ""
     if reviewed is not None:
         remark = remark if reviewed.origin == "agent" else ""
         return ActionView(
+            told=told,
             thought=reviewed.thought,
             action=str(reviewed.action) if reviewed.action is not None else "",
             proposed=str(reviewed.proposed) if reviewed.proposed is not None else "",
@@ -113,6 +116,7 @@ def _action(
     if decided is not None:
         proposal = decided.proposal
         return ActionView(
+            told=told,
             thought=proposal.thought,
             action=str(proposal.action) if proposal.action is not None else "",
             outcome="pending",
@@ -124,6 +128,14 @@ def _action(
             elements=elements,
         )
     return ActionView(form=form, elements=elements)
+
+
+def _told(step: AgentStep | None) -> str:
+    if step is None:
+        return ""
+    words = f"Step {step.number}, as the agent tells it"
+    words = f"{words}: {', '.join(step.actions)}" if step.actions else f"{words}."
+    return f"{words}\nGoal: {step.goal}" if step.goal else words
 
 
 def _votes(decided: Decided) -> tuple[str, ...]:

@@ -249,6 +249,8 @@ class ActionPanel(QWidget):
         self.outcome = QLabel(content)
         head = in_row(None, self.origin, 1, self.outcome)
         self.notice = NoteLabel("remedy", parent=content)
+        self.told = FittedText("The agent's own step", lines=4, parent=content)
+        set_tone(self.told, "dim")
         self.thought = FittedText("Thought", lines=6, parent=content)
         font = theme.text_font()
         font.setItalic(True)
@@ -286,7 +288,9 @@ class ActionPanel(QWidget):
             self.cut,
             self.remarks,
         )
-        in_column(content, head, self.notice, *thinking, *acting, 1, margins=(10, 7, 10, 7), spacing=6)
+        in_column(
+            content, head, self.notice, self.told, *thinking, *acting, 1, margins=(10, 7, 10, 7), spacing=6
+        )
         area = self._area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setMinimumWidth(_MINIMUM_WIDTH)
@@ -329,6 +333,7 @@ class ActionPanel(QWidget):
         self.notice.show_text(
             self._session.message if view.editable and self._session.mode == "waiting" else ""
         )
+        self.told.show_text(view.told if not thinking else "")
         self.thought.show_text(f"“{view.thought}”" if view.thought and not answering else "")
         self.thought_edit.setVisible(answering)
         self.streaming.setVisible(thinking and bool(view.streaming))

@@ -159,6 +159,55 @@ def test_functions_in_the_prompt_are_called_as_browsergym_has_it() -> None:
     assert "<action>\nfill('12', 'Rome')\n</action>" in ask(TYPE, BROWSERGYM).text
 
 
+STAGEHAND = """Accessibility Tree:
+[0-6] RootWebArea: Shop
+  [0-3] textbox: City
+  [0-8] button: Send
+  [0-12] button: Delete
+"""
+BY_METHOD = {
+    "properties": {
+        "action": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {
+                        "elementId": {"type": "string"},
+                        "description": {"type": "string"},
+                        "method": {"type": "string", "enum": ["click", "fill", "type", "doubleClick"]},
+                        "arguments": {"type": "array", "items": {"type": "string"}},
+                    },
+                    "required": ["elementId", "description", "method", "arguments"],
+                },
+                {"type": "null"},
+            ]
+        },
+        "twoStep": {"type": "boolean"},
+    },
+    "required": ["action", "twoStep"],
+}
+
+
+def test_a_tool_that_takes_words_is_told_what_to_do_as_stagehand_has_it() -> None:
+    fields = {"type": "array", "items": {"properties": {"action": {"type": "string"}}}}
+    tools = (
+        tool("act", "action"),
+        tool("extract", "instruction"),
+        Tool(name="fillForm", parameters={"properties": {"fields": fields}}),
+    )
+    assert called(ask(CLICK, tools=tools)) == ("act", {"action": 'click the button "Delete"'})
+    assert called(ask(TYPE, tools=tools)) == ("act", {"action": 'type "Rome" into the textbox "City"'})
+
+
+def test_an_action_with_one_of_several_methods_is_filled_as_stagehand_has_it() -> None:
+    said = json.loads(ask(CLICK, STAGEHAND, reply_schema=BY_METHOD).text)
+    described = {"elementId": "0-12", "description": 'button "Delete"'}
+    assert said == {"action": {**described, "method": "click", "arguments": []}, "twoStep": False}
+    said = json.loads(ask(TYPE, STAGEHAND, reply_schema=BY_METHOD).text)
+    assert (said["action"]["elementId"], said["action"]["method"]) == ("0-3", "fill")
+    assert said["action"]["arguments"] == ["Rome"]
+
+
 def test_what_cannot_be_said_to_an_agent_is_an_error_and_no_guess() -> None:
     with pytest.raises(LLMError, match="shows no tool, schema or function for click"):
         ask(CLICK, "What now?")

@@ -8,16 +8,18 @@ from core.attach.heard import Heard, ToldAt
 from core.attach.told import (
     ToldExemplars,
     ToldNote,
+    ToldOutcome,
     ToldPlan,
     ToldPolicy,
     ToldPolicyEnd,
     ToldRemedy,
     ToldState,
+    ToldStep,
 )
 from core.schema.action_space import Permissible
 from core.schema.messages import Turn
-from core.schema.step import Recognised
-from core.schema.task import Episode, Task
+from core.schema.step import AgentStep, Recognised
+from core.schema.task import Episode, Task, Verdict
 
 FOUND = Recognised(space="none", state="page", why="Any page.", permissible=Permissible())
 
@@ -154,3 +156,45 @@ def test_what_was_said_on_the_way_back_is_as_it_was_and_notes_are_not_told_again
     assert (state.stack, state.memory) == (stack, memory)
     assert again.recognised(FOUND) == reflection
     assert notes == ["one"]
+
+
+def test_a_step_that_is_said_again_is_the_same_one_with_what_more_is_known(heard: Heard) -> None:
+    heard.hear([ToldStep(number=3, goal="Find the tea"), ToldStep(number=3, actions=("click(4)",))])
+    assert heard.step == AgentStep(number=3, goal="Find the tea", actions=("click(4)",))
+    heard.hear([ToldStep(number=4)])
+    assert heard.step == AgentStep(number=4)
+
+
+def test_a_step_ends_where_another_begins_or_the_episode_ends(heard: Heard) -> None:
+    note = ToldNote(text="seen")
+    assert heard.of_this_step([note, ToldStep(number=1), note]) == 1
+    heard.hear([ToldStep(number=1)])
+    own = [note, ToldStep(number=1, goal="tea"), ToldOutcome(reward=0.5, ended=False)]
+    assert heard.of_this_step(own) == 3
+    assert heard.of_this_step([*own, ToldStep(number=2), note]) == 3
+    assert heard.of_this_step([note, ToldOutcome(success=True)]) == 1
+    heard.hear([ToldOutcome(success=True)])
+    assert heard.step is None
+
+
+def test_the_agents_environment_judges_where_nobody_else_does(heard: Heard, notes: list[str]) -> None:
+    assert heard.judged(Verdict()) == Verdict()
+    heard.hear([ToldOutcome(reward=0.5, ended=False)])
+    assert heard.judged(Verdict()) == Verdict()
+    heard.hear([ToldOutcome(reward=1, success=True, reason="Bought.")])
+    told = heard.judged(Verdict())
+    assert (told.success, told.reward, told.judge) == (True, 1.0, "agent")
+    assert told.reason.endswith("Bought.")
+    by_page = Verdict(success=False, judge="page")
+    assert heard.judged(by_page) == by_page
+    assert notes == [
+        "The agent's episode: reward 0.5.",
+        "The agent's episode: ended with success, reward 1. Bought.",
+    ]
+
+
+def test_an_agent_that_only_says_that_it_has_ended_is_not_judged_by_that(heard: Heard) -> None:
+    heard.hear([ToldOutcome(reason="It says that it has succeeded.")])
+    told = heard.judged(Verdict())
+    assert (told.success, told.reward, told.judge) == (None, None, "none")
+    assert told.reason == "It says that it has succeeded."

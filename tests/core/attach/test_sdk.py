@@ -5,10 +5,13 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import backstep_sdk
+import gymnasium
 import httpx2
 import pytest
+from backstep_sdk.browsergym import telling
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import StatusCode
 from starlette.applications import Starlette
@@ -21,11 +24,13 @@ from core.attach.told import (
     Told,
     ToldExemplars,
     ToldNote,
+    ToldOutcome,
     ToldPlan,
     ToldPolicy,
     ToldPolicyEnd,
     ToldRemedy,
     ToldState,
+    ToldStep,
 )
 
 
@@ -75,6 +80,8 @@ def say_everything() -> None:
     backstep_sdk.remedy("scroll down", for_action="click")
     backstep_sdk.exemplars(["one text", ("buy tea", "another text")])
     backstep_sdk.note("as expected")
+    backstep_sdk.step(3, "Buy it", (f"click({at})" for at in (1, 2)))
+    backstep_sdk.outcome(0.5, True, reason="Bought.", answer="tea")
     with backstep_sdk.policy("search", "tea"):
         pass
 
@@ -88,6 +95,8 @@ async def test_all_that_is_said_comes_in_its_order(listener: Listener) -> None:
         ToldRemedy(text="scroll down", for_action="click"),
         ToldExemplars(shown=("one text", ("buy tea", "another text"))),
         ToldNote(text="as expected"),
+        ToldStep(number=3, goal="Buy it", actions=("click(1)", "click(2)")),
+        ToldOutcome(reward=0.5, success=True, reason="Bought.", answer="tea"),
     ]
     assert isinstance(begun, ToldPolicy)
     assert (begun.name, begun.argument, begun.parent) == ("search", "tea", "")
@@ -98,6 +107,7 @@ def test_without_backstep_nothing_is_done_and_nothing_is_loaded(tmp_path) -> Non
     said = (
         "import sys, backstep_sdk as b\n"
         "b.state('s'); b.plan(['p']); b.remedy('r'); b.exemplars(['e']); b.note('n')\n"
+        "b.step(1, 'g', ['a']); b.outcome(1.0, True)\n"
         "with b.policy('p'): pass\n"
         "b.span_processor().force_flush()\n"
         "print('urllib.request' in sys.modules, 'opentelemetry' in sys.modules)"
@@ -260,3 +270,46 @@ async def test_spans_of_agents_and_tools_are_policies_and_what_they_say_is_noted
     ]
     assert "hits=3" in notes[1]
     assert max(map(len, notes)) < 2500
+
+
+class Corridor(gymnasium.Env[dict[str, Any], str]):
+    """An environment of five steps, of which each ``go`` is worth something; it ends at the second."""
+
+    def reset(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        self.gone = 0
+        return {"goal": "Go twice"}, {}
+
+    def step(self, action: str) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        self.gone += action == "go"
+        error = "" if action == "go" else f"There is no {action}."
+        return {"last_action_error": error}, float(action == "go"), self.gone == 2, action == "last", {}
+
+
+async def test_an_environment_says_its_steps_actions_rewards_and_end(listener: Listener) -> None:
+    def work(*actions: str) -> None:
+        environment = telling(Corridor())
+        environment.reset()
+        for action in actions:
+            environment.step(action)
+
+    goal = "Go twice"
+    await asyncio.to_thread(work, "go", "sing", "go")
+    assert listener.told == [
+        ToldStep(number=1, goal=goal),
+        ToldStep(number=1, goal=goal, actions=("go",)),
+        ToldOutcome(reward=1, ended=False),
+        ToldStep(number=2, goal=goal),
+        ToldStep(number=2, goal=goal, actions=("sing",)),
+        ToldNote(text="The action of step 2 of the environment failed: There is no sing."),
+        ToldStep(number=3, goal=goal),
+        ToldStep(number=3, goal=goal, actions=("go",)),
+        ToldOutcome(reward=2, success=True),
+    ]
+    listener.told.clear()
+    await asyncio.to_thread(work, "last")
+    assert listener.told[-1] == ToldOutcome(reward=0, success=False, reason="It was cut off after step 1.")
+
+
+def test_an_environment_is_left_as_it_is_where_backstep_is_not_attached() -> None:
+    environment = Corridor()
+    assert telling(environment) is environment

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.debugger.attach.service import AttachService
 from core.debugger.attach.views import AttachRequest, AttachView
+from core.debugger.snapshots import StepView
 from tests.gui.live.test_window import LiveWindow
 from tests.llm_server import LLMServer
 
@@ -57,6 +58,28 @@ class AttachedWindow(LiveWindow):
         self.service.attach(AttachRequest(command=words, folder=str(self.folder), **more))  # type: ignore[arg-type]
         self.wait_until(lambda: self.view.running or bool(self.view.problem))
         self.wait_for("waiting")
+
+    def at_review_of(self, step: int) -> StepView:
+        """Return a step once it is under review and may be changed."""
+        self.wait_until(
+            lambda: (
+                (self.window.view.step, self.window.view.phase) == (step, "review")
+                and self.window.step_in_view.number == step
+                and self.window.action.editable
+            )
+        )
+        return self.window.step_in_view
+
+    def recorded(self, run: int, step: int) -> StepView:
+        """Show a stored step and return it."""
+        self.session.trace.show_step(run, step)
+        self.wait_until(
+            lambda: (
+                (self.window.step_in_view.run, self.window.step_in_view.number) == (run, step)
+                and not self.window.step_in_view.live
+            )
+        )
+        return self.window.step_in_view
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ the tests with their folder in BACKSTEP_ADAPTERS; without it they are skipped.
 """
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -22,8 +23,10 @@ __all__ = ["desk"]
 
 EXAMPLES = Path(__file__).parents[3] / "resources" / "examples"
 ENVIRONMENTS = os.environ.get("BACKSTEP_ADAPTERS", "")
-ADAPTERS = tuple(sorted(one.stem.removesuffix("_agent") for one in EXAMPLES.glob("*_agent.py")))
+ADAPTERS = tuple(sorted(one.stem.removesuffix("_agent") for one in EXAMPLES.glob("*_agent.*")))
 TASK = "shop/goal-004"
+CHOOSES = {"stagehand": "elementId"}
+"""What is in the replies that an agent goes by, where it asks several."""
 
 pytestmark = [
     pytest.mark.browser,
@@ -34,8 +37,13 @@ pytestmark = [
 
 def attach(desk: AttachedWindow, name: str) -> None:
     desk.session.agent.set_llm("rules")
-    python = Path(ENVIRONMENTS) / name / "bin" / "python"
-    desk.attach(command=(str(python), str(EXAMPLES / f"{name}_agent.py")), task=TASK)
+    environment = Path(ENVIRONMENTS) / name
+    program = next(EXAMPLES.glob(f"{name}_agent.*"))
+    if program.suffix == ".py":
+        command = (str(environment / "bin" / "python"), str(program))
+    else:  # Node looks for packages where the program is.
+        command = ("node", shutil.copy(program, environment))
+    desk.attach(command=command, task=TASK)
 
 
 def test_an_example_is_answered_to_success(desk: AttachedWindow, name: str) -> None:
@@ -68,7 +76,7 @@ def test_it_stops_at_an_action_has_its_reply_edited_and_goes_on_to_success(
     breakpoints.add(ActionChosen(action="type", text="shampoo"))
     breakpoints.add(LLMCall(when="after"))
     text, stopped = "", False
-    while "12.00" not in text:
+    while "12.00" not in text or CHOOSES.get(name, "") not in text:
         before = desk.window.view
         desk.trigger("run")
         desk.wait_until(lambda before=before: _halted(desk) and desk.window.view != before)
@@ -99,7 +107,7 @@ def test_killed_while_it_is_held_nothing_is_lost_and_no_process_is_left(
     BreakpointsService(desk.session).add(ActionChosen(action="click"))
     desk.trigger("run")
     desk.wait_until(lambda: "is about to be carried out" in desk.window.view.stopped_at)
-    started = [process for process, line in descendants().items() if f"{name}_agent.py" in line]
+    started = [process for process, line in descendants().items() if f"{name}_agent." in line]
     assert started
     for process in started:
         os.kill(int(process), signal.SIGKILL)
@@ -108,4 +116,4 @@ def test_killed_while_it_is_held_nothing_is_lost_and_no_process_is_left(
     steps = store.steps(store.runs()[0].run)
     store.close()
     assert [step.action for step in steps if step.action.startswith("type")]
-    desk.wait_until(lambda: not [line for line in descendants().values() if f"{name}_agent.py" in line])
+    desk.wait_until(lambda: not [line for line in descendants().values() if f"{name}_agent." in line])

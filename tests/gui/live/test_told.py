@@ -65,28 +65,6 @@ def policies(step: StepView) -> tuple[list[str], list[str]]:
     return [one.policy for one in step.stack.frames], [one.policy for one in step.stack.finished]
 
 
-def at_review_of(desk: AttachedWindow, step: int) -> StepView:
-    desk.wait_until(
-        lambda: (
-            (desk.window.view.step, desk.window.view.phase) == (step, "review")
-            and desk.window.step_in_view.number == step
-            and desk.window.action.editable
-        )
-    )
-    return desk.window.step_in_view
-
-
-def recorded(desk: AttachedWindow, run: int, step: int) -> StepView:
-    desk.session.trace.show_step(run, step)
-    desk.wait_until(
-        lambda: (
-            (desk.window.step_in_view.run, desk.window.step_in_view.number) == (run, step)
-            and not desk.window.step_in_view.live
-        )
-    )
-    return desk.window.step_in_view
-
-
 def check_first(step: StepView) -> None:
     """Check all that the first step shows."""
     assert (step.state.space, step.state.state, step.state.why) == ("agent", "start", "Nothing was pressed.")
@@ -114,9 +92,9 @@ def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
     assert policies(held)[0] == ["press", "work"]
     assert len(held.plan.subtasks) == 2  # Before the LLM is asked.
     desk.trigger("step")
-    check_first(at_review_of(desk, 1))
+    check_first(desk.at_review_of(1))
     desk.trigger("over")
-    third = at_review_of(desk, 3)
+    third = desk.at_review_of(3)
     assert policies(third) == (["finish", "work"], ["press"])
     assert third.stack.finished[0].steps == 2
     assert third.state.state == "pressed"
@@ -126,10 +104,10 @@ def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
     desk.wait_for("ended")
     run = desk.window.view.run
     assert run is not None
-    check_first(recorded(desk, run, 1))
-    assert policies(recorded(desk, run, 2)) == (["press", "work"], [])
-    assert policies(recorded(desk, run, 3)) == (["finish", "work"], ["press"])
-    assert policies(recorded(desk, run, 4)) == ([], ["work", "finish", "press"])
+    check_first(desk.recorded(run, 1))
+    assert policies(desk.recorded(run, 2)) == (["press", "work"], [])
+    assert policies(desk.recorded(run, 3)) == (["finish", "work"], ["press"])
+    assert policies(desk.recorded(run, 4)) == ([], ["work", "finish", "press"])
     store = desk.stored()
     notes = [line.text for line in store.log(run) if line.source == "agent"]
     states = [one.state for one in store.steps(run)]
@@ -143,11 +121,11 @@ def test_step_out_goes_on_until_the_policy_has_ended_and_step_into_stops_in_the_
 ) -> None:
     attached(desk, llm_server, tmp_path)
     desk.trigger("into")
-    at_review_of(desk, 1)
+    desk.at_review_of(1)
     desk.trigger("into")
-    assert policies(at_review_of(desk, 2))[0] == ["press", "work"]
+    assert policies(desk.at_review_of(2))[0] == ["press", "work"]
     desk.trigger("out")
-    assert policies(at_review_of(desk, 3))[0] == ["finish", "work"]
+    assert policies(desk.at_review_of(3))[0] == ["finish", "work"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +168,7 @@ def test_gone_back_to_a_step_it_has_said_everything_once(
     desk.wait_for("ended")
     run = desk.window.view.run
     assert run is not None
-    third = recorded(desk, run, 3)
+    third = desk.recorded(run, 3)
     desk.session.branches.go_back(run, 3)
     desk.wait_until(lambda: desk.window.view.run not in (None, run))
     desk.wait_for("waiting")
@@ -198,7 +176,7 @@ def test_gone_back_to_a_step_it_has_said_everything_once(
     assert branch is not None
     llm_server.say("Three")
     desk.trigger("step")
-    again = at_review_of(desk, 3)
+    again = desk.at_review_of(3)
     assert again.state == third.state
     assert again.plan == third.plan
     assert again.exemplars == third.exemplars
@@ -229,7 +207,7 @@ def test_a_built_in_agent_goes_on_without_what_only_the_other_agent_knows(
     desk.wait_until(lambda: desk.window.view.run not in (None, run))
     desk.wait_for("waiting")
     desk.trigger("step")
-    step = at_review_of(desk, 2)
+    step = desk.at_review_of(2)
     assert "press" not in policies(step)[0]
     assert step.plan.remedies == ()
 
@@ -264,9 +242,9 @@ def test_what_it_says_before_a_question_belongs_to_it_and_the_last_words_are_kep
     store.close()
     assert states == ["asking", "asking again", "asking again"]
     assert "Step 3: it is pressed" in notes
-    first = recorded(desk, run, 1)
+    first = desk.recorded(run, 1)
     assert (first.stack.frames, "backstep_sdk.policy" in first.stack.message) == ((), True)
-    assert [one.status for one in recorded(desk, run, 3).plan.subtasks] == ["done"]
+    assert [one.status for one in desk.recorded(run, 3).plan.subtasks] == ["done"]
     desk.session.branches.go_back(run, 2)
     desk.wait_until(lambda: desk.window.view.run not in (None, run))
     desk.wait_for("waiting")
@@ -326,12 +304,12 @@ def test_spans_of_an_async_agent_and_its_tool_are_policies_while_they_last(
     desk.attach(TRACED, url=page_file(tmp_path, BUTTONS))
     desk.wait_until(lambda: policies(desk.window.step_in_view)[0] == ["presser"])
     desk.trigger("step")
-    step = at_review_of(desk, 1)
+    step = desk.at_review_of(1)
     assert [(one.policy, one.argument) for one in step.stack.frames] == [("press", "Two"), ("presser", "")]
     desk.trigger("run")
     desk.wait_for("ended")
     assert desk.window.view.run is not None
-    last = recorded(desk, desk.window.view.run, 2)
+    last = desk.recorded(desk.window.view.run, 2)
     assert policies(last) == ([], ["presser", "press"])
 
 
@@ -340,7 +318,7 @@ def test_what_only_the_agent_can_do_is_refused_with_the_reason(
 ) -> None:
     attached(desk, llm_server, tmp_path)
     desk.trigger("step")
-    before = at_review_of(desk, 1)
+    before = desk.at_review_of(1)
     desk.window.plan.fire()
     desk.wait_until(lambda: "only the agent can try it" in desk.window.view.message)
     desk.session.agent.set_mechanism("policies", True)
@@ -351,6 +329,6 @@ def test_what_only_the_agent_can_do_is_refused_with_the_reason(
     desk.session.edits.ask_for("ForceState", {"state": "start"})
     desk.wait_until(lambda: "You said so" in desk.window.step_in_view.state.why)
     desk.trigger("step")
-    assert at_review_of(desk, 1).plan.remedies == before.plan.remedies
+    assert desk.at_review_of(1).plan.remedies == before.plan.remedies
     desk.trigger("run")
     desk.wait_for("ended")

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from core.attach.launched import LaunchedBrowser, LaunchedBrowsers
 from core.attach.page_acts import ActPart, read, searches
-from core.browser.host import BrowserHost
+from core.browser.host import BrowserHost, Engine
 
 _OWN = 1_000_000_000
 """From here on the numbers of messages are ours."""
@@ -58,6 +58,8 @@ class Emulation(NamedTuple):
 
     reason: str
     answer: "Callable[[AgentConnection, Message], Awaitable[Message]]"
+    engine: Engine | None = None
+    """Of which engine this holds; None for all."""
 
 
 class AgentConnection:

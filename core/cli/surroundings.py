@@ -4,11 +4,11 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from core.browser.chromium import ChromiumHost
+from core.browser.chromium import ChromiumHost, chromium_at
 from core.browser.host import BrowserHost
+from core.browser.screen import Screen
 from core.debugger.services import Services, open_services, user_llms
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
@@ -27,12 +27,17 @@ def in_browser(
     if settings.browser == "embedded":
         result: T = with_embedded(work, settings)
         return result
-    host = ChromiumHost(
-        str(Path(settings.browser).expanduser()),
+    return in_loop(work(chromium_of(settings, settings.browser)))
+
+
+def chromium_of(settings: Settings, name: str, screen: Screen | None = None) -> ChromiumHost:
+    """Return the installed Chromium that ``chromium`` or a path means; raises BrowserError where there is none."""
+    return ChromiumHost(
+        chromium_at(name),
         dialogs=settings.dialogs,
         profiles=str(data_folder() / "chromium-profiles"),
+        screen=screen,
     )
-    return in_loop(work(host))
 
 
 def in_loop(work: Awaitable[T]) -> T:

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from core.agent.loop import AgentRun
 from core.agent.presets import ATTACHED, Preset
 from core.attach.addresses import Addresses, environment_of
-from core.attach.bridge import AgentBridge, open_bridge
+from core.attach.bridge import AgentBridge
+from core.attach.clock import HeldClock
 from core.attach.program import AgentProgram, found_program
 from core.attach.replay import ProgramReplay
 from core.attach.run import AttachedRun
@@ -72,6 +73,8 @@ class AttachService(Service[AttachView]):
 
     async def _begin(self, request: AttachRequest) -> AgentBridge:
         """Serve addresses for an agent, in place of those of the last one."""
+        services = self.services
+        browser = services.browsers(request.browser)
         if request.command:
             found_program(request.command, _folder_of(request))
         await self._end()
@@ -79,10 +82,10 @@ class AttachService(Service[AttachView]):
             await asyncio.wait([self._ending])
         self.send(AttachView(request=request))
         self._lines.clear()
-        services = self.services
         self._folder = tempfile.TemporaryDirectory(prefix="attach-", ignore_cleanup_errors=True)
         llm = services.llms.routed(self.session.session.llm)
-        self._bridge = await open_bridge(services.host, lambda: llm.llm_for("agent"), Path(self._folder.name))
+        clock = HeldClock(Path(self._folder.name, "clock"))
+        self._bridge = AgentBridge(browser, lambda: llm.llm_for("agent"), clock)
         self._addresses = await self._bridge.start()
         return self._bridge
 
@@ -121,6 +124,7 @@ class AttachService(Service[AttachView]):
             request.seed,
             url=words[0],
             instruction=words[1],
+            browser=request.browser,
             make=partial(AttachedRun, attachment=self._bridge.attachment),
             preset=_preset_of(request),
         )
@@ -138,6 +142,7 @@ class AttachService(Service[AttachView]):
                 "fork with a preset (Ctrl+Shift+F) to have a built-in agent go on."
             )
         bridge = await self._begin(request)
+        await self.services.use_browser(request.browser)
 
         async def start() -> None:
             await self._start(request, row.instruction, self.services.tabs.current.playwright_page.url)

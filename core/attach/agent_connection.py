@@ -249,6 +249,8 @@ class AgentConnection:
                     self.launches.take(self.launched, tab)
                 node = await self._node(part.act.objects, session) if part.begins else 0
                 await self._on_act(ActMessage(self.tab_of(message), part, node))
+                if part.begins:
+                    self._shown = ""  # A person may have chosen another tab while it was held.
         except Swallowed:
             await self._answer(message, {})
         except Refused as refusal:

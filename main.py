@@ -36,7 +36,7 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     from core.cli.window import make_session
     from core.debugger.features import Features
 
-    session = make_session(settings, application.host, arguments)
+    session = make_session(settings, application.host, application.screen, arguments)
     return application.show_window(session, Features(session), arguments)
 
 

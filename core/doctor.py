@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from core.browser.host import runs_as_root
-from core.schema.errors import BackstepError, LLMError
+from core.schema.errors import BackstepError, BrowserError, LLMError
 from core.schema.record import Record
 from core.setup import display_problem
 from core.setup.libraries import missing_libraries, packages_for
@@ -263,19 +263,20 @@ def check_shared_memory(folder: Path = Path("/dev/shm")) -> CheckNote:
 
 def check_chromium(load: Load) -> CheckNote:
     """Look for an installed Chromium; it is optional unless the settings have one as the browser."""
-    from core.browser.chromium import find_chromium
+    from core.browser.chromium import chromium_at, find_chromium
 
     settings = _settings(load)
     chosen = settings.browser if settings is not None else "embedded"
     if chosen != "embedded":
-        path = shutil.which(os.path.expanduser(chosen))
-        if path is None:
-            return fail(f"The settings have {chosen} as the browser, and no program is there; correct them.")
+        try:
+            path = chromium_at(chosen)
+        except BrowserError as error:
+            return fail(f"The settings have {chosen} as the browser. {error}")
         return ok(f"{_version(path)} at {path}, as the settings say.")
     found = find_chromium()
     if found is None:
-        return ok("None found; it is optional (Debian package chromium), for run --browser PATH.")
-    return ok(f"{_version(found)} at {found}; it can be used with run --browser {found}.")
+        return ok("None found; it is optional (Debian package chromium), for --browser chromium.")
+    return ok(f"{_version(found)} at {found}; it can be used with --browser chromium.")
 
 
 def check_settings(load: Load) -> CheckNote:

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from core.browser.screen import Screen
 from core.debugger.features import FEATURES, Features
 from gui.live.engine import collect_garbage_here, loud_engine, prepare_engine, quiet_engine
 from gui.theme.theme import Choice
@@ -49,10 +50,15 @@ class Application:
         self._theme = theme
         self._garbage = collect_garbage_here()
         from gui.live.embedded_host import EmbeddedHost
+        from gui.live.live_area import LiveArea
         from gui.live.page_area import PageArea
+        from gui.live.screen_area import ScreenArea
 
-        self.area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
-        self.host = EmbeddedHost(self.area, endpoint, allowed_profiles)
+        embedded = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
+        self.host = EmbeddedHost(embedded, endpoint, allowed_profiles)
+        self.screen = Screen()
+        """Where another browser than the embedded one is shown."""
+        self.area = LiveArea(embedded, ScreenArea(self.screen))
 
     def show_window(self, session: "Session", features: Features, opening: "WindowArguments") -> int:
         """Show the window on a session until it is closed; returns the exit code."""
@@ -82,7 +88,7 @@ class Application:
         code = int(self._qt.exec())
         self._end(session.close())
         session.stop_worker()
-        self.area.close_pages()
+        self.area.embedded.close_pages()
         shiboken6.delete(window)
         loud_engine()
         return code

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 
 from core.attach.launched import LaunchedBrowser, LaunchedBrowsers
 from core.attach.page_acts import ActPart, read, searches
-from core.browser.host import BrowserHost
+from core.browser.host import BrowserHost, Engine
 
 _OWN = 1_000_000_000
 """From here on the numbers of messages are ours."""
@@ -58,6 +58,8 @@ class Emulation(NamedTuple):
 
     reason: str
     answer: "Callable[[AgentConnection, Message], Awaitable[Message]]"
+    engine: Engine | None = None
+    """Of which engine this holds; None for all."""
 
 
 class AgentConnection:
@@ -247,6 +249,8 @@ class AgentConnection:
                     self.launches.take(self.launched, tab)
                 node = await self._node(part.act.objects, session) if part.begins else 0
                 await self._on_act(ActMessage(self.tab_of(message), part, node))
+                if part.begins:
+                    self._shown = ""  # A person may have chosen another tab while it was held.
         except Swallowed:
             await self._answer(message, {})
         except Refused as refusal:

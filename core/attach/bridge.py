@@ -1,7 +1,6 @@
 """The addresses that one agent is given, and the server behind them."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.responses import Response
@@ -20,18 +19,17 @@ from core.browser.host import BrowserHost
 
 
 class AgentBridge:
-    """Serves an agent's addresses; made by `open_bridge`."""
+    """Serves an agent's addresses; the browser of `host` need not run yet."""
 
-    def __init__(
-        self, host: BrowserHost, endpoint: str, llm: Callable[[], Answerer], clock: HeldClock
-    ) -> None:
+    def __init__(self, host: BrowserHost, llm: Callable[[], Answerer], clock: HeldClock) -> None:
+        """`llm` gives who answers what is no question."""
         self.attachment = Attachment(clock)
 
         async def forward(path: str, body: dict[str, object] | None) -> Response:
             return await answer_beside(llm(), path, body)
 
         self._gateway = Gateway(self.attachment.on_question, forward)
-        self._proxy = BrowserProxy(host, endpoint, self.attachment.on_act)
+        self._proxy = BrowserProxy(host, self.attachment.on_act)
         self._telling = TellingAddress(self.attachment.on_told)
         routes = [
             Mount("/v1", self._gateway.app()),
@@ -58,11 +56,3 @@ class AgentBridge:
         await self._proxy.close()
         await self._server.close()
         self.attachment.clock.close()
-
-
-async def open_bridge(host: BrowserHost, llm: Callable[[], Answerer], folder: Path) -> AgentBridge:
-    """Return a bridge to the browser of `host`; raises UsageError where others cannot drive it, and OSError.
-
-    `llm` gives who answers what is no question; the file of the clock is made in `folder`.
-    """
-    return AgentBridge(host, await host.protocol_address(), llm, HeldClock(folder / "clock"))

@@ -2,7 +2,8 @@
 
 Any client of the DevTools protocol connects here (Playwright, Puppeteer,
 cdp-use); each gets a connection of its own to the engine, whose port stays
-secret. What the engine refuses, or dies of, is answered in `emulated`.
+secret. What the engine refuses, or dies of, is answered in `emulated`. A browser
+that was begun anew meanwhile is another engine: each connection asks for it.
 """
 
 import re
@@ -17,25 +18,28 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from core.attach.agent_connection import AgentConnection, OnAct, carry_out, connected
-from core.attach.emulated import EMULATED, chrome_version
+from core.attach.emulated import chrome_version, emulated_by
 from core.attach.launched import LaunchedBrowsers
 from core.browser.host import BrowserHost
+from core.schema.errors import BrowserError
 
 _ADDRESS = re.compile(r"^(ws|http)://[^/]+")
 Message = dict[str, Any]
+_GONE = (BrowserError, httpx2.HTTPError)
+"""What asking a browser raises that has ended."""
+_LONGEST_REASON = 120
+"""Letters of the reason that a socket is closed with."""
 
 
 class BrowserProxy:
     """Serves the engine's debugging address below ``/cdp/TOKEN`` of a server."""
 
-    def __init__(self, host: BrowserHost, endpoint: str, on_act: OnAct = carry_out) -> None:
-        """`endpoint` is the engine's own address, ``http://127.0.0.1:PORT``."""
+    def __init__(self, host: BrowserHost, on_act: OnAct = carry_out) -> None:
         self.host = host
         self.on_act = on_act
         self.token = secrets.token_urlsafe(24)
         self.connections: set[AgentConnection] = set()
         self.launches = LaunchedBrowsers(host)
-        self._endpoint = endpoint
         self._http = httpx2.AsyncClient(trust_env=False)
 
     @property
@@ -53,7 +57,10 @@ class BrowserProxy:
             WebSocketRoute("/devtools/{kind}/{id}", self._connect),
         ]
         # The stand-in for a launched browser connects here.
-        return Starlette(routes=[*routes, Mount("/launched/{begins}/{launch}", routes=routes)])
+        return Starlette(
+            routes=[*routes, Mount("/launched/{begins}/{launch}", routes=routes)],
+            exception_handlers=dict.fromkeys(_GONE, _not_there),
+        )
 
     async def close(self) -> None:
         """End the agents' connections."""
@@ -112,18 +119,22 @@ class BrowserProxy:
         return found
 
     async def _asked(self, path: str) -> Any:
-        return (await self._http.get(f"{self._endpoint}{path}")).json()
+        return (await self._http.get(f"{await self.host.protocol_address()}{path}")).json()
 
     # Connections
 
     async def _connect(self, socket: WebSocket) -> None:
         kind, id = socket.path_params["kind"], socket.path_params["id"]
-        engine = (await self._asked("/json/version"))["webSocketDebuggerUrl"]
+        try:
+            engine = (await self._asked("/json/version"))["webSocketDebuggerUrl"]
+            pages = f"{(await self.host.protocol_address()).replace('http', 'ws')}/devtools/page"
+            others = await self._pages_of_others()
+        except _GONE as error:
+            await socket.close(reason=str(error)[:_LONGEST_REASON])
+            return
         if kind == "page":
-            engine = _ADDRESS.sub(self._endpoint.replace("http", "ws"), f"ws://x/devtools/page/{id}")
-        others = await self._pages_of_others()
+            engine = f"{pages}/{id}"
         await socket.accept()
-        pages = f"{self._endpoint.replace('http', 'ws')}/devtools/page"
         launch, empty = socket.path_params.get("launch"), socket.path_params.get("begins") == "empty"
         launched = self.launches.enter(launch, empty=empty) if launch else None
         try:
@@ -134,7 +145,7 @@ class BrowserProxy:
                     self.host,
                     pages,
                     self.on_act,
-                    EMULATED,
+                    emulated_by(self.host.engine),
                     others,
                     self.launches,
                     page=id if kind == "page" else "",
@@ -148,6 +159,10 @@ class BrowserProxy:
         finally:
             if launch:
                 await self.launches.leave(launch)
+
+
+async def _not_there(request: Request, error: Exception) -> Response:
+    return PlainTextResponse(str(error) or "The browser does not answer.", 503)
 
 
 def _own(request: Request, url: str) -> str:

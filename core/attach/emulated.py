@@ -1,8 +1,8 @@
-"""What the embedded engine refuses, or dies of, and what a client of the protocol is answered instead.
+"""What an engine refuses, or dies of, or is the window's to do, and what a client of the protocol is answered instead.
 
-One table: a message, why it is not passed on, and what is done. What is not in
-it goes to the engine as it is. Measured with QtWebEngine 6.11 and Playwright
-1.65.
+One table: a message, why it is not passed on, what is done, and the engine that
+needs it. What is not in it goes to the engine as it is. Measured with
+QtWebEngine 6.11, Chromium 156 and Playwright 1.65.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from typing import Any
 
 from core.attach.agent_connection import AgentConnection, Emulation, Refused
 from core.browser.chromium import VIEWPORT
+from core.browser.host import Engine
 
 Message = dict[str, Any]
 CONTEXT = "BACKSTEP00000000000000000000000A"
@@ -21,8 +22,8 @@ _BLANK = "about:blank"
 
 
 def chrome_version(agent: str) -> str:
-    """Return the version of Chrome that a user agent names, such as 140.0.7339.225."""
-    found = re.search(r"\bChrome/([\d.]+)", agent)
+    """Return the version of Chrome that a user agent names, such as 140.0.7339.225, one without a window too."""
+    found = re.search(r"Chrome/([\d.]+)", agent)
     return found[1] if found else ""
 
 
@@ -163,11 +164,12 @@ async def _refuse_gesture(agent: AgentConnection, message: Message) -> Message:
 
 _BY_WINDOW = "tabs are the window's to open, close and show"
 _ENDS = "the engine ends at it (exit code 139)"
-_NO_CONTEXTS = "the engine has no browser contexts"
+_ONE_CONTEXT = "an agent has the clean profile that its run began with, and the engine has other ones"
 _NO_DOMAIN = "the engine has no such command"
+_QT: Engine = "QtWebEngine"
 
-EMULATED: dict[str, Emulation] = {
-    "Browser.getVersion": Emulation("the engine names our program in place of Chrome", _version),
+_EMULATED: dict[str, Emulation] = {
+    "Browser.getVersion": Emulation("the engine names our program in place of Chrome", _version, _QT),
     "Target.getTargets": Emulation(
         "pages that are no tabs of the window are none of the agent's", _list_targets
     ),
@@ -176,25 +178,30 @@ EMULATED: dict[str, Emulation] = {
     "Page.close": Emulation(_BY_WINDOW, _close_page),
     "Target.activateTarget": Emulation(_BY_WINDOW, _activate),
     "Page.bringToFront": Emulation(_BY_WINDOW, _activate),
-    "Target.createBrowserContext": Emulation(_NO_CONTEXTS, _create_context),
-    "Target.disposeBrowserContext": Emulation(_NO_CONTEXTS, _drop_context),
-    "Target.getBrowserContexts": Emulation(_NO_CONTEXTS, _contexts),
+    "Target.createBrowserContext": Emulation(_ONE_CONTEXT, _create_context),
+    "Target.disposeBrowserContext": Emulation(_ONE_CONTEXT, _drop_context),
+    "Target.getBrowserContexts": Emulation(_ONE_CONTEXT, _contexts),
     "Browser.setDownloadBehavior": Emulation("the window refuses downloads, and tells of them", _nothing),
     "Browser.grantPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.setPermission": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.resetPermissions": Emulation("the window refuses permissions, and tells of them", _nothing),
     "Browser.close": Emulation("the browser is the window's; one that was launched ends by itself", _nothing),
-    "Browser.getWindowForTarget": Emulation(_NO_DOMAIN, _window),
+    "Browser.getWindowForTarget": Emulation(_NO_DOMAIN, _window, _QT),
     "Emulation.setDeviceMetricsOverride": Emulation(
-        "the page keeps the size that it is shown in: a larger one would be cut off", _nothing
+        "the page keeps the size that it is shown in: a larger one would be cut off", _nothing, _QT
     ),
-    "Browser.setWindowBounds": Emulation(_NO_DOMAIN, _nothing),
-    "Storage.getCookies": Emulation(_NO_CONTEXTS, _cookies),
-    "Storage.setCookies": Emulation(_NO_CONTEXTS, _set_cookies),
-    "Storage.clearCookies": Emulation(_NO_CONTEXTS, _clear_cookies),
-    "Input.synthesizeScrollGesture": Emulation(_ENDS, _scroll),
-    "Input.synthesizeTapGesture": Emulation(_ENDS, _tap),
-    "Input.synthesizePinchGesture": Emulation(_ENDS, _refuse_gesture),
+    "Browser.setWindowBounds": Emulation(_NO_DOMAIN, _nothing, _QT),
+    "Storage.getCookies": Emulation(_ONE_CONTEXT, _cookies),
+    "Storage.setCookies": Emulation(_ONE_CONTEXT, _set_cookies),
+    "Storage.clearCookies": Emulation(_ONE_CONTEXT, _clear_cookies),
+    "Input.synthesizeScrollGesture": Emulation(_ENDS, _scroll, _QT),
+    "Input.synthesizeTapGesture": Emulation(_ENDS, _tap, _QT),
+    "Input.synthesizePinchGesture": Emulation(_ENDS, _refuse_gesture, _QT),
     "Page.handleJavaScriptDialog": Emulation("the window has answered by then", _nothing),
     "Page.crash": Emulation("a crashed page is no use to anybody", _nothing),
 }
+
+
+def emulated_by(engine: Engine) -> dict[str, Emulation]:
+    """Return how messages are answered in place of this engine, by their names."""
+    return {name: one for name, one in _EMULATED.items() if one.engine in (None, engine)}

@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Any, Literal
 
 from playwright.async_api import (
@@ -19,7 +20,17 @@ from playwright.async_api import (
 )
 
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
-from core.browser.host import MOST_TABS, end_process, profile_folder, profile_names, runs_as_root
+from core.browser.host import (
+    MOST_TABS,
+    Engine,
+    end_process,
+    free_port,
+    profile_folder,
+    profile_names,
+    runs_as_root,
+)
+from core.browser.screen import Screen
+from core.browser.screencast import Opened, Screencast
 from core.schema.errors import BrowserError, UsageError
 from core.schema.events import TabId
 from core.system.patience import within
@@ -49,6 +60,26 @@ def find_chromium() -> str | None:
     return next((path for name in _NAMES if (path := shutil.which(name))), None)
 
 
+def chromium_at(name: str) -> str:
+    """Return the path of the executable that is meant by a path, or by ``chromium``: the installed one.
+
+    Raises BrowserError where there is none.
+    """
+    if name != "chromium":
+        path = str(Path(name).expanduser())
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+        raise BrowserError(
+            f"There is no browser at {path}; give the path of an installed Chromium, or chromium, or embedded."
+        )
+    if (found := find_chromium()) is None:
+        raise BrowserError(
+            "No Chromium, Chrome or Edge is on the PATH; install one, such as by apt install chromium, "
+            "or give the path of its executable."
+        )
+    return found
+
+
 def chromium_arguments() -> list[str]:
     """Return what a Chromium is started with beside what Playwright gives it."""
     arguments = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
@@ -63,6 +94,8 @@ def chromium_arguments() -> list[str]:
 class ChromiumHost:
     """Chromium with a clean context an episode, driven as Playwright launches it."""
 
+    engine: Engine = "Chromium"
+
     def __init__(
         self,
         executable: str,
@@ -70,7 +103,10 @@ class ChromiumHost:
         dialogs: Literal["accept", "dismiss"] = "accept",
         profiles: str = "",
         headless: bool = True,
+        screen: Screen | None = None,
+        shared: bool = False,
     ) -> None:
+        """On a `screen` a person sees it, in a window. `shared` is one that others can drive too, as agents do."""
         self.name = executable
         self._executable = executable
         self._dialogs = dialogs
@@ -89,25 +125,35 @@ class ChromiumHost:
         self._processes: list[int] = []
         """The processes of the browsers that were started."""
         self._opening = asyncio.Lock()
+        self._screen = screen
+        self._shared = shared
+        self._screencast: Screencast | None = None
+        self._port = 0
+        """Where others can drive it; 0 where none can."""
 
     async def connect(self, playwright: Playwright) -> Any:
         """Launch the executable; raises BrowserError when it is not there or does not start."""
-        if not os.access(self._executable, os.X_OK):
-            raise BrowserError(
-                f"There is no browser at {self._executable}; "
-                "give the path of an installed Chromium, or embedded."
-            )
+        chromium_at(self._executable)
         self._playwright = playwright
+        arguments = chromium_arguments()
+        if self._shared:
+            # Playwright's own way to it stays the pipe.
+            self._port = free_port()
+            arguments.append(f"--remote-debugging-port={self._port}")
         try:
             self._browser = await playwright.chromium.launch(
                 executable_path=self._executable,
                 headless=self._headless,
-                args=chromium_arguments(),
+                args=arguments,
                 ignore_default_args=_NOT_FROM_PLAYWRIGHT,
             )
         except Error as error:
             raise BrowserError(f"{self._executable} did not start as a browser: {_said(error)}") from error
         self._processes = [await self._process_of(self._browser)]
+        await self._end_screencast()
+        if self._screen is not None:
+            self._browser.on("disconnected", lambda _: self._note_change())
+            self._screencast = Screencast(self._screen, self._opened, self.activate_tab)
         return self._Contexts(self)
 
     @staticmethod
@@ -136,9 +182,36 @@ class ChromiumHost:
             return await self._host._browser.new_browser_cdp_session()
 
     async def protocol_address(self) -> str:
-        raise UsageError(
-            "An agent of your own drives the embedded browser: start Backstep without --browser."
+        if not self._shared:
+            raise UsageError(f"{self.name} was not started for agents of your own to drive it.")
+        if not self._alive:
+            raise BrowserError("The browser has ended; go back to a step, or open the task anew.")
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def _alive(self) -> bool:
+        return self._browser is not None and self._browser.is_connected() and not self._profile_died
+
+    # On the screen
+
+    def _opened(self) -> Opened:
+        browser = self._context.browser if self._context is not None else self._browser
+        return Opened(
+            self._alive,
+            browser,
+            tuple(self._tabs),
+            self._current,
+            crashed=self._current in self._crashed,
         )
+
+    def _note_change(self) -> None:
+        if self._screencast is not None:
+            self._screencast.note_change()
+
+    async def _end_screencast(self) -> None:
+        screencast, self._screencast = self._screencast, None
+        if screencast is not None:
+            await screencast.close()
 
     async def open_profile(self, name: str | None) -> TabId:
         await self._close_context()
@@ -153,6 +226,7 @@ class ChromiumHost:
         self._context.on("page", self._on_page)
         page = self._context.pages[0] if self._context.pages else await self._context.new_page()
         self._current = await self._add(page)
+        self._note_change()
         return self._current
 
     async def _open_named(self, name: str, viewport: Any) -> BrowserContext:
@@ -181,6 +255,7 @@ class ChromiumHost:
         # A named profile has a browser process of its own; it may die alone.
         if context is self._context:
             self._profile_died = True
+            self._note_change()
 
     def profiles(self) -> tuple[str, ...]:
         return profile_names(self._profiles)
@@ -196,6 +271,7 @@ class ChromiumHost:
         assert self._context is not None
         page = await self._context.new_page()
         self._current = await self._add(page)
+        self._note_change()
         return self._current
 
     async def _add(self, page: Page) -> TabId:
@@ -221,6 +297,7 @@ class ChromiumHost:
             tab = await self._add(page)
         except Error:
             return
+        self._note_change()
         if opener is not None:
             self._current = tab
             told = f"The page opened a new tab at {shortened(page.url)}."
@@ -257,6 +334,7 @@ class ChromiumHost:
 
     def _on_crash(self, tab: TabId, page: Page) -> None:
         self._crashed.add(tab)
+        self._note_change()
 
     def _on_close(self, tab: TabId) -> None:
         index = next((i for i, (known, _) in enumerate(self._tabs) if known == tab), None)
@@ -266,11 +344,13 @@ class ChromiumHost:
         self._crashed.discard(tab)
         if self._current == tab and self._tabs:
             self._current = self._tabs[max(index - 1, 0)][0]
+        self._note_change()
         if tab != self._closing:
             self.events.tell("tab_closed", "A tab was closed by its page.", lambda: (tab, ""))
 
     async def activate_tab(self, tab: TabId) -> None:
         self._current = tab
+        self._note_change()
         page = self._page(tab)
         if page is None or page.is_closed() or tab in self._crashed or len(self._tabs) <= 1:
             return
@@ -303,8 +383,7 @@ class ChromiumHost:
     async def _keep_one(self) -> None:
         """Open an empty tab where a page has closed the last one."""
         async with self._opening:
-            alive = self._browser is not None and self._browser.is_connected() and not self._profile_died
-            if not self._tabs and self._context is not None and alive:
+            if not self._tabs and self._context is not None and self._alive:
                 await self._open_tab()
 
     async def replace_tab(self, tab: TabId) -> TabId:
@@ -332,6 +411,7 @@ class ChromiumHost:
         processes, self._processes = self._processes, []
         for process in processes:
             end_process(process)
+        self._note_change()
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
         return None
@@ -349,6 +429,9 @@ class ChromiumHost:
             del self._processes[1:]
 
     async def close(self) -> None:
+        await self._end_screencast()
+        if self._screen is not None:
+            self._screen.disconnect()
         await self._close_context()
         browser, self._browser = self._browser, None
         if browser is not None:

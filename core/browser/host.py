@@ -5,14 +5,16 @@ connects; nothing above knows which host it is.
 """
 
 import os
+import random
 import re
 import signal
+import socket
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from core.browser.floods import BrowserEvents
-from core.schema.errors import UsageError
+from core.schema.errors import BrowserError, UsageError
 from core.schema.events import TabId
 
 MOST_TABS = 30
@@ -35,11 +37,32 @@ def runs_as_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
+def free_port() -> int:
+    """Return a free port of 127.0.0.1 that stays free until a browser takes it; raises BrowserError.
+
+    The system gives out ports from 32768 (Linux) or 49152 upwards by itself:
+    one from below is taken only by who asks for just that one.
+    """
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise BrowserError("No free port was found for the browser's protocol; close other programs.")
+
+
+Engine = Literal["QtWebEngine", "Chromium"]
+
+
 class BrowserHost(Protocol):
     """A browser with tabs, reached over CDP."""
 
     name: str
     """``embedded`` or the path of the executable."""
+    engine: Engine
+    """Whose protocol it speaks: `core.attach.emulated` has what each cannot do."""
     events: BrowserEvents
     """What happens in the pages beside what was asked."""
 
@@ -48,7 +71,10 @@ class BrowserHost(Protocol):
         ...
 
     async def protocol_address(self) -> str:
-        """Return where others can drive the browser, as ``http://127.0.0.1:PORT``; raises UsageError where none can."""
+        """Return where others can drive the browser now, as ``http://127.0.0.1:PORT``.
+
+        Raises UsageError where none can, and BrowserError where the browser does not run.
+        """
         ...
 
     async def open_profile(self, name: str | None) -> TabId:

@@ -236,6 +236,13 @@ class Tabs:
         while self._seals:
             await self._seals.pop().take_off()
 
+    async def move_to(self, host: BrowserHost) -> None:
+        """Let go of the browser, and have the next profile be opened in another one; the page is gone meanwhile."""
+        async with self._replacing:
+            self.lost = "The page was in another browser, which was left."
+            await self._connection.end()
+            self.host, self._connection = host, Connection(host, self.log)
+
     async def close(self) -> None:
         """Let go of the browser; what is already gone is no error."""
         await self._connection.end()

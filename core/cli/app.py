@@ -30,6 +30,7 @@ from core.cli.options import (
     WebArenaFiles,
     environments_of,
     settings_with,
+    window_settings,
 )
 from core.cli.output import say
 from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
@@ -59,6 +60,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
+        browser: Browser = None,
         db: Database = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
@@ -72,7 +74,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             raise typer.Exit(EXIT_WORLD)
         from core.cli.window import WindowArguments
 
-        settings = settings_with(preset=preset, llm=llm, base_url=base_url, db=db)
+        settings = window_settings(preset=preset, llm=llm, base_url=base_url, browser=browser, db=db)
         arguments = WindowArguments(
             task=task or ("web/open" if url else DEFAULT_TASK),
             seed=seed,
@@ -100,6 +102,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         instruction: Instruction = "",
         llm: LLMName = None,
         base_url: BaseUrl = None,
+        browser: Browser = None,
         db: Database = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
@@ -112,7 +115,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         from core.cli.window import WindowArguments
         from core.debugger.attach.views import AttachRequest
 
-        settings = settings_with(llm=llm, base_url=base_url, db=db)
+        settings = window_settings(llm=llm, base_url=base_url, browser=browser, db=db)
         request = AttachRequest(
             command=tuple(command or ()),
             folder=str(Path.cwd()),

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from core.agent.presets import ATTACHED
 from core.agent.resources import agent_resources_of
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
@@ -299,4 +300,4 @@ def _measure(
             raise Interrupted("Interrupted.")
         return current
 
-    return in_browser(in_host, settings, with_embedded)
+    return in_browser(in_host, settings, with_embedded, shared=began.preset == ATTACHED.name)

@@ -40,7 +40,8 @@ MaxCost = Annotated[
     typer.Option("--max-cost", min=0.0001, help="US dollars, likewise; calls without a price do not count."),
 ]
 Browser = Annotated[
-    str | None, typer.Option("--browser", help="embedded, or the path of an installed Chromium.")
+    str | None,
+    typer.Option("--browser", help="embedded, chromium for the installed one, or the path of one."),
 ]
 EmbeddedProfiles = Annotated[
     list[str] | None,
@@ -75,6 +76,16 @@ def settings_with(**flags: Any) -> Any:
     from core.settings.settings import load_settings
 
     return load_settings(flags)
+
+
+def window_settings(**flags: Any) -> Any:
+    """Return the same for a window; raises BrowserError where the browser that it is to show is not there."""
+    settings = settings_with(**flags)
+    if settings.browser != "embedded":
+        from core.browser.chromium import chromium_at
+
+        chromium_at(settings.browser)
+    return settings
 
 
 def environments_of(

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from core.agent.branching import mechanism_of
-from core.agent.presets import bounds
+from core.agent.presets import ATTACHED, bounds
 from core.agent.resources import agent_resources_of
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
@@ -98,7 +98,7 @@ def fork_run(
                 on_restored=lambda restored: say(restored.sentence),
             )
 
-    report = in_browser(work, settings, with_embedded)
+    report = in_browser(work, settings, with_embedded, shared=preset == ATTACHED.name)
     _put_report(report, as_json=as_json)
     return report
 

@@ -4,11 +4,11 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from core.browser.chromium import ChromiumHost
+from core.browser.chromium import ChromiumHost, chromium_at
 from core.browser.host import BrowserHost
+from core.browser.screen import Screen
 from core.debugger.services import Services, open_services, user_llms
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
@@ -21,18 +21,36 @@ WithEmbedded: TypeAlias = Callable[[Callable[[BrowserHost], Awaitable[Any]], Set
 
 
 def in_browser(
-    work: Callable[[BrowserHost], Awaitable[T]], settings: Settings, with_embedded: WithEmbedded
+    work: Callable[[BrowserHost], Awaitable[T]],
+    settings: Settings,
+    with_embedded: WithEmbedded,
+    *,
+    shared: bool = False,
 ) -> T:
-    """Do the work in the browser that the settings name, and return what it returns."""
+    """Do the work in the browser that the settings name, and return what it returns.
+
+    `shared` is one that agents of the user's own can drive.
+    """
     if settings.browser == "embedded":
         result: T = with_embedded(work, settings)
         return result
-    host = ChromiumHost(
-        str(Path(settings.browser).expanduser()),
+    return in_loop(work(chromium_of(settings, settings.browser, shared=shared)))
+
+
+def chromium_of(
+    settings: Settings, name: str, screen: Screen | None = None, *, shared: bool = False
+) -> ChromiumHost:
+    """Return the installed Chromium that ``chromium`` or a path means; raises BrowserError where there is none.
+
+    `shared` is one that agents of the user's own can drive.
+    """
+    return ChromiumHost(
+        chromium_at(name),
         dialogs=settings.dialogs,
         profiles=str(data_folder() / "chromium-profiles"),
+        screen=screen,
+        shared=shared,
     )
-    return in_loop(work(host))
 
 
 def in_loop(work: Awaitable[T]) -> T:

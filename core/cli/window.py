@@ -1,9 +1,10 @@
 """What the window's session is made of, apart from the window."""
 
-from collections.abc import Awaitable
 from pathlib import Path
 
 from core.browser.host import BrowserHost
+from core.browser.screen import Screen
+from core.cli.surroundings import chromium_of
 from core.debugger.attach.views import AttachRequest
 from core.debugger.services import Services, open_services, user_llms
 from core.debugger.session import Session
@@ -29,13 +30,25 @@ class WindowArguments(Record):
     """The agent to attach, in place of opening a task."""
 
 
-def make_session(settings: Settings, host: BrowserHost, arguments: WindowArguments) -> Session:
-    """Return a session that opens its services once it is started; a file of tasks that is bad is no failure."""
+def make_session(
+    settings: Settings, embedded: BrowserHost, screen: Screen, arguments: WindowArguments
+) -> Session:
+    """Return a session that opens its services once it is started; a file of tasks that is bad is no failure.
 
-    def open_it() -> Awaitable[Services]:
-        return open_services(
+    Another browser than the embedded one is shown on `screen`.
+    """
+    hosts = {"embedded": embedded}
+
+    def host_of(name: str) -> BrowserHost:
+        wanted = name or settings.browser
+        if wanted not in hosts:
+            hosts[wanted] = chromium_of(settings, wanted, screen, shared=True)
+        return hosts[wanted]
+
+    async def open_it() -> Services:
+        return await open_services(
             settings,
-            host,
+            host_of(""),
             llms=user_llms(settings),
             environments=Environments(
                 task_files=arguments.task_files,
@@ -45,6 +58,7 @@ def make_session(settings: Settings, host: BrowserHost, arguments: WindowArgumen
                 strict=False,
             ),
             config=config_folder(),
+            browsers=host_of,
         )
 
     return Session(open_it)

@@ -285,11 +285,21 @@ class TaskCommands(SessionCommands):
         return run if run is self._current.run else None
 
     async def open_attached(
-        self, task: str, seed: int, *, url: str, instruction: str, make: MakeRun, preset: Preset
+        self,
+        task: str,
+        seed: int,
+        *,
+        url: str,
+        instruction: str,
+        browser: str,
+        make: MakeRun,
+        preset: Preset,
     ) -> AgentRun | None:
         """Open a task for an attached agent, whose run `make` makes, and return the run; None where it could not be."""
         return await self._openings.only(
-            lambda: self._open_run(task, seed, url, instruction, "", make=make, preset=preset)
+            lambda: self._open_run(
+                task, seed, url, instruction, "", browser=browser, make=make, preset=preset
+            )
         )
 
     async def _open(self, task_id: str, seed: int, url: str, instruction: str, profile: str) -> None:
@@ -305,6 +315,7 @@ class TaskCommands(SessionCommands):
         instruction: str,
         profile: str,
         *,
+        browser: str = "",
         make: MakeRun | None = None,
         preset: Preset | None = None,
     ) -> AgentRun | None:
@@ -323,6 +334,8 @@ class TaskCommands(SessionCommands):
             if await asyncio.to_thread(services.environments.refresh, task_id):
                 publisher.send_catalogue(services)
             task = services.environments.find(task_id, url=url, instruction=instruction)
+            if await services.use_browser(browser):
+                publisher.send_catalogue(services)  # It has other profiles.
             run = await open_run(
                 services.store,
                 services.world(task),

@@ -1,6 +1,7 @@
 """What a session works with: settings, tasks, the files agents go by, LLMs, trace and browser, and the current run."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,10 +39,27 @@ class Services:
     llms: LLMs
     gates: Gates
     store: TraceStore
-    host: BrowserHost
     tabs: Tabs
     config: Path
     """The folder of the user's own files, which go before the bundled ones."""
+    browsers: Callable[[str], BrowserHost]
+    """Gives a browser by its name (``embedded``, ``chromium``, a path; empty: the usual one); raises BrowserError."""
+
+    @property
+    def host(self) -> BrowserHost:
+        """The browser in use."""
+        return self.tabs.host
+
+    async def use_browser(self, name: str) -> bool:
+        """Have the next profile be opened in the browser of this name; returns whether it is another one than before.
+
+        Raises BrowserError.
+        """
+        host = self.browsers(name)
+        if host is self.host:
+            return False
+        await self.tabs.move_to(host)
+        return True
 
     def world(self, task: Task) -> World:
         """Return the browser and the environment for a run of this task."""
@@ -163,8 +181,12 @@ async def open_services(
     llms: LLMs,
     environments: Environments,
     config: Path,
+    browsers: Callable[[str], BrowserHost] | None = None,
 ) -> Services:
-    """Open the trace and connect to the browser; raises TraceError, DataError or BrowserError."""
+    """Open the trace and connect to the browser; raises TraceError, DataError or BrowserError.
+
+    `browsers` gives others by their names; without it there is only `host`.
+    """
     store = TraceStore.open(settings.database)
     tabs = Tabs(host)
     try:
@@ -181,9 +203,9 @@ async def open_services(
             llms=llms,
             gates=gates_of(config),
             store=store,
-            host=host,
             tabs=tabs,
             config=config,
+            browsers=browsers or (lambda name: host),
         )
         await tabs.start()
     except BaseException:

@@ -154,7 +154,7 @@ class FileSettings(Record):
     db: Path | None = None
     """The database; a relative path counts from the data folder."""
     browser: str = Field(default="embedded", min_length=1)
-    """``embedded``, or the path of an installed Chromium."""
+    """``embedded``, ``chromium`` for the installed one, or the path of one."""
     embedded_profiles: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Named profiles, with their logins, that the embedded browser may open: another user of the machine can drive it
     meanwhile."""

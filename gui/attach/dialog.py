@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
+    QComboBox,
     QCompleter,
     QDialog,
     QFileDialog,
@@ -61,6 +62,7 @@ class AttachDialog(QDialog):
         self.seed.setValue(request.seed)
         self.url.setText(request.url)
         self.instruction.setText(request.instruction)
+        self.browser.setEditText(request.browser)
 
     def offer_tasks(self, tasks: tuple[str, ...]) -> None:
         """Complete the names of tasks."""
@@ -78,6 +80,7 @@ class AttachDialog(QDialog):
             seed=self.seed.value(),
             url="" if task else self.url.text().strip(),
             instruction="" if task else self.instruction.text().strip(),
+            browser=self.browser.currentText().strip(),
         )
 
     @Slot(object)
@@ -120,6 +123,13 @@ class AttachDialog(QDialog):
         self.url.setPlaceholderText("The page to begin with; empty for a blank one")
         self.instruction = labelled(QLineEdit(self), "Instruction")
         self.instruction.setPlaceholderText("What it is to do, as BACKSTEP_TASK; most agents have their own")
+        self.browser = labelled(QComboBox(self, editable=True), "Browser")
+        self.browser.addItems(["embedded", "chromium"])
+        self.browser.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.browser.setEditText("")
+        field = self.browser.lineEdit()
+        assert field is not None
+        field.setPlaceholderText("As usual; embedded, chromium for the installed one, or the path of one")
         self.problem = NoteLabel("bad", parent=self)
         self.state = QLabel("", self)
         set_tone(self.state, "dim")
@@ -149,6 +159,7 @@ class AttachDialog(QDialog):
             ("Task", in_row(None, (self.task, 1), QLabel("Seed", self), self.seed, spacing=6)),
             ("URL", in_row(None, self.url)),
             ("Instruction", in_row(None, self.instruction)),
+            ("Browser", in_row(None, (self.browser, 1))),
         )
         for at, (name, content) in enumerate(rows):
             grid.addWidget(QLabel(name, self), at, 0)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QImageWriter
 
-from core.browser.host import end_process, name_problem, profile_names
+from core.browser.host import Engine, end_process, name_problem, profile_names
 from core.schema.errors import UsageError
 from core.schema.events import TabId
 from gui.live.page_area import PageArea
@@ -41,6 +41,7 @@ class EmbeddedHost:
     """QtWebEngine as browser host; make it in the GUI thread, use it from the worker's loop."""
 
     name = "embedded"
+    engine: Engine = "QtWebEngine"
 
     def __init__(self, area: PageArea, endpoint: str, allowed: Iterable[str] = ()) -> None:
         """`allowed` are the named profiles that may be opened."""

@@ -5,16 +5,14 @@ Importing this module loads nothing of Qt.
 
 import asyncio
 import os
-import random
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from core.browser.host import runs_as_root
-from core.schema.errors import BrowserError, Interrupted
+from core.browser.host import free_port, runs_as_root
+from core.schema.errors import Interrupted
 from core.system.garbage import GarbageCollector
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def prepare_engine() -> str:
     # The worker thread computes in Python while Qt serves the page: with the usual 5 ms a call from one
     # to the other waits that long.
     sys.setswitchinterval(0.0005)
-    port = _free_port()
+    port = free_port()
     address = f"http://127.0.0.1:{port}"
     flags = [
         os.environ.get("QTWEBENGINE_CHROMIUM_FLAGS", ""),
@@ -69,22 +67,6 @@ def prepare_engine() -> str:
     os.environ["QTWEBENGINE_REMOTE_DEBUGGING"] = f"127.0.0.1:{port}"
     os.environ["QTWEBENGINE_CHROMIUM_FLAGS"] = " ".join(flag for flag in flags if flag)
     return address
-
-
-def _free_port() -> int:
-    """Return a free port that stays free until the engine takes it, which is when its first page is made.
-
-    The system gives out ports from 32768 (Linux) or 49152 upwards by itself:
-    one from below is taken only by who asks for just that one.
-    """
-    for port in random.sample(range(20_000, 32_000), 100):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise BrowserError("No free port was found for the embedded browser's protocol; close other programs.")
 
 
 def quiet_engine() -> None:

@@ -28,23 +28,20 @@ from PySide6.QtWebEngineCore import (
     QWebEngineSettings,
 )
 from PySide6.QtWebEngineWidgets import QWebEngineView
-from PySide6.QtWidgets import QColorDialog, QLabel, QLineEdit, QStackedWidget, QTabBar, QToolTip, QWidget
+from PySide6.QtWidgets import QColorDialog, QStackedWidget, QToolTip, QWidget
 
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
-from core.browser.host import MOST_TABS, end_process, profile_folder, runs_as_root
+from core.browser.host import MOST_TABS, end_process, profile_folder
 from core.schema.events import BrowserEventKind, TabId
 from gui.live.memory import SpareMemory
-from gui.widgets.formats import as_read, cut
-from gui.widgets.layouts import in_column, in_row
-from gui.widgets.words import labelled, set_tone
+from gui.live.page_strip import MOST_OF_A_TIP, PageStrip
+from gui.widgets.layouts import in_column
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 _DRAW_MS = 100
 """Titles and addresses are drawn at most so often: pages change them without end."""
 _MOST_TITLES = 5000
 """How often pages may change their titles in a while: each change is told to all who follow the browser."""
-_TITLE, _TIP = 40, 500
-"""Letters of a title on its tab, and in the tool tip."""
 
 
 class WebPage(QWebEnginePage):
@@ -148,7 +145,7 @@ class WebView(QWebEngineView):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), shortened(self.toolTip(), _TIP), self)
+            QToolTip.showText(event.globalPos(), shortened(self.toolTip(), MOST_OF_A_TIP), self)
             return True
         return super().event(event)
 
@@ -171,8 +168,6 @@ class PageArea(QWidget):
 
     view_moved = Signal()
     """The current view lies elsewhere, or another one is current."""
-    address_entered = Signal(str)
-    """The person, who has the page, wants to go to this address."""
 
     def __init__(
         self, parent: QWidget | None = None, *, accept_dialogs: bool = True, profiles: str = ""
@@ -194,25 +189,12 @@ class PageArea(QWidget):
         self._drawing = QTimer(self, singleShot=True, interval=_DRAW_MS)
         self._drawing.timeout.connect(self._draw_names)
 
-        self._bar = QTabBar(self, documentMode=True, expanding=False, elideMode=Qt.TextElideMode.ElideRight)
-        self._bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectLeftTab)
-        self._bar.setAccessibleName("Tabs of the live page")
+        self._strip = PageStrip(self)
+        self._strip.address_entered.connect(self._on_address)
+        self._bar = self._strip.bar
         self._bar.currentChanged.connect(self._on_tab_chosen)
-        self._address = labelled(QLineEdit(self, readOnly=True), "Address of the live page")
-        self._address.setObjectName("address")
-        self._address.setPlaceholderText("No page is open: choose a task (Ctrl+N)")
-        self._address.returnPressed.connect(lambda: self.address_entered.emit(self._address.text()))
         self._stack = QStackedWidget(self)
-
-        self.no_sandbox = QLabel("No sandbox", self)
-        set_tone(self.no_sandbox, "bad")
-        self.no_sandbox.setToolTip(
-            "This page comes from the web, and runs without the browser's sandbox because Backstep was started as "
-            "root. A page that takes over the browser has the whole machine: run Backstep as another user."
-        )
-        self.no_sandbox.hide()
-        line = in_row(None, (self._address, 1), self.no_sandbox, margins=(8, 4, 8, 4), spacing=6)
-        in_column(self, self._bar, line, (self._stack, 1), spacing=0)
+        in_column(self, self._strip, (self._stack, 1), spacing=0)
 
     # What the host does with it, in the GUI thread
 
@@ -338,10 +320,14 @@ class PageArea(QWidget):
         """Return where the current web view lies inside this widget."""
         return QRect(self._stack.mapTo(self, self._stack.rect().topLeft()), self._stack.size())
 
+    def page_scale(self) -> float:
+        """Return how many pixels of this widget a CSS pixel of the page has."""
+        return 1.0
+
     def set_handed_over(self, on: bool) -> None:
         """Let the person choose addresses, files and tabs, or take that back."""
         self._handed_over = on
-        self._address.setReadOnly(not on)
+        self._strip.set_handed_over(on)
         policy = Qt.ContextMenuPolicy.DefaultContextMenu if on else Qt.ContextMenuPolicy.NoContextMenu
         for view in self._views():
             view.setContextMenuPolicy(policy)
@@ -420,10 +406,7 @@ class PageArea(QWidget):
         self._changed = False
         self._drawing.start()
         for index, view in enumerate(self._views()):
-            title = as_read(shortened(view.title(), _TIP))
-            if title and title != self._bar.tabToolTip(index):
-                self._bar.setTabText(index, cut(title, _TITLE).replace("&", "&&"))
-                self._bar.setTabToolTip(index, title)
+            self._strip.name_tab(index, view.title())
         current = self.current_view()
         if current is not None and current.url() != self._addressed:
             self._show_address()
@@ -431,13 +414,12 @@ class PageArea(QWidget):
     def _show_address(self) -> None:
         view = self.current_view()
         self._addressed = view.url() if view is not None else QUrl()
-        # Encoded, for letters of another script, or that run backwards, would make it look like another address.
-        url = shortened(self._addressed.toString(QUrl.ComponentFormattingOption.FullyEncoded))
-        self._address.setText("" if url == "about:blank" else url)
-        from_web = view is not None and view.url().scheme() in ("http", "https")
-        of_here = view is not None and view.url().host() in ("127.0.0.1", "localhost", "::1")
-        self.no_sandbox.setVisible(runs_as_root() and from_web and not of_here)
-        self._address.setCursorPosition(0)
+        self._strip.show_url(self._addressed)
+
+    @Slot(QUrl)
+    def _on_address(self, url: QUrl) -> None:
+        if (view := self.current_view()) is not None:
+            view.load(url)
 
     @Slot(QWebEngineDownloadRequest)
     def _on_download(self, request: QWebEngineDownloadRequest) -> None:

@@ -34,16 +34,21 @@ class Outline:
     label: QRectF | None = None
 
 
-def place(views: Sequence[OutlineView], room: QRectF, size: Callable[[str, bool], QSizeF]) -> list[Outline]:
+def place(
+    views: Sequence[OutlineView],
+    room: QRectF,
+    size: Callable[[str, bool], QSizeF],
+    scale: float = 1.0,
+) -> list[Outline]:
     """Return the outlines that lie in `room`, the chosen one first.
 
-    Boxes are moved by the corner of `room`. A number stands above its box at
+    Boxes are scaled, and moved by the corner of `room`. A number stands above its box at
     the left; where that is outside or taken, at the right, inside, or below.
     One that fits nowhere is left out rather than laid over another.
     """
     outlines: list[Outline] = []
     for view in sorted(views, key=lambda view: not view.chosen):
-        box = _rect(view.box).translated(room.topLeft())
+        box = _rect(view.box, scale).translated(room.topLeft())
         if box.intersects(room):
             text = f"{view.ref} next" if view.chosen else str(view.ref)
             outlines.append(Outline(view.ref, view.chosen, box, text))
@@ -77,8 +82,8 @@ def _spots(box: QRectF, label: QSizeF, room: QRectF) -> list[QRectF]:
     return [QRectF(x, y, width, height) for x, y in spots]
 
 
-def _rect(box: Box) -> QRectF:
-    return QRectF(box.x, box.y, box.width, box.height)
+def _rect(box: Box, scale: float) -> QRectF:
+    return QRectF(box.x * scale, box.y * scale, box.width * scale, box.height * scale)
 
 
 class _Taken:
@@ -103,7 +108,7 @@ class _Taken:
 
 
 class Overlay(QWidget):
-    """Draws `LivePageView.outlines` into `view_rect`; one CSS pixel is one widget pixel."""
+    """Draws `LivePageView.outlines` into `view_rect`; a CSS pixel is `scale` pixels of the widget."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -121,7 +126,14 @@ class Overlay(QWidget):
         self._picked: Box | None = None
         self._picked_label = ""
         self._handed_over = False
+        self._scale = 1.0
         theme.changed.connect(self.update)
+
+    def set_scale(self, scale: float) -> None:
+        """The page is shown larger or smaller than it is."""
+        if scale != self._scale:
+            self._scale = scale
+            self._place()
 
     def show_live_page(self, view: LivePageView) -> None:
         """Draw these outlines in place of the last."""
@@ -179,7 +191,7 @@ class Overlay(QWidget):
     def _paint_kept(self, painter: QPainter, visible: QRectF) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for box in self.kept:
-            frame = _rect(box).adjusted(-4.5, -4.5, 4.5, 4.5)
+            frame = _rect(box, self._scale).adjusted(-4.5, -4.5, 4.5, 4.5)
             if frame.intersects(visible):
                 painter.setPen(QPen(QColor("white"), 1.4))  # so that the dots are seen on any ground
                 painter.drawRect(frame)
@@ -205,7 +217,7 @@ class Overlay(QWidget):
             painter.drawText(outline.label, int(Qt.AlignmentFlag.AlignCenter), outline.text)
 
     def _paint_picked(self, painter: QPainter, box: Box) -> None:
-        frame = _rect(box)
+        frame = _rect(box, self._scale)
         colour = QColor(_PICKED)
         fill = QColor(colour)
         fill.setAlpha(50)
@@ -233,5 +245,5 @@ class Overlay(QWidget):
         return QSizeF(metrics.horizontalAdvance(text) + 8, metrics.height() + 1)
 
     def _place(self) -> None:
-        self.outlines = place(self._views, QRectF(self.rect()), self._label_size)
+        self.outlines = place(self._views, QRectF(self.rect()), self._label_size, self._scale)
         self.update()

@@ -30,8 +30,9 @@ _HINT_MS = 2500
 class PageStack(QWidget):
     """Stacks overlay, shield and cover over `page_area`.
 
-    `page_area` has `view_rect()`, where the web view lies in it, the signal
-    `view_moved`, and `set_handed_over(on)`.
+    `page_area` has `view_rect()`, where the page lies in it, and `page_scale()`,
+    how large a CSS pixel is there; the signal `view_moved` says that one of them
+    is another; and `set_handed_over(on)`.
     """
 
     handover_requested = Signal(bool)
@@ -64,7 +65,6 @@ class PageStack(QWidget):
         self.shield.refused.connect(self._on_refused)
         self.keys.refused.connect(self._on_refused)
         self.keys.tabbed.connect(self.focusNextPrevChild)
-        self.shield.pointed.connect(self.point_requested)
         self.shield.pointed.connect(self._on_pointed)
         self.shield.left.connect(lambda: self.overlay.show_picked(None))
         self.cover.back_requested.connect(self.back_requested)
@@ -206,12 +206,15 @@ class PageStack(QWidget):
         self._hint_timer.start()
 
     def _on_pointed(self, x: float, y: float, final: bool) -> None:
+        scale = self._area.page_scale()
+        self.point_requested.emit(x / scale, y / scale, final)
         if final:
             self.hint.hide()
 
     def _lay_out(self) -> None:
         rect: QRect = self._area.view_rect()
         rect = QRect(self._area.mapTo(self, QPoint(rect.x(), rect.y())), rect.size())
+        self.overlay.set_scale(self._area.page_scale())
         self.overlay.setGeometry(rect)
         self.shield.setGeometry(rect)
         self.cover.setGeometry(self.rect())

@@ -76,7 +76,7 @@ async def measured(host: BrowserHost, rounds: int, times: int) -> dict[str, tupl
 
         endpoint = await host.protocol_address()
         gateway = Gateway(ask, lambda path, body: answer_beside(llm, path, body))
-        proxy = BrowserProxy(host, endpoint)
+        proxy = BrowserProxy(host)
         server = AgentServer(Starlette(routes=[Mount("/v1", gateway.app()), Mount(proxy.path, proxy.app())]))
         await host.open_profile(None)
         await server.start()

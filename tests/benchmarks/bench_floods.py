@@ -132,7 +132,7 @@ def run_once(url: str, seconds: float, database: str) -> None:
     from PySide6.QtCore import QTimer
 
     opening = WindowArguments(task="miniwob/click-test", chosen=True)
-    session = make_session(settings, application.host, opening)
+    session = make_session(settings, application.host, application.screen, opening)
     figures: dict[str, object] = {}
     sampler = Sampler()
     state = {"phase": "start", "since": time.monotonic()}

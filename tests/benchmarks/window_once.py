@@ -58,7 +58,7 @@ def main() -> None:
     from PySide6.QtWidgets import QApplication
 
     opening = WindowArguments(task=task, seed=seed, chosen=True)
-    session = make_session(settings, application.host, opening)
+    session = make_session(settings, application.host, application.screen, opening)
     figures: dict[str, object] = {"stalls_ms": []}
     state = {"asked": False}
 

@@ -121,9 +121,13 @@ class DrawnPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.handed_over = False
+        self.scale = 1.0
         self.presses = 0
         self.keys: list[str] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def page_scale(self) -> float:
+        return self.scale
 
     def view_rect(self) -> QRect:
         return self.rect().adjusted(0, BAR, 0, 0)

@@ -16,7 +16,8 @@ from core.agent.loop import MakeRun
 from core.agent.presets import ATTACHED, Preset
 from core.attach.addresses import Addresses, environment_of
 from core.attach.attachment import Attachment
-from core.attach.bridge import AgentBridge, open_bridge
+from core.attach.bridge import AgentBridge
+from core.attach.clock import HeldClock
 from core.attach.program import AgentProgram, found_program
 from core.attach.replay import ProgramReplay, RecordedCall
 from core.attach.run import AttachedRun
@@ -133,16 +134,20 @@ class AttachedAgent:
         self._folder.cleanup()
 
 
+def check_agent(request: AttachRequest) -> None:
+    """Raise UsageError where there is no such program."""
+    if request.command:
+        found_program(request.command, _folder_of(request))
+
+
 async def open_agent(request: AttachRequest, host: BrowserHost, llm: Callable[[], Answerer]) -> AttachedAgent:
-    """Return an agent with its addresses; raises UsageError where there is no such program, and OSError.
+    """Return an agent with its addresses; the browser of `host` need not run yet. Raises BackstepError and OSError.
 
     `llm` gives who answers what is no question of its.
     """
-    if request.command:
-        found_program(request.command, _folder_of(request))
     folder = tempfile.TemporaryDirectory(prefix="attach-", ignore_cleanup_errors=True)
     try:
-        bridge = await open_bridge(host, llm, Path(folder.name))
+        bridge = AgentBridge(host, llm, HeldClock(Path(folder.name, "clock")))
         try:
             return AttachedAgent(request, bridge, await bridge.start(), folder)
         except BaseException:

@@ -11,7 +11,7 @@ from core.agent.loop import AgentRun
 from core.attach.attachment import HeldAct
 from core.attach.replay import RecordedCall
 from core.attach.run import AttachedRun
-from core.debugger.attach.agent import AttachedAgent, agent_of, open_agent
+from core.debugger.attach.agent import AttachedAgent, agent_of, check_agent, open_agent
 from core.debugger.attach.views import AttachRequest, AttachView, Hold
 from core.debugger.branching.branches import AgentReturn
 from core.debugger.commands import command
@@ -47,7 +47,13 @@ class AttachService(Service[AttachView]):
         try:
             task, seed, url, instruction = agent.task
             run = await self.session.tasks.open_attached(
-                task, seed, url=url, instruction=instruction, make=agent.make, preset=agent.preset
+                task,
+                seed,
+                url=url,
+                instruction=instruction,
+                browser=request.browser,
+                make=agent.make,
+                preset=agent.preset,
             )
             if run is None:
                 await self._end()
@@ -63,14 +69,15 @@ class AttachService(Service[AttachView]):
 
     async def _begin(self, request: AttachRequest) -> AttachedAgent:
         """Serve addresses for an agent, in place of those of the last one."""
+        browser = self.services.browsers(request.browser)
+        check_agent(request)
         await self._end()
         if self._ending is not None:
             await asyncio.wait([self._ending])
         self.send(AttachView(request=request))
         self._lines.clear()
-        services = self.services
-        llm = services.llms.routed(self.session.session.llm)
-        self._agent = agent = await open_agent(request, services.host, lambda: llm.llm_for("agent"))
+        llm = self.services.llms.routed(self.session.session.llm)
+        self._agent = agent = await open_agent(request, browser, lambda: llm.llm_for("agent"))
         agent.on_line, agent.on_end = self._on_line, self._on_program_end
         if not request.command:
             agent.attachment.clock.on_change = self._on_hold
@@ -87,7 +94,9 @@ class AttachService(Service[AttachView]):
     async def _lead_back(self, row: RunRow, setup: RunSetup, given: Sequence[RecordedCall]) -> AgentReturn:
         """Prepare to run the program of a run again, up to a step of it."""
         store = self.services.store
-        agent = await self._begin(agent_of(store, row))
+        request = agent_of(store, row)
+        agent = await self._begin(request)
+        await self.services.use_browser(request.browser)
         led = agent.leads_back(setup, store, row, self.services.tabs, given=given)
         return AgentReturn(setup=led, begun=self._brought_back, given_up=self._end)
 

@@ -19,6 +19,8 @@ class AttachRequest(Record):
     seed: int = 0
     url: str = ""
     instruction: str = ""
+    browser: str = ""
+    """``embedded``, ``chromium``, or the path of a Chromium; empty for the one that the window has usually."""
 
 
 class Hold(Record):

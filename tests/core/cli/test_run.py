@@ -203,6 +203,13 @@ def test_a_browser_that_is_not_there_has_the_code_3(cli, inside):
     assert "/nowhere/chromium" in done.err
 
 
+def test_a_window_is_not_opened_for_a_browser_that_is_not_there(inside, monkeypatch):
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    done = inside("attach", "--browser", "/nowhere/chromium", "--", "true")
+    assert (done.code, done.out) == (3, "")
+    assert "give the path of an installed Chromium" in done.err
+
+
 def test_a_damaged_database_has_the_code_3_and_stays_as_it_is(cli, inside):
     cli.db.write_bytes(b"this is no database" * 100)
     done = inside(*cli.run("--task", "miniwob/click-test-2"))

@@ -10,7 +10,11 @@ from core.debugger.attach.views import AttachRequest, AttachView
 from gui.attach.dialog import AttachDialog
 
 REQUEST = AttachRequest(
-    command=("python", "my agent.py"), folder="/home/me/agent", task="miniwob/click-test-2", seed=3
+    command=("python", "my agent.py"),
+    folder="/home/me/agent",
+    task="miniwob/click-test-2",
+    seed=3,
+    browser="chromium",
 )
 ADDRESSES = Addresses(
     llm="http://127.0.0.1:40123/v1",

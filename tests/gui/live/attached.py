@@ -45,6 +45,8 @@ class AttachedWindow(LiveWindow):
         self.folder = folder
         self.service = AttachService(self.session)
         self.view = AttachView()
+        self.browser = ""
+        """Where agents are attached, unless they say it."""
         self.service.changed.connect(self._keep)
 
     def _keep(self, view: AttachView) -> None:
@@ -55,7 +57,8 @@ class AttachedWindow(LiveWindow):
         program = self.folder / "agent.py"
         program.write_text(agent, encoding="utf-8")
         words = command or (sys.executable, str(program))
-        self.service.attach(AttachRequest(command=words, folder=str(self.folder), **more))  # type: ignore[arg-type]
+        asked: dict[str, object] = {"command": words, "folder": str(self.folder), "browser": self.browser}
+        self.service.attach(AttachRequest.model_validate(asked | more))
         self.wait_until(lambda: self.view.running or bool(self.view.problem))
         self.wait_for("waiting")
 

@@ -16,7 +16,6 @@ from core.attach.server import AgentServer
 from gui.live.page_area import PageArea
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
-from tests.gui.live.engine_plugin import ENDPOINT
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.browser
 @asynccontextmanager
 async def served(browser: Browsing, on_act: OnAct = carry_out) -> AsyncGenerator[str, None]:
     """Serve the browser address, and yield it."""
-    proxy = BrowserProxy(browser.host, ENDPOINT, on_act)
+    proxy = BrowserProxy(browser.host, on_act)
     server = AgentServer(Starlette(routes=[Mount(proxy.path, proxy.app())]))
     await server.start()
     try:
@@ -120,7 +119,7 @@ async def test_only_the_address_with_its_token_is_answered(browser: Browsing) ->
         wrong = address.rsplit("/", 1)[0]
         assert (await client.get(f"{wrong}/guessed/json/version")).status_code == 404
         listed = (await client.get(f"{address}/json/list")).json()
-        engine = ENDPOINT.partition("//")[2]
+        engine = (await browser.host.protocol_address()).partition("//")[2]
         assert all(engine not in one["webSocketDebuggerUrl"] for one in listed)
 
 

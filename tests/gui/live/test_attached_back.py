@@ -17,7 +17,7 @@ from core.schema.restore import Parted
 from core.trace.records import RunRow, StepRow
 from tests.core.browser.site import Site
 from tests.core.cli.conftest import CommandLine
-from tests.core.stage import page_file
+from tests.core.stage import need_chromium, page_file
 from tests.gui.live.attached import AGENT, AttachedWindow, desk
 from tests.gui.live.test_attached_agent import BUTTONS
 from tests.llm_server import LLMServer
@@ -182,7 +182,8 @@ def test_it_is_forked_and_bisected_without_a_window(
     assert (report["success"], report["steps"]) == (True, 1)
     for reply in ("ONE", "TWO", "done"):
         llm_server.say(reply)
-    bisecting = started(desk, llm_server, "bisect", run, "--at", 1, "--times", 3, "--llm", "test-model")
+    words = ("bisect", run, "--at", 1, "--times", 3, "--llm", "test-model", "--browser", need_chromium())
+    bisecting = started(desk, llm_server, *words)
     desk.wait_until(lambda: bisecting.poll() is not None)
     out, err = bisecting.communicate()
     assert bisecting.returncode == 0, err

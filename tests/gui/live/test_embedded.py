@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from core.schema.errors import BrowserError, UsageError
-from gui.live import page_area
+from gui.live import page_strip
 from gui.live.page_area import LEAVING, PageArea
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
@@ -77,18 +77,18 @@ def test_a_page_of_the_web_without_a_sandbox_says_so(
     monkeypatch: pytest.MonkeyPatch,
     as_root: bool,
 ) -> None:
-    monkeypatch.setattr(page_area, "runs_as_root", lambda: as_root)
+    monkeypatch.setattr(page_strip, "runs_as_root", lambda: as_root)
     browser.worker.run(browser.open(site.page("<p>here</p>")))
-    assert not area.no_sandbox.isVisible()
+    assert not area._strip.no_sandbox.isVisible()
     view = area.current_view()
     assert view is not None
     view.setHtml("<p>there</p>", QUrl("http://web.example/"))
     qtbot.waitUntil(
         lambda: area.findChild(QLineEdit, "address").text() == "http://web.example/", timeout=60_000
     )
-    assert area.no_sandbox.isVisible() == as_root
+    assert area._strip.no_sandbox.isVisible() == as_root
     browser.worker.run(browser.open(site.page("<p>here</p>")))
-    qtbot.waitUntil(lambda: not area.no_sandbox.isVisible(), timeout=60_000)
+    qtbot.waitUntil(lambda: not area._strip.no_sandbox.isVisible(), timeout=60_000)
 
 
 def test_the_question_before_leaving_is_told_from_a_confirm_by_the_words_of_qt() -> None:

@@ -9,6 +9,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.browser.chromium import ChromiumHost, chromium_at
+from core.browser.host import BrowserHost
+from core.browser.screen import Screen
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.services import Services, open_services
 from core.debugger.session import Session
@@ -16,11 +19,13 @@ from core.environments.registry import Environments
 from core.trace.store import TraceStore
 from gui.breakpoints.controller import BreakpointsController
 from gui.live.embedded_host import EmbeddedHost
+from gui.live.live_area import LiveArea
 from gui.live.page_area import PageArea
+from gui.live.screen_area import ScreenArea
 from gui.shell.main_window import MainWindow
 from tests.core.browser.hostile_pages import HOSTILE
 from tests.core.browser.site import Site
-from tests.core.stage import config_folder_in, llms_for, on, page_file, settings_for
+from tests.core.stage import config_folder_in, llms_for, need_chromium, on, page_file, settings_for
 from tests.gui.live.engine_plugin import ENDPOINT
 from tests.llm_server import LLMServer
 
@@ -36,23 +41,38 @@ class LiveWindow:
         self._qtbot = qtbot
         self.database = folder / "traces.db"
         self.area = PageArea()
-        host = EmbeddedHost(self.area, ENDPOINT)
+        self.screen = Screen()
+        self.chromium = ScreenArea(self.screen)
+        self.hosts: dict[str, BrowserHost] = {"": EmbeddedHost(self.area, ENDPOINT)}
         settings = settings_for(self.database, server.base_url)
         config = config_folder_in(folder / "config")
 
         async def open_it() -> Services:
             return await open_services(
-                settings, host, llms=llms_for(settings), environments=Environments(), config=config
+                settings,
+                self.hosts[""],
+                llms=llms_for(settings),
+                environments=Environments(),
+                config=config,
+                browsers=self.host_of,
             )
 
         self.session = Session(open_it)
         self.window = MainWindow(
-            self.session, self.area, QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat)
+            self.session,
+            LiveArea(self.area, self.chromium),
+            QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat),
         )
         self.breaks = BreakpointsController(self.window, BreakpointsService(self.session))
         self.window.resize(1280, 800)
         self.window.show()
         self.session.start()
+
+    def host_of(self, name: str) -> BrowserHost:
+        if name not in self.hosts:
+            path = need_chromium() if name == "chromium" else chromium_at(name)
+            self.hosts[name] = ChromiumHost(path, screen=self.screen, shared=True)
+        return self.hosts[name]
 
     def close(self) -> None:
         self.window.close()

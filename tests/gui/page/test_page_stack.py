@@ -90,6 +90,20 @@ def test_outlines_follow_a_view_that_moves(stack: PageStack, page):
     assert stack.shield.geometry() == stack.overlay.geometry()
 
 
+def test_outlines_and_pointing_follow_the_scale_of_a_page_that_is_shown_smaller(
+    stack: PageStack, page, qtbot: QtBot
+):
+    stack.overlay.show_live_page(samples.LIVE)
+    page.scale = 0.5
+    page.view_moved.emit()
+    buy = next(outline for outline in stack.overlay.outlines if outline.ref == 6)
+    assert (buy.box.x(), buy.box.y()) == (10, 60)
+    stack.set_pointing(True)
+    with qtbot.waitSignal(stack.point_requested) as asked:
+        qtbot.mouseClick(stack.shield, LEFT, pos=QPoint(15, 65))
+    assert asked.args == [30, 130, True]
+
+
 def test_outlines_let_the_mouse_through(stack: PageStack):
     stack.overlay.show_live_page(samples.LIVE)
     assert stack.childAt(stack.overlay.geometry().center()) is stack.shield

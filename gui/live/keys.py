@@ -1,0 +1,37 @@
+"""The names that Playwright has for keys, by Qt's."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+
+_NAMES: dict[int, str] = {
+    Qt.Key.Key_Return: "Enter",
+    Qt.Key.Key_Enter: "NumpadEnter",
+    Qt.Key.Key_Backtab: "Tab",
+    Qt.Key.Key_Left: "ArrowLeft",
+    Qt.Key.Key_Right: "ArrowRight",
+    Qt.Key.Key_Up: "ArrowUp",
+    Qt.Key.Key_Down: "ArrowDown",
+    Qt.Key.Key_PageUp: "PageUp",
+    Qt.Key.Key_PageDown: "PageDown",
+    **{
+        Qt.Key[f"Key_{name}"]: name
+        for name in (
+            *("Tab", "Backspace", "Delete", "Insert", "Escape", "Home", "End"),
+            *("Shift", "Control", "Alt", "Meta", "CapsLock"),
+            *(f"F{number}" for number in range(1, 13)),
+        )
+    },
+}
+_ASCII = range(0x20, 0x7F)
+
+
+def name_of(event: QKeyEvent) -> str:
+    """Return what Playwright calls a key; empty for one that it does not know, whose text is to be typed."""
+    if name := _NAMES.get(event.key()):
+        return name
+    text = event.text()
+    if len(text) == 1 and ord(text) in _ASCII:
+        return text
+    # With Control the text is none that is typed.
+    control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+    return chr(event.key()).lower() if control and event.key() in _ASCII else ""

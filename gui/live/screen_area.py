@@ -1,0 +1,136 @@
+"""The live page of an installed Chromium, which has no window of its own: its tabs, its address and its picture."""
+
+from PySide6.QtCore import QPoint, QRect, QUrl, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from core.browser.screen import ChooseTab, GoTo, Screen, ScreenPicture, ShownBrowser
+from gui.live.page_strip import PageStrip
+from gui.live.screen_view import ScreenView
+from gui.widgets.layouts import in_column
+from gui.widgets.relay import Relay
+from gui.widgets.words import ElidedLabel, NoteLabel, Paragraph, set_tone
+
+_WAITING = "Waiting for the first picture of the page…"
+_LIMITS = "Not shown: lists of choices (use the arrow keys), choosers of files and dates, menus."
+
+
+class ScreenArea(QWidget):
+    """Shows what is on a `Screen`, and tells it what the person does while the page is theirs."""
+
+    view_moved = Signal()
+    """The page lies elsewhere, or is larger or smaller than it was."""
+    running_changed = Signal(bool)
+    """Whether a browser is on the screen."""
+
+    def __init__(self, screen: Screen, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._screen = screen
+        self._shown = ShownBrowser()
+        self._addressed = ""
+        self._picture: ScreenPicture | None = None
+        self._strip = PageStrip(self)
+        self._strip.bar.currentChanged.connect(self._on_tab_chosen)
+        self._strip.address_entered.connect(lambda url: screen.put_in(GoTo(url.toString())))
+        self.problem = NoteLabel("bad", parent=self, margins=(10, 0, 10, 4))
+        self.limits = ElidedLabel(_LIMITS, self, tone="dim")
+        self.limits.setContentsMargins(10, 0, 10, 4)
+        self.limits.hide()
+        self.view = ScreenView(screen.put_in, self)
+        self.waiting = Paragraph(_WAITING, self.view)
+        self.waiting.setContentsMargins(12, 12, 12, 12)
+        set_tone(self.waiting, "dim")
+        self.view.moved.connect(self._on_moved)
+        self.view.watched.connect(self._on_watched)
+        in_column(self, self._strip, self.problem, self.limits, (self.view, 1), spacing=0)
+        for source, slot in (
+            (screen.changed, self._show),
+            (screen.drawn, self._draw),
+            (screen.copied, self._copy),
+        ):
+            Relay(source, parent=self).received.connect(slot)
+
+    @property
+    def shown(self) -> ShownBrowser:
+        """What is on the screen apart from the picture."""
+        return self._shown
+
+    def view_rect(self) -> QRect:
+        """Return where the page lies inside this widget."""
+        place = self.view.place()
+        return QRect(self.view.mapTo(self, place.topLeft()), place.size())
+
+    def page_scale(self) -> float:
+        """Return how many pixels of this widget a CSS pixel of the page has."""
+        return self.view.scale()
+
+    def set_handed_over(self, on: bool) -> None:
+        """Let the person's mouse and keys, and their choice of tabs and addresses, reach the page; or not."""
+        self._strip.set_handed_over(on)
+        self.limits.setVisible(on)
+        self.view.set_handed_over(on)
+
+    @Slot(object)
+    def _show(self, shown: ShownBrowser) -> None:
+        before, self._shown = self._shown, shown
+        if shown.current != before.current:
+            self._draw_current()
+        bar = self._strip.bar
+        bar.blockSignals(True)
+        if [one.tab for one in shown.tabs] != [bar.tabData(index) for index in range(bar.count())]:
+            while bar.count():
+                bar.removeTab(0)
+            for one in shown.tabs:
+                bar.setTabData(bar.addTab("New tab"), one.tab)
+        for index, one in enumerate(shown.tabs):
+            self._strip.name_tab(index, one.title)
+            if one.tab == shown.current:
+                bar.setCurrentIndex(index)
+                if one.url != self._addressed:
+                    self._addressed = one.url
+                    self._strip.show_url(QUrl(one.url))
+        bar.blockSignals(False)
+        self.problem.show_text(shown.problem)
+        self.view.set_live(not shown.problem)
+        self._tell_waiting()
+        if shown.running != before.running:
+            self.running_changed.emit(shown.running)
+
+    @Slot(object)
+    def _draw(self, picture: ScreenPicture) -> None:
+        if self.view.isVisible():
+            self._picture = picture
+            self._draw_current()
+
+    def _draw_current(self) -> None:
+        # The first picture of a tab may come before it is said to be current.
+        picture = self._picture
+        of_current = picture is not None and picture.tab == self._shown.current
+        self.view.show_picture(picture if of_current else None)
+        self._tell_waiting()
+
+    def _tell_waiting(self) -> None:
+        self.waiting.setVisible(not self.view.drawn and not self._shown.problem)
+
+    @Slot(object)
+    def _copy(self, text: str) -> None:
+        if text:
+            QGuiApplication.clipboard().setText(text)
+
+    @Slot(int)
+    def _on_tab_chosen(self, index: int) -> None:
+        if index >= 0:
+            self._screen.put_in(ChooseTab(self._strip.bar.tabData(index)))
+
+    @Slot()
+    def _on_moved(self) -> None:
+        self.waiting.setFixedWidth(self.view.width())
+        self.waiting.move(QPoint(0, 0))
+        self.view_moved.emit()
+
+    @Slot(bool)
+    def _on_watched(self, on: bool) -> None:
+        if not on:
+            self._picture = None
+        self._tell_waiting()
+        self._screen.watch(on)

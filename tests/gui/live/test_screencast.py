@@ -1,0 +1,256 @@
+"""An attached agent in an installed Chromium, which the window shows by its pictures."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtTest import QTest
+
+from core.browser.chromium import ChromiumHost
+from core.debugger.attach.views import AttachRequest
+from gui.live.screen_view import ScreenView
+from tests.core.stage import page_file
+from tests.gui.live.attached import AGENT, AttachedWindow, desk
+from tests.gui.live.test_attached_agent import steps_of
+from tests.llm_server import LLMServer
+
+__all__ = ["desk"]
+pytestmark = pytest.mark.browser
+
+GREEN, RED = QColor("#008040"), QColor("#c00000")
+PAGE = f"""
+<body style="margin: 0; background: {GREEN.name()}">
+<button style="margin: 100px; width: 200px; height: 80px"
+ onclick="document.body.style.background = '{RED.name()}'">One</button>
+<input aria-label="Name" style="position: absolute; left: 500px; top: 300px; width: 300px; height: 40px">
+"""
+
+
+def host_of(desk: AttachedWindow) -> ChromiumHost:
+    host = desk.hosts["chromium"]
+    assert isinstance(host, ChromiumHost)
+    return host
+
+
+def attach(desk: AttachedWindow, folder: Path, agent: str = AGENT, page: str = PAGE) -> ScreenView:
+    """Attach an agent to an installed Chromium, and return what shows it."""
+    desk.attach(agent, url=page_file(folder, page), instruction="Press.", browser="chromium")
+    desk.wait_until(lambda: desk.chromium.view.drawn)
+    return desk.chromium.view
+
+
+def shows(view: ScreenView, colour: QColor) -> bool:
+    """Return whether the page has this colour at its upper edge, as the window draws it."""
+    place = view.place()
+    seen = view.grab().toImage().pixelColor(place.center().x(), place.top() + 20)
+    return all(abs(a - b) < 12 for a, b in zip(seen.getRgb(), colour.getRgb(), strict=True))
+
+
+def gone(process: int) -> bool:
+    """Return whether a process has ended; one that nobody has waited for yet has."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return True
+    return state == "Z"
+
+
+def test_its_click_is_held_marked_in_the_picture_and_seen_once_it_is_let_go(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    llm_server.say("One")
+    llm_server.say("done")
+    view = attach(desk, tmp_path)
+    desk.wait_until(lambda: shows(view, GREEN))
+    desk.step_to_review()
+    desk.wait_until(lambda: any(one.chosen for one in desk.window.page.overlay.outlines))
+    (chosen,) = (one for one in desk.window.page.overlay.outlines if one.chosen)
+    assert chosen.box.x() == pytest.approx(100 * view.scale(), abs=1)
+    assert chosen.box.width() == pytest.approx(200 * view.scale(), abs=1)
+    overlay = desk.window.page.overlay
+    assert overlay.mapTo(desk.window, QPoint(0, 0)) == view.mapTo(desk.window, view.place().topLeft())
+    assert overlay.size() == view.place().size()
+    assert shows(view, GREEN)
+    desk.trigger("run")
+    desk.wait_for("ended")
+    desk.wait_until(lambda: shows(view, RED))
+    assert desk.chromium.shown.problem == ""
+    first, _ = steps_of(desk)
+    assert (first.target, first.outcome) == ('button "One"', "done")
+
+
+def click(desk: AttachedWindow, x: float, y: float) -> None:
+    """Click at a place of the page, through whatever lies over it in the window."""
+    view = desk.chromium.view
+    at = view.place().topLeft() + QPoint(round(x * view.scale()), round(y * view.scale()))
+    place = view.mapTo(desk.window, at)
+    target = desk.window.childAt(place)
+    assert target is not None
+    QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(desk.window, place))
+
+
+def test_a_person_clicks_types_and_pastes_once_the_page_is_handed_over(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    view = attach(desk, tmp_path)
+    click(desk, 200, 140)
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over)
+    assert desk.chromium.limits.isVisible()
+    assert shows(view, GREEN)
+    click(desk, 650, 320)
+    QTest.keyClicks(view, "Ada B")
+    QTest.keyClick(view, Qt.Key.Key_Backspace)
+    QGuiApplication.clipboard().setText("L\u00f8v")
+    QTest.keyClick(view, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    click(desk, 200, 140)
+    desk.wait_until(lambda: shows(view, RED))
+    desk.trigger("handover")
+    desk.wait_until(lambda: not desk.window.view.handed_over)
+    desk.wait_for("waiting")
+    typed, clicked = (step for step in steps_of(desk) if step.origin == "person")
+    assert (typed.target, clicked.target) == ('textbox "Name"', 'button "One"')
+    assert "Ada L\u00f8v" in typed.action
+
+
+def test_what_is_selected_in_the_page_is_copied_to_the_clipboard(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    view = attach(desk, tmp_path, page="<p>All of it</p>")
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over)
+    QGuiApplication.clipboard().setText("before")
+    for key in (Qt.Key.Key_A, Qt.Key.Key_C):
+        QTest.keyClick(view, key, Qt.KeyboardModifier.ControlModifier)
+    desk.wait_until(lambda: QGuiApplication.clipboard().text() == "All of it")
+
+
+OPENS_TABS = """
+import os
+from openai import OpenAI
+from playwright.sync_api import sync_playwright
+
+with sync_playwright() as playwright:
+    browser = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
+    page = browser.new_context().new_page()
+    page.set_viewport_size({"width": 600, "height": 900})
+    page.set_content("<title>Second</title><body style='background: #c00000'><button>Two</button>")
+    OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "Go on?"}])
+    page.get_by_role("button").click()
+    print(page.evaluate("innerWidth"), flush=True)
+"""
+
+
+def test_a_tab_that_it_opens_is_one_of_the_window_and_has_the_size_that_it_asks_for(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    llm_server.say("yes")
+    view = attach(desk, tmp_path, OPENS_TABS)
+    desk.step_to_review()
+    desk.trigger("step")
+    desk.wait_until(lambda: desk.window.view.step == 2 and desk.window.action.editable)
+    desk.wait_until(lambda: [one.title for one in desk.chromium.shown.tabs][1:] == ["Second"])
+    desk.wait_until(lambda: shows(view, RED) and view.place().width() < view.place().height())
+    desk.chromium._strip.bar.setCurrentIndex(0)
+    desk.wait_until(lambda: shows(view, GREEN))
+    desk.trigger("run")
+    desk.wait_for("ended")
+    desk.wait_until(lambda: not desk.view.running)
+    assert "600" in desk.view.output
+
+
+def test_a_page_that_does_not_answer_is_not_shown_as_if_it_did(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    attach(desk, tmp_path)
+
+    async def loop_for_a_while() -> None:
+        page = desk.session.services().tabs.current.playwright_page
+        await page.evaluate(
+            "setTimeout(() => { for (const end = Date.now() + 15000; Date.now() < end;); }) && 0"
+        )
+
+    desk.session.queue(loop_for_a_while())
+    desk.wait_until(lambda: "has not answered since" in desk.chromium.problem.text())
+    desk.wait_until(lambda: desk.chromium.problem.text() == "")
+
+
+def test_a_connection_that_stands_still_is_told(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    attach(desk, tmp_path)
+    driver = desk.session.services().tabs._connection._process.pid
+    os.kill(driver, signal.SIGSTOP)
+    desk.wait_until(lambda: "has not answered since" in desk.chromium.problem.text())
+    os.kill(driver, signal.SIGCONT)
+    desk.wait_until(lambda: desk.chromium.problem.text() == "")
+
+
+def test_pictures_come_only_while_they_can_be_seen_and_never_an_old_one(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    view = attach(desk, tmp_path)
+    desk.window.hide()
+    assert not view.drawn
+    desk.wait_until(lambda: host_of(desk)._screencast._session is None)
+    desk.window.show()
+    assert desk.chromium.waiting.isVisible()
+    desk.wait_until(lambda: shows(view, GREEN))
+    assert not desk.chromium.waiting.isVisible()
+
+
+def test_a_browser_that_is_killed_is_said_to_have_ended_and_another_task_begins_a_new_one(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    llm_server.say("One")
+    attach(desk, tmp_path)
+    (process,) = host_of(desk)._processes
+    os.kill(process, signal.SIGKILL)
+    desk.wait_until(lambda: "The browser has ended" in desk.chromium.problem.text())
+    desk.wait_until(lambda: not desk.view.running or desk.window.view.mode == "waiting")
+    desk.trigger("stop")
+    desk.wait_until(lambda: not desk.view.running)
+    llm_server.say("done")
+    view = attach(desk, tmp_path)
+    desk.wait_until(lambda: shows(view, GREEN))
+    assert desk.chromium.problem.text() == ""
+
+
+def test_no_process_is_left_once_the_window_is_closed_while_the_agent_is_held(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    llm_server.say("One")
+    attach(desk, tmp_path, f"import os; print(os.getpid(), flush=True)\n{AGENT}")
+    desk.step_to_review()
+    desk.wait_until(lambda: bool(desk.view.output))
+    processes = [*host_of(desk)._processes, int(desk.view.output[0])]
+    assert not any(map(gone, processes))
+    desk.window.close()
+    closing = desk.session.close()
+    desk.wait_until(closing.done)
+    desk.wait_until(lambda: all(map(gone, processes)))
+
+
+def test_without_such_a_browser_nothing_is_begun_and_it_says_what_to_do(
+    desk: AttachedWindow, tmp_path: Path
+) -> None:
+    desk.service.attach(AttachRequest(command=("python",), browser=str(tmp_path / "chromium")))
+    desk.wait_until(lambda: "There is no browser at" in desk.view.problem)
+    assert "give the path of an installed Chromium" in desk.view.problem
+    assert not desk.chromium.isVisible()
+
+
+def test_a_task_that_is_opened_next_is_in_the_usual_browser_again(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path: Path
+) -> None:
+    attach(desk, tmp_path)
+    (process,) = host_of(desk)._processes
+    desk.session.tasks.open("miniwob/click-test-2", 0)
+    desk.wait_until(lambda: desk.window.view.task == "miniwob/click-test-2")
+    desk.wait_for("waiting")
+    desk.wait_until(desk.area.isVisible)
+    assert not desk.chromium.isVisible()
+    desk.wait_until(lambda: gone(process))

@@ -6,12 +6,13 @@ import json
 from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from core.attach.launched import LaunchedBrowser, LaunchedBrowsers
 from core.attach.page_acts import ActPart, read, searches
+from core.attach.tab_names import NamedSocket
 from core.browser.host import BrowserHost, Engine
 
 _OWN = 1_000_000_000
@@ -67,7 +68,7 @@ class AgentConnection:
 
     def __init__(
         self,
-        agent: WebSocket,
+        agent: NamedSocket,
         engine: ClientConnection,
         host: BrowserHost,
         pages: str,
@@ -152,8 +153,14 @@ class AgentConnection:
 
     def told(self, target: Message) -> Message:
         """Return what the client is told of a target: of its pages, in which of its contexts they are."""
+        if target.get("type") == "page":
+            self.name(target["targetId"])
         context = self.launched.tabs.get(target["targetId"]) if self.launched is not None else None
         return {**target, "browserContextId": context} if context else target
+
+    def name(self, tab: str) -> None:
+        """Have the client know a tab by its name from now on."""
+        self._agent.names.name(tab)
 
     async def detach(self, tab: str) -> None:
         """Take a tab away from the client, as if it had been closed."""

@@ -20,6 +20,7 @@ from starlette.websockets import WebSocket
 from core.attach.agent_connection import AgentConnection, OnAct, carry_out, connected
 from core.attach.emulated import chrome_version, emulated_by
 from core.attach.launched import LaunchedBrowsers
+from core.attach.tab_names import NamedSocket, TabNames
 from core.browser.host import BrowserHost
 from core.schema.errors import BrowserError
 
@@ -40,6 +41,7 @@ class BrowserProxy:
         self.token = secrets.token_urlsafe(24)
         self.connections: set[AgentConnection] = set()
         self.launches = LaunchedBrowsers(host)
+        self._names = TabNames()
         self._http = httpx2.AsyncClient(trust_env=False)
 
     @property
@@ -83,18 +85,20 @@ class BrowserProxy:
     async def _others(self, request: Request) -> Response:
         launched = self.launches.find(request.path_params.get("launch", ""))
         kind, _, rest = request.path_params.get("kind", "").rstrip("/").partition("/")
+        tab = self._names.meant(rest)
         match kind:
             case "" | "list":
                 return JSONResponse(await self._targets(request))
             case "new":
                 tab = await self.launches.open_tab(launched) if launched else await self.host.open_tab()
-                opened = next((one for one in await self._targets(request) if one["id"] == tab), None)
-                return JSONResponse(opened or {"id": tab})
+                name = self._names.name(tab)
+                opened = next((one for one in await self._targets(request) if one["id"] == name), None)
+                return JSONResponse(opened or {"id": name})
             case "activate":
-                await self.host.activate_tab(rest)
+                await self.host.activate_tab(tab)
                 return PlainTextResponse("Target activated")
             case "close":
-                await self.host.close_tab(rest)
+                await self.host.close_tab(tab)
                 return PlainTextResponse("Target is closing")
             case "protocol":
                 return JSONResponse(await self._asked("/json/protocol"))
@@ -114,8 +118,10 @@ class BrowserProxy:
             if target["id"] in others or (launched and not await self.launches.sees(launched, target["id"])):
                 continue
             target.pop("devtoolsFrontendUrl", None)
-            target["webSocketDebuggerUrl"] = _own(request, target["webSocketDebuggerUrl"])
-            found.append(target)
+            if target["type"] == "page":
+                self._names.name(target["id"])
+            address = self._names.told(_own(request, target["webSocketDebuggerUrl"]))
+            found.append({**target, "id": self._names.told(target["id"]), "webSocketDebuggerUrl": address})
         return found
 
     async def _asked(self, path: str) -> Any:
@@ -124,7 +130,7 @@ class BrowserProxy:
     # Connections
 
     async def _connect(self, socket: WebSocket) -> None:
-        kind, id = socket.path_params["kind"], socket.path_params["id"]
+        kind, id = socket.path_params["kind"], self._names.meant(socket.path_params["id"])
         try:
             engine = (await self._asked("/json/version"))["webSocketDebuggerUrl"]
             pages = f"{(await self.host.protocol_address()).replace('http', 'ws')}/devtools/page"
@@ -140,7 +146,7 @@ class BrowserProxy:
         try:
             async with connected(engine) as link:
                 connection = AgentConnection(
-                    socket,
+                    NamedSocket(socket, self._names),
                     link,
                     self.host,
                     pages,

@@ -46,6 +46,7 @@ async def _create_target(agent: AgentConnection, message: Message) -> Message:
         # Clients want to hear that they are attached before they are answered.
         async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
             await agent.announced.wait_for(lambda: tab in agent.attached)
+    agent.name(tab)
     if url != _BLANK:
         await agent.ask_tab(tab, "Page.navigate", {"url": url})
     return {"targetId": tab}

@@ -11,15 +11,22 @@ LOOPBACK = re.compile(r"127\.0\.0\.1:\d+")
 _SHOWN = 12
 """Lines of a difference that are shown."""
 _PASSING = (
-    (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?"), "DATE"),
+    (
+        re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d[:-]\d\d(?:[:-]\d\d(?:[.,-]\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?"),
+        "DATE",
+    ),
     (re.compile(r"\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b"), "TIME"),
     (re.compile(r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"), "ID"),
     (re.compile(r"\b(?=[0-9A-Fa-f]*\d)[0-9A-Fa-f]{16,}\b"), "ID"),
     (re.compile(r"\bcall_[A-Za-z0-9_]+"), "ID"),
     (re.compile(r"/tmp/[^\s\"']+"), "PATH"),
     (re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|s|seconds)\b"), "SECONDS"),
+    (re.compile(r"\b\d+ total elements\b"), "ELEMENTS"),
 )
-"""What differs from one run of a program to the next: times, ids, temporary files."""
+"""What differs from one run of a program to the next: times, ids, temporary files.
+
+browser-use counts the elements by which it shows for a second what it clicks, too.
+"""
 
 
 def words_of(messages: Sequence[Message], tools: Iterable[Tool]) -> str:

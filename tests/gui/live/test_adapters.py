@@ -16,6 +16,7 @@ from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.breakpoints.kinds.problems import LLMCall
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.snapshots import EditText
+from core.trace.prompt_words import difference
 from tests.benchmarks.window_once import descendants
 from tests.gui.live.attached import AttachedWindow, desk
 
@@ -27,6 +28,7 @@ ADAPTERS = tuple(sorted(one.stem.removesuffix("_agent") for one in EXAMPLES.glob
 TASK = "shop/goal-004"
 CHOOSES = {"stagehand": "elementId"}
 """What is in the replies that an agent goes by, where it asks several."""
+NUMBERS_NODES = ("stagehand",)
 
 pytestmark = [
     pytest.mark.browser,
@@ -117,3 +119,30 @@ def test_killed_while_it_is_held_nothing_is_lost_and_no_process_is_left(
     store.close()
     assert [step.action for step in steps if step.action.startswith("type")]
     desk.wait_until(lambda: not [line for line in descendants().values() if f"{name}_agent." in line])
+
+
+def test_gone_back_to_a_step_it_comes_there_and_goes_on_to_success(desk: AttachedWindow, name: str) -> None:
+    if name in NUMBERS_NODES:
+        pytest.skip("Its names of elements are the engine's numbers of nodes, which our own reading moves.")
+    attach(desk, name)
+    desk.trigger("run")
+    desk.wait_for("ended")
+    run = desk.window.view.run
+    assert run is not None
+    store = desk.stored()
+    step = [one.number for one in store.steps(run) if one.action.startswith("click")][1]
+    store.close()
+    desk.session.branches.go_back(run, step)
+    desk.wait_until(lambda: desk.window.view.run not in (None, run))
+    desk.wait_for("waiting")
+    parted = desk.view.parted
+    assert parted is None, difference(parted.recorded, parted.asked)
+    assert desk.window.view.step == step
+    store = desk.stored()
+    restored = store.restored(desk.window.view.run)
+    store.close()
+    assert restored is not None
+    assert restored.verified, restored.sentence
+    desk.trigger("run")
+    desk.wait_for("ended")
+    assert desk.window.view.success is True, "\n".join(desk.view.output[-40:])

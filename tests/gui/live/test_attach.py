@@ -1,6 +1,7 @@
 """An agent's own Playwright, connected to the embedded browser through the browser address."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 
@@ -10,7 +11,7 @@ from playwright.async_api import Browser, Error, Page, async_playwright
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from core.attach.agent_connection import ActMessage, OnAct, Refused, Swallowed, carry_out
+from core.attach.agent_connection import ActMessage, OnAct, Refused, Swallowed, carry_out, connected
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.server import AgentServer
 from gui.live.page_area import PageArea
@@ -37,9 +38,9 @@ async def served(browser: Browsing, on_act: OnAct = carry_out) -> AsyncGenerator
 async def agent(browser: Browsing, on_act: OnAct = carry_out) -> AsyncGenerator[Browser, None]:
     """Connect a Playwright of an agent's own."""
     async with served(browser, on_act) as address, async_playwright() as playwright:
-        connected = await playwright.chromium.connect_over_cdp(address)
-        yield connected
-        await connected.close()
+        client = await playwright.chromium.connect_over_cdp(address)
+        yield client
+        await client.close()
 
 
 def page_of(connected: Browser) -> Page:
@@ -121,6 +122,44 @@ async def test_only_the_address_with_its_token_is_answered(browser: Browsing) ->
         listed = (await client.get(f"{address}/json/list")).json()
         engine = (await browser.host.protocol_address()).partition("//")[2]
         assert all(engine not in one["webSocketDebuggerUrl"] for one in listed)
+
+
+@in_browser
+async def test_tabs_have_names_that_are_the_same_for_whoever_does_the_same_again(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page("<iframe srcdoc='<p>inside'></iframe>")
+    names: list[list[str]] = []
+    for _ in range(2):
+        async with agent(browser) as connected:
+            second = await connected.contexts[0].new_page()
+            await second.goto(url)
+            assert await second.frame_locator("iframe").locator("p").inner_text() == "inside"
+            session = await connected.new_browser_cdp_session()
+            infos = (await session.send("Target.getTargets"))["targetInfos"]
+            pages = {one["targetId"]: one["url"] for one in infos if one["type"] == "page"}
+            names.append(sorted(pages))
+            (name,) = [one for one, shown in pages.items() if shown == url]
+            await session.send("Target.closeTarget", {"targetId": name})
+            assert len(await browser.tabs.list()) == 1
+    assert names[0] == names[1]
+    assert [one[-4:] for one in names[0]] == ["0001", "0002"]
+
+
+@in_browser
+async def test_a_tab_is_reached_by_its_name_at_an_address_of_its_own(browser: Browsing, site: Site) -> None:
+    async with served(browser) as address, httpx2.AsyncClient() as client:
+        (listed,) = (await client.get(f"{address}/json/list")).json()
+        assert listed["id"] == listed["webSocketDebuggerUrl"].rsplit("/", 1)[1]
+        assert listed["id"] not in await browser.host.tabs()
+        async with connected(listed["webSocketDebuggerUrl"]) as link:
+            await link.send(json.dumps({"id": 1, "method": "Page.getFrameTree"}))
+            answer = json.loads(await link.recv())
+        assert answer["result"]["frameTree"]["frame"]["id"] == listed["id"]
+        opened = (await client.put(f"{address}/json/new")).json()["id"]
+        assert opened[-4:] == "0002"
+        await client.get(f"{address}/json/close/{opened}")
+        assert len(await browser.host.tabs()) == 1
 
 
 BUTTON = "<button onclick=\"this.textContent = 'done'\">go</button><p>words"

@@ -1,0 +1,52 @@
+"""What an agent knows tabs by: the engine's ids are others each time, and some agents show them to their LLM.
+
+Tabs are counted as the agent hears of them, so that a program that does the
+same again hears the same. The id of a tab is that of its top frame, too: it is
+put in the place of the engine's wherever it stands in a message.
+"""
+
+from starlette.websockets import WebSocket
+
+from core.schema.events import TabId
+
+
+class TabNames:
+    """The names of the tabs of one agent."""
+
+    def __init__(self) -> None:
+        self._names: dict[TabId, str] = {}
+
+    def name(self, tab: TabId) -> str:
+        """Return the name of a tab, which it has from now on."""
+        return self._names.setdefault(tab, f"BACKSTEP{len(self._names) + 1:024}")
+
+    def told(self, text: str) -> str:
+        """Return a message to the agent with the names of tabs."""
+        for tab, name in self._names.items():
+            text = text.replace(tab, name)
+        return text
+
+    def meant(self, text: str) -> str:
+        """Return a message of the agent with the ids that the engine has."""
+        if "BACKSTEP" not in text:
+            return text
+        for tab, name in self._names.items():
+            text = text.replace(name, tab)
+        return text
+
+
+class NamedSocket:
+    """An agent's connection, on which tabs go by their names."""
+
+    def __init__(self, socket: WebSocket, names: TabNames) -> None:
+        self.names = names
+        self._socket = socket
+
+    async def receive_text(self) -> str:
+        return self.names.meant(await self._socket.receive_text())
+
+    async def send_text(self, text: str) -> None:
+        await self._socket.send_text(self.names.told(text))
+
+    async def close(self) -> None:
+        await self._socket.close()

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -34,6 +34,7 @@ from core.cli.options import (
 )
 from core.cli.output import say
 from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
+from core.settings.settings import Settings
 from core.setup import display_problem, run_tests
 from core.trace.exports.registry import FORMATS
 
@@ -49,6 +50,23 @@ FORMAT_NAMES = ", ".join(one.name for one in FORMATS)
 def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> typer.Typer:
     """Build the command line over the two things that need Qt."""
     app = typer.Typer(add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False)
+
+    def show_window(
+        settings: Settings, tasks_file: TaskFiles, webarena: WebArenaFiles, **opening: Any
+    ) -> NoReturn:
+        """Show the window until it is closed; raises typer.Exit."""
+        problem = display_problem()
+        if problem:
+            say(problem)
+            raise typer.Exit(EXIT_WORLD)
+        from core.cli.window import WindowArguments
+
+        arguments = WindowArguments(
+            task_files=tuple(path.absolute() for path in tasks_file or ()),
+            webarena=tuple(path.absolute() for path in webarena or ()),
+            **opening,
+        )
+        raise typer.Exit(open_window(arguments, settings))
 
     @app.callback(invoke_without_command=True)
     def window(
@@ -68,14 +86,11 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         """Open the window on a task, ready to step."""
         if context.invoked_subcommand is not None:
             return
-        problem = display_problem()
-        if problem:
-            say(problem)
-            raise typer.Exit(EXIT_WORLD)
-        from core.cli.window import WindowArguments
-
         settings = window_settings(preset=preset, llm=llm, base_url=base_url, browser=browser, db=db)
-        arguments = WindowArguments(
+        show_window(
+            settings,
+            tasks_file,
+            webarena,
             task=task or ("web/open" if url else DEFAULT_TASK),
             seed=seed,
             url=url,
@@ -83,10 +98,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             chosen=bool(task or url),
             preset=preset or "",
             llm=llm or "",
-            task_files=tuple(path.absolute() for path in tasks_file or ()),
-            webarena=tuple(path.absolute() for path in webarena or ()),
         )
-        raise typer.Exit(open_window(arguments, settings))
 
     @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
     def attach(
@@ -108,11 +120,6 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         webarena: WebArenaFiles = None,
     ) -> None:
         """Open the window and attach an agent of your own to its browser and to your LLM."""
-        problem = display_problem()
-        if problem:
-            say(problem)
-            raise typer.Exit(EXIT_WORLD)
-        from core.cli.window import WindowArguments
         from core.debugger.attach.views import AttachRequest
 
         settings = window_settings(llm=llm, base_url=base_url, browser=browser, db=db)
@@ -124,15 +131,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             url=url,
             instruction=instruction,
         )
-        arguments = WindowArguments(
-            task=task,
-            chosen=True,
-            llm=llm or "",
-            task_files=tuple(path.absolute() for path in tasks_file or ()),
-            webarena=tuple(path.absolute() for path in webarena or ()),
-            attach=request,
-        )
-        raise typer.Exit(open_window(arguments, settings))
+        show_window(settings, tasks_file, webarena, task=task, chosen=True, llm=llm or "", attach=request)
 
     @app.command()
     def tasks(as_json: AsJson = False, tasks_file: TaskFiles = None, webarena: WebArenaFiles = None) -> None:

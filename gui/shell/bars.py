@@ -139,6 +139,8 @@ class ToolBar(QToolBar):
             )
         self._show_choice(self.llm, view.llm, self._catalogue.llms, "Choose the LLM (Ctrl+Shift+M)")
         self.mechanisms.show_value(value_words(view.mechanisms), tooltip_words(view.mechanisms))
+        if view.attached:
+            self.mechanisms.show_value("none", "An attached agent has none of these mechanisms to switch")
         run = self._actions["run"]
         pausing = can_pause(view)
         run.setText("&Pause" if pausing else "&Run")

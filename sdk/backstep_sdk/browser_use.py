@@ -64,10 +64,10 @@ def _say_step(agent: Any, summary: Any, output: Any, number: int) -> None:
 
 
 def _name_of(page: Any) -> str:
-    """Return the title of a page, or its address without what is asked of it."""
+    """Return the title of a page, or its address without port and query."""
     url = urlsplit(page.url)
     # A page that has none yet is given a part of its address.
-    return page.title if page.title and page.title not in page.url else f"{url.netloc}{url.path}"
+    return page.title if page.title and page.title not in page.url else f"{url.hostname or ''}{url.path}"
 
 
 def _in_words(action: dict[str, Any]) -> str:

@@ -13,6 +13,8 @@ from gui.widgets.item_views import RIGHT, Index, RowDelegate
 from gui.widgets.origin import paint_chosen, paint_origin
 
 _MARK = 16
+_ACTION = 0.62
+"""The share of a step's row that is its action's, whatever stands at its right."""
 _TONES = {"success": "good", "no success": "bad", "error": "bad", "current": "agent"}
 _MOST = 200
 """Runs and steps that are remembered from one start to the next."""
@@ -53,7 +55,9 @@ class RunsDelegate(RowDelegate):
         digits = QFontMetrics(small).horizontalAdvance(str(max(99, row.number)))
         number = QRect(room.left() + 14, room.top(), digits + 2, room.height())
         self.write(painter, number, str(row.number), small, "dim", RIGHT)
-        width = self.write(painter, room, step_word(row), small, "bad" if failed else "dim", RIGHT)
+        beside = room.adjusted(round(room.width() * _ACTION), 0, 0, 0)
+        word = self.write(painter, beside, step_word(row), small, "bad" if failed else "dim", RIGHT)
+        width = min(word, beside.width())
         font = self.theme.text_font()
         font.setStrikeOut(struck)
         text = room.adjusted(14 + digits + 10, 0, -width - 8, 0)

@@ -42,7 +42,8 @@ def test_it_is_stepped_from_its_question_to_its_click_to_success(
     desk.attach(task="miniwob/click-test-2")
     assert desk.window.view.phase == "decide"
     assert llm_server.requests == []
-    assert (desk.window.view.attached, desk.window.tool_bar.preset.value) == (True, "none")
+    bar = desk.window.tool_bar
+    assert (desk.window.view.attached, bar.preset.value, bar.mechanisms.value) == (True, "none", "none")
     desk.step_to_review()
     assert str(desk.window.step_in_view.action.action).startswith("click [")
     desk.trigger("step")

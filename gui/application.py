@@ -65,6 +65,7 @@ class Application:
         import shiboken6
         from PySide6.QtCore import QSettings
 
+        from core.cli.window import print_addresses
         from gui.shell.main_window import MainWindow
         from gui.widgets.remembered import OpenedTask
 
@@ -80,6 +81,8 @@ class Application:
             task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction
         )
         if opening.attach is not None:
+            if not opening.attach.command:
+                print_addresses(features["attach"].changed)
             features["attach"].attach(opening.attach)
         else:
             window.tasks.open_task(task)

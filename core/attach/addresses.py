@@ -25,6 +25,16 @@ class Addresses(Record):
     sdk: str
     """Where `backstep_sdk` says what the agent says of itself."""
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables that tell them."""
+        return {
+            "OPENAI_BASE_URL": self.llm,
+            "OPENAI_API_KEY": self.key,
+            "BACKSTEP_CDP_URL": self.browser,
+            "BACKSTEP_SDK_URL": self.sdk,
+        }
+
 
 def environment_of(
     addresses: Addresses,
@@ -44,11 +54,8 @@ def environment_of(
         **stand_in.environment(told),
         # Last: what the agent has of that name goes before ours.
         "PYTHONPATH": os.pathsep.join((told["PYTHONPATH"], str(SDK))),
-        "OPENAI_BASE_URL": addresses.llm,
-        "OPENAI_API_KEY": addresses.key,
-        "BACKSTEP_CDP_URL": addresses.browser,
+        **addresses.variables,
         "PLAYWRIGHT_MCP_CDP_ENDPOINT": addresses.browser,
-        "BACKSTEP_SDK_URL": addresses.sdk,
         "BACKSTEP_TASK": instruction,
         "BACKSTEP_START_URL": url,
         "NO_PROXY": ",".join(dict.fromkeys((*beside, *_LOCAL))),

@@ -4,12 +4,14 @@ from pathlib import Path
 
 from core.browser.host import BrowserHost
 from core.browser.screen import Screen
+from core.cli.output import put
 from core.cli.surroundings import chromium_of
-from core.debugger.attach.views import AttachRequest
+from core.debugger.attach.views import AttachRequest, AttachView
 from core.debugger.services import Services, open_services, user_llms
 from core.debugger.session import Session
 from core.environments.registry import Environments
 from core.schema.record import Record
+from core.schema.signal import Signal
 from core.settings.settings import Settings, config_folder
 
 
@@ -62,3 +64,15 @@ def make_session(
         )
 
     return Session(open_it)
+
+
+def print_addresses(changed: Signal[AttachView]) -> None:
+    """Print what to tell an agent that is started elsewhere, once it can be told."""
+
+    def look(view: AttachView) -> None:
+        if view.addresses is not None:
+            changed.disconnect(look)
+            for name, value in view.addresses.variables.items():
+                put(f"export {name}={value}")
+
+    changed.connect(look)

@@ -30,7 +30,7 @@ class AttachController(FeatureController):
         self.parted: PartedDialog | None = None
         """That of an agent that went another way, once there was one."""
         self.patience = PatienceLabel(window.theme, window)
-        window.status.insertPermanentWidget(0, self.patience)
+        window.status.addPermanentWidget(self.patience)
         self.follow(service.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
         window.attach_requested.connect(self.open)

@@ -1,0 +1,79 @@
+"""The attach command: the window as a program, with an agent that is started elsewhere or by it."""
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable
+
+import httpx2
+import pytest
+
+from core.trace.store import TraceStore
+
+pytestmark = [pytest.mark.browser, pytest.mark.program]
+
+WAIT = 120
+ASKS = """
+import os
+from pathlib import Path
+from openai import OpenAI
+Path("pid").write_text(str(os.getpid()))
+OpenAI().chat.completions.create(model="m", messages=[{"role": "user", "content": "What?"}])
+"""
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.05)  # What another process does is told to nobody here.
+
+
+def alive(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_the_addresses_for_an_agent_elsewhere_are_printed_and_hold_until_the_window_ends(cli) -> None:
+    window = cli.start("attach")
+    assert window.stdout is not None
+    told = dict(re.fullmatch(r"export (\w+)=(.*)\n", window.stdout.readline()).groups() for _ in range(4))
+    assert set(told) == {"OPENAI_BASE_URL", "OPENAI_API_KEY", "BACKSTEP_CDP_URL", "BACKSTEP_SDK_URL"}
+    with httpx2.Client(trust_env=False) as client:
+        assert "Browser" in client.get(f"{told['BACKSTEP_CDP_URL']}/json/version").json()
+        models = f"{told['OPENAI_BASE_URL']}/models"
+        assert client.get(models).status_code == 401
+        key = {"Authorization": f"Bearer {told['OPENAI_API_KEY']}"}
+        assert client.get(models, headers=key).status_code == 200
+    window.send_signal(signal.SIGTERM)
+    window.communicate(timeout=WAIT)
+    with httpx2.Client(trust_env=False) as client, pytest.raises(httpx2.TransportError):
+        client.get(models)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_a_window_that_is_killed_takes_its_agent_with_it_and_loses_nothing(cli, llm_server) -> None:
+    program = cli.folder / "agent.py"
+    program.write_text(ASKS, encoding="utf-8")
+    window = cli.start("attach", "--llm", "test-model", "--", sys.executable, program)
+    pid = cli.folder / "pid"
+    until(lambda: pid.is_file() and bool(pid.read_text()))
+    agent = int(pid.read_text())
+    assert alive(agent)
+    window.kill()
+    window.communicate(timeout=WAIT)
+    until(lambda: not alive(agent))
+    store = TraceStore.open(cli.db)
+    try:
+        store.recover()
+        (run,) = store.runs()
+        assert (run.preset, run.outcome) == ("attached", "interrupted")
+        store.check()
+    finally:
+        store.close()
+    assert not os.path.exists(f"/proc/{agent}")

@@ -11,8 +11,9 @@ from typing import Any
 
 from core.agent.prompt_builder import exemplar_messages
 from core.agent.prompts import Prompts
-from core.schema.action import ACTIONS, parse_action, usage
+from core.schema.action import ACTIONS
 from core.schema.action_space import PermissibleAction
+from core.schema.action_text import parse_action, usage
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar
 

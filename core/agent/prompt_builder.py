@@ -17,7 +17,8 @@ from core.agent.spaces.reading import unseen
 from core.agent.state import RunState
 from core.llm.repair import ReplyFormat
 from core.llm.replies import as_json
-from core.schema.action import Action, parse_action
+from core.schema.action import Action
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, Exemplar
 from core.schema.messages import (

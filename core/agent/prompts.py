@@ -22,8 +22,8 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from core.schema.action import bracketed, usage
 from core.schema.action_space import PermissibleAction
+from core.schema.action_text import bracketed, usage
 from core.schema.errors import DataError
 from core.settings.user_file import near, read_text
 from core.storage.resources import RESOURCES

@@ -16,7 +16,7 @@ from core.llm.replies import read_lines
 from core.memory.files import read_exemplars, write_exemplars
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, DataError, UsageError
 from core.schema.messages import LLMReply
 from core.schema.task import Task

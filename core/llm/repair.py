@@ -14,18 +14,9 @@ from typing import Any, Literal, TypeAlias
 from pydantic import ValidationError
 
 from core.llm.replies import CUT, Written, WrittenCall, load_json, plain, read_json, read_lines, read_tools
-from core.schema.action import (
-    ACTION,
-    ACTIONS,
-    Action,
-    Named,
-    RefTarget,
-    parse_action,
-    parse_target,
-    usage,
-    written_name,
-)
+from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_target
 from core.schema.action_space import Parameter, ParameterType, Permissible, PermissibleAction
+from core.schema.action_text import parse_action, usage, written_name
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMReply, LLMRequest, Message
 from core.schema.record import Record

@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from core.schema.action import Action, Named, RefTarget, parse_action
+from core.schema.action import Action, Named, RefTarget
 from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMReply, ToolCall
 from core.schema.record import Record

@@ -10,7 +10,8 @@ from typing import Literal
 
 from core.llm.costs import count_tokens
 from core.sandbox.process import Parsed
-from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type, parse_action
+from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, Exemplar
 from core.schema.record import Record

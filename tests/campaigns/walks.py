@@ -20,8 +20,9 @@ from core.browser.checkpoints.strategies import retarget
 from core.browser.driver import TabDriver
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
-from core.schema.action import Action, parse_action
+from core.schema.action import Action
 from core.schema.action_space import Permissible
+from core.schema.action_text import parse_action
 from core.schema.element_identity import Marks, marks_of
 from core.schema.errors import BackstepError
 from core.schema.messages import LLMReply, LLMRequest, ToolCall

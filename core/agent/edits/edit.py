@@ -10,8 +10,9 @@ import tomlkit
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory
 from core.agent.state import RunState
-from core.schema.action import Action, parse_action
+from core.schema.action import Action
 from core.schema.action_space import Permissible
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.record import Record
 from core.schema.step import Phase

@@ -2,7 +2,7 @@
 
 from core.agent.edits.edit import Changed, EditContext, RunEdit, permissible_action
 from core.agent.state import RunState
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.step import Phase
 

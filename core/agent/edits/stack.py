@@ -3,7 +3,8 @@
 from core.agent.edits.edit import Changed, EditContext, RunEdit, TextEdit, as_toml, from_toml
 from core.agent.policies.stack import Frame, Refusal, place_of_page
 from core.agent.state import RunState
-from core.schema.action import Named, parse_action
+from core.schema.action import Named
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.messages import Turn
 from core.schema.record import Record

@@ -7,7 +7,8 @@ the brackets.
 import re
 from typing import Literal
 
-from core.schema.action import ACTIONS, escape_brackets, parse_action, split_brackets, usage
+from core.schema.action import ACTIONS, escape_brackets
+from core.schema.action_text import parse_action, split_brackets, usage
 from core.schema.errors import ActionSyntaxError
 from core.schema.record import Record
 

@@ -14,8 +14,9 @@ from pydantic import BeforeValidator, Field
 from core.agent.policies.call import Call, read_call
 from core.environments.webarena_config import SITES
 from core.llm.replies import read_lines
-from core.schema.action import ACTIONS, RefTarget, parse_action
+from core.schema.action import ACTIONS, RefTarget
 from core.schema.action_space import ParameterType
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, DataError
 from core.schema.messages import LLMReply
 from core.schema.pattern import Expression

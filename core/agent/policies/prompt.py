@@ -12,8 +12,9 @@ from core.agent.policies.call import STOP_USAGE, Call
 from core.agent.policies.file import Policy, PolicyExample
 from core.agent.policies.stack import Frame, Stack
 from core.llm.repair import ReplyFormat
-from core.schema.action import ACTIONS, RefTarget, Type, parse_action
+from core.schema.action import ACTIONS, RefTarget, Type
 from core.schema.action_space import Parameter, Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import Turn
 from core.schema.record import Record

@@ -8,8 +8,9 @@ from core.agent.spaces.file import Backup, SpaceState, StateSpace
 from core.agent.spaces.macros import filled
 from core.agent.spaces.reading import cut_to
 from core.llm.costs import count_tokens
-from core.schema.action import Action, parse_action
+from core.schema.action import Action
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionError, ActionSyntaxError
 from core.schema.observation import Observation
 from core.schema.progress import SetAside, SpaceMemory

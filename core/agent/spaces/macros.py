@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from core.agent.spaces.file import PLACEHOLDER, SpaceAction, SpaceState
 from core.agent.spaces.recognition import option_groups
 from core.browser.page import Page
-from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget, parse_action
+from core.schema.action import Action, Named, RefTarget, RoleTarget, XPathTarget
 from core.schema.action_space import Permissible
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionError, ActionSyntaxError
 from core.schema.observation import Observation, Ref
 from core.schema.progress import SetAside, SpaceMemory

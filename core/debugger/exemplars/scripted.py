@@ -21,7 +21,8 @@ from core.browser.host import BrowserHost
 from core.browser.sent_requests import Ask
 from core.browser.tabs import Tabs
 from core.environments.registry import Environments
-from core.schema.action import Action, FocusTarget, RefTarget, RoleTarget, Stop, parse_action
+from core.schema.action import Action, FocusTarget, RefTarget, RoleTarget, Stop
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionError, ActionSyntaxError, BackstepError, BrowserError, UsageError
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from core.schema.observation import Observation, Ref

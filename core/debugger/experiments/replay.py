@@ -12,8 +12,9 @@ from core.debugger.experiments.evaluation_records import ReplayResult
 from core.debugger.headless import ALLOW
 from core.environments.registry import Environments
 from core.memory.library.records import Provenance
-from core.schema.action import Action, RefTarget, RoleTarget, parse_action
+from core.schema.action import Action, RefTarget, RoleTarget
 from core.schema.action_space import Permissible
+from core.schema.action_text import parse_action
 from core.schema.element_identity import find_by_line
 from core.schema.errors import ActionError, DataError, NotInTraceError, UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep

@@ -7,7 +7,8 @@ from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.publisher import needs_action
 from core.llm.replies import as_json, as_lines, as_tool_call
-from core.schema.action import Action, parse_action
+from core.schema.action import Action
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.messages import LLMRequest
 

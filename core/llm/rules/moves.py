@@ -7,8 +7,9 @@ from typing import Any, Literal, NamedTuple
 
 from core.llm.rules.objective import Objective, understand
 from core.llm.rules.page import RulesPage
-from core.schema.action import ACTION, ACTIONS, Action, Backtrack, NewTrial, RefTarget, parse_action
+from core.schema.action import ACTION, ACTIONS, Action, Backtrack, NewTrial, RefTarget
 from core.schema.action_space import Permissible
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import PromptView, Turn
 from core.schema.observation import Element, Ref

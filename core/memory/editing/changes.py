@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from core.memory.editing.draft import put_in
-from core.schema.action import Action, RefTarget, RoleTarget, escape_brackets, parse_action
+from core.schema.action import Action, RefTarget, RoleTarget, escape_brackets
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.exemplar import Draft, DraftStep
 from core.schema.record import Record

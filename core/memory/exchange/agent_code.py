@@ -13,18 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from core.memory.exchange.plain_python import NotPlainError, PlainValues
-from core.schema.action import (
-    Action,
-    Click,
-    FocusTarget,
-    Hover,
-    Press,
-    RefTarget,
-    Select,
-    Type,
-    XPathTarget,
-    parse_action,
-)
+from core.schema.action import Action, Click, FocusTarget, Hover, Press, RefTarget, Select, Type, XPathTarget
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.record import Record
 from core.trace.imports.records import FaultyError

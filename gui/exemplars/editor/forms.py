@@ -11,7 +11,8 @@ from core.debugger.exemplars.editor.views import EditorView
 from core.memory.editing.changes import Shown, elements
 from core.memory.editing.draft import replaced
 from core.memory.editing.faults import Fault, place_of
-from core.schema.action import RefTarget, RoleTarget, parse_action
+from core.schema.action import RefTarget, RoleTarget
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import DraftStep
 from gui.exemplars.editor.fields import EditorTextField, Edits, LineField, LineMark, faults_at

@@ -6,8 +6,9 @@ from pydantic import ValidationError
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFormLayout, QFrame, QLabel, QLineEdit, QWidget
 
-from core.schema.action import ACTION, ACTIONS, Action, Named, parse_action, parse_target, usage
+from core.schema.action import ACTION, ACTIONS, Action, Named, parse_target
 from core.schema.action_space import Parameter, Permissible, PermissibleAction, PermissibleRow
+from core.schema.action_text import parse_action, usage
 from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Element, Ref
 from gui.panels.action.fields import ChoiceField, Field, FlagField, TargetField, field_for

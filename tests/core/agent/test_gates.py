@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from core.agent.gates import GATES, Gate, Gates, load_gates
-from core.schema.action import parse_action
 from core.schema.action_space import Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from core.schema.element_identity import RecordedInput
 from core.schema.errors import DataError
 from tests.core.stage import page_file

@@ -4,7 +4,7 @@ import pytest
 
 from core.agent.human_actions import HumanActions
 from core.browser.demonstration import HumanAction
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from tests.core.agent.traced import records, steps
 from tests.core.stage import page_file, ref_in
 from tests.llm_server import Reply, call

@@ -20,7 +20,7 @@ from core.browser.driver import TabDriver
 from core.browser.host import BrowserHost
 from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled
 from core.browser.tabs import Tabs
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.events import BrowserEvent
 from core.schema.observation import Element, Observation
 

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.observation import CleanObservation
 from core.schema.step import Abstracted, Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.schema.task import Verdict

@@ -11,7 +11,8 @@ from core.memory.files import ExemplarFiles
 from core.memory.index import ExemplarIndex
 from core.memory.retrieval import recall
 from core.sandbox.running import confinement, run_parser
-from core.schema.action import RefTarget, parse_action
+from core.schema.action import RefTarget
+from core.schema.action_text import parse_action
 from core.schema.exemplar import RecallSettings
 from tests.core.memory.parsers import parser_of
 from tests.core.memory.solvers import SOLVERS

@@ -19,10 +19,9 @@ from core.schema.action import (
     Stop,
     Type,
     XPathTarget,
-    parse_action,
     parse_target,
-    usage,
 )
+from core.schema.action_text import parse_action, usage
 from core.schema.errors import ActionSyntaxError
 
 ANY_TEXT = st.text() | st.text(alphabet='[]\\"=/ \n\tab01', max_size=12)

@@ -5,8 +5,8 @@ import pytest
 
 from core.agent.general_space import permissible_of
 from core.llm.json_schema import fits
-from core.schema.action import parse_action
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from tests.core.observations import element, observation, options
 
 PAGE = observation(

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from core.llm.repair import read_reply
 from core.llm.replies import as_json, as_lines, as_tool_call
-from core.schema.action import ACTION, ACTIONS, Named, parse_action
+from core.schema.action import ACTION, ACTIONS, Named
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.messages import LLMReply, LLMRequest, ToolCall
 from tests.core.schema.test_action import ANY_TEXT

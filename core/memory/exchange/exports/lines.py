@@ -9,7 +9,8 @@ import json
 from typing import Any
 
 from core.memory.files import line_of
-from core.schema.action import Named, parse_action
+from core.schema.action import Named
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Exemplar, ExemplarStep
 from core.trace.exports.atif import VERSION

@@ -25,7 +25,8 @@ from core.memory.exchange.records import (
     object_of,
     text_at,
 )
-from core.schema.action import ACTIONS, parse_action
+from core.schema.action import ACTIONS
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record

@@ -8,7 +8,8 @@ from core.agent.policies.call import Call, read_call, what_it_does
 from core.agent.policies.catalogue import Policies
 from core.agent.policies.stack import Refusal, StackLimits
 from core.llm.replies import read_lines
-from core.schema.action import Stop, Type, parse_action
+from core.schema.action import Stop, Type
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
 from core.schema.messages import LLMReply, Turn
 from tests.core.agent.policies.making import HERE, THERE, begun, pushed, write

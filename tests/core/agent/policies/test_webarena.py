@@ -11,7 +11,8 @@ from core.agent.policies.stack import Stack
 from core.agent.prompts import PROMPTS, Prompts
 from core.llm.repair import read_reply
 from core.llm.replies import as_json, as_tool_call
-from core.schema.action import Type, parse_action
+from core.schema.action import Type
+from core.schema.action_text import parse_action
 from core.schema.messages import LLMReply, LLMRequest
 from core.schema.observation import CleanObservation
 from tests.core.agent.policies.making import HERE

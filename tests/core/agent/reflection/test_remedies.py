@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.agent.reflection.remedies import RemedyEntry, RemedyStack, sorted_out
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 
 
 def entry(ref: int, step: int = 1) -> RemedyEntry:

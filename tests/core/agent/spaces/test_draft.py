@@ -3,7 +3,7 @@ import pytest
 from core.agent.spaces.draft import DraftPage, draft_space, group_pages
 from core.agent.spaces.file import read_space
 from core.agent.spaces.recognition import recognise_state
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.observation import Observation
 from tests.core.agent.spaces.pages import element, page
 

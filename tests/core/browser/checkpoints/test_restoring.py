@@ -12,7 +12,7 @@ from core.browser.checkpoints.strategies import (
     SameDocument,
     UrlWithStorage,
 )
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.observation import Observation
 from tests.core.browser.browsing import Browsing, in_browser

@@ -19,7 +19,7 @@ from core.browser.checkpoints.strategies import (
     UrlWithStorage,
     strategies_for,
 )
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.errors import ActionError, BrowserError, DataError
 from core.schema.observation import Element

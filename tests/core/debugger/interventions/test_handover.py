@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from tests.core.stage import on, page_file
 from tests.llm_server import Reply
 

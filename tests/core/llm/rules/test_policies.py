@@ -14,8 +14,9 @@ from core.agent.prompts import Prompts
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
 from core.llm.rules.facts import Facts
-from core.schema.action import Named, parse_action
+from core.schema.action import Named
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from core.schema.messages import LLMRequest, Message, PromptView, Turn
 from tests.core.llm.rules.pages import page_of, request_for
 

@@ -11,7 +11,7 @@ from core.agent.state import Budget
 from core.debugger.headless import RunReport, run_headless
 from core.llm.repair import read_reply
 from core.llm.rules import RulesLLM
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.messages import LLMRequest, Message, PromptView, Tool, Turn
 from tests.core.llm.rules.pages import page_of
 from tests.core.stage import Stage, llms_for

@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.memory.exchange.agent_code import MOST_ACTIONS, read_code, write_code
-from core.schema.action import Click, FocusTarget, Hover, Press, RefTarget, Type, XPathTarget, parse_action
+from core.schema.action import Click, FocusTarget, Hover, Press, RefTarget, Type, XPathTarget
+from core.schema.action_text import parse_action
 from core.trace.imports.records import FaultyError
 
 

@@ -10,7 +10,7 @@ from core.agent.policies.file import read_policy
 from core.agent.policies.step_import import policy_files
 from core.memory.exchange.reader import read_several
 from core.memory.exchange.records import ReadOptions, read_document
-from core.schema.action import parse_action
+from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, DataError
 from tests.core.memory.exchange.files import POLICY, SESSION, example, gym_step, read, record, saved, visited
 from tests.core.memory.making import ALL

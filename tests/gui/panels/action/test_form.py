@@ -3,8 +3,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from core.schema.action import Check, Click, Press, RefTarget, RoleTarget, Select, Stop, Type, parse_action
+from core.schema.action import Check, Click, Press, RefTarget, RoleTarget, Select, Stop, Type
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
+from core.schema.action_text import parse_action
 from gui.panels.action.fields import ChoiceField, FlagField, TargetField
 from gui.panels.action.form import ActionForm, same_action
 from tests.gui import samples

@@ -4,7 +4,8 @@ import pytest
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.memory.checks import check_actions, check_contrasts
-from core.schema.action import Named, parse_action
+from core.schema.action import Named
+from core.schema.action_text import parse_action
 from core.schema.errors import UsageError
 from tests.core.debugger.breakpoints.runs import SCENES
 from tests.core.stage import on, page_file, stop

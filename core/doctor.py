@@ -353,7 +353,8 @@ async def check_llm(load: Load) -> CheckNote:
     settings = _settings(load)
     if settings is None:
         return _UNREAD
-    from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
+    from core.llm.endpoint_check import check_endpoint
+    from core.llm.openai_compatible import OpenAICompatibleLLM
     from core.llm.registry import open_llms
     from core.settings.settings import config_folder
     from core.trace.replay_llm import ReplayLLM

@@ -24,7 +24,7 @@ from core.llm.limits import Limits, Meter
 from core.llm.openai_format import REASONING_MAX_TOKENS, Assembly, Dialect, estimate_prompt, own_limit
 from core.llm.repair import ReplyFormat
 from core.schema.errors import LLMError
-from core.schema.messages import LLM, LLMReply, LLMRequest, Retry, Sampling, ToolCall, Usage
+from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, ToolCall, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncAPIResponse, AsyncOpenAI
@@ -579,32 +579,3 @@ class OpenAICompatibleLLM:
 
 def _unread(words: str) -> str:
     return f"The server could not read what its model wrote: {words}" if words else ""
-
-
-_SHOWN = 5
-
-
-async def check_endpoint(llm: LLM) -> str:
-    """Return one line: reachable, which models and how long, or what is wrong and what to do.
-
-    Asks for the list of models only, where there is one; no prompt is sent and nothing is spent.
-    """
-    if not isinstance(llm, OpenAICompatibleLLM):
-        return f"{llm.name}: needs no server."
-    if not llm.lists_models:
-        return f"{llm.name}: {llm.server} lists no models; Test in the LLM settings asks it for a reply."
-    started = time.perf_counter()
-    try:
-        served = await llm.models()
-    except LLMError as error:
-        return f"{llm.name}: {error}"
-    milliseconds = (time.perf_counter() - started) * 1000
-    reached = f"{llm.name}: {llm.server} answers in {milliseconds:.0f} ms"
-    if served and llm.model not in served:
-        nearest = await asyncio.to_thread(nearest_model, llm.model, served)
-        return f"{reached}, but has no model {llm.model}; {nearest}."
-    if not served:
-        return f"{reached}, and lists no models."
-    others = [name for name in served if name != llm.model]
-    shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
-    return f"{reached} and has {llm.model}" + (f", beside {shown}." if others else ".")

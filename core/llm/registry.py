@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.llm.costs import Prices, load_prices
+from core.llm.endpoint_check import check_endpoint
 from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, Keys, azure_address, load_endpoints, origin
 from core.llm.honoured import HonouredFile
 from core.llm.limits import Limits, Meter
-from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
+from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry

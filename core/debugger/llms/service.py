@@ -9,9 +9,10 @@ from core.debugger.commands import command
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
 from core.debugger.service import Service
 from core.debugger.services import user_llms
+from core.llm.endpoint_check import check_endpoint
 from core.llm.endpoints import Keys, load_endpoints
 from core.llm.honoured import Honoured
-from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
+from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.probes import Prober, in_words
 from core.llm.registry import OPENAI_URL, open_llms
 from core.schema.errors import LLMError, UsageError

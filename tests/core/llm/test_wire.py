@@ -14,7 +14,8 @@ from pytest_httpserver import HTTPServer
 
 from core.llm import wire
 from core.llm.embedding import EndpointEmbedding
-from core.llm.openai_compatible import OpenAICompatibleLLM, check_endpoint
+from core.llm.endpoint_check import check_endpoint
+from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.openai_format import LONGEST_ARGUMENTS, LONGEST_TEXT, Assembly
 from core.llm.repair import read_reply
 from core.llm.replies import CUT, MOST_ACTIONS, load_json, plain

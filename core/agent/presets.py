@@ -18,6 +18,7 @@ from core.schema.messages import Purpose, Sampling
 from core.schema.record import Record
 from core.settings.user_file import UserFile, near
 from core.storage.resources import RESOURCES
+from core.trace.records import ATTACHED_NAME
 
 PRESETS = RESOURCES / "presets"
 
@@ -196,7 +197,7 @@ class Preset(PresetFile):
 
 
 ATTACHED = Preset(
-    name="attached",
+    name=ATTACHED_NAME,
     title="Attached",
     description="An agent of its own, which decides and acts by itself.",
     space="none",

@@ -25,6 +25,10 @@ RunOutcome = Literal[
 ]
 
 
+ATTACHED_NAME = "attached"
+"""The preset of runs that an attached agent carried out; the preset's text says which program it is."""
+
+
 class RunStart(Record):
     """What is known of a run when it begins."""
 

@@ -13,6 +13,7 @@ import zstandard
 
 from core.storage import compression
 from core.trace.database import TraceDatabase
+from core.trace.records import ATTACHED_NAME
 
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
 _TEXTUAL = re.compile(
@@ -103,11 +104,14 @@ class Copier:
             column = next(name for name, to in table.references.items() if to == "steps")
             where = f"{column} IN (SELECT id FROM steps WHERE run = ?)"
         order = ", ".join(f'"{name}"' for name in ([table.key] if table.key else table.columns[:2]))
-        return [
+        rows = [
             row
             for run in runs
             for row in self._source.rows(f"SELECT * FROM {table.name} WHERE {where} ORDER BY {order}", (run,))
         ]
+        # Going back starts the program that an attached agent is: none that a file names is ever started.
+        program = {"preset_text": None} if table.name == "runs" else {}
+        return [{**row, **(program if row.get("preset") == ATTACHED_NAME else {})} for row in rows]
 
     def _insert(self, table: Table, row: dict[str, Any]) -> None:
         values = {name: self._value(table, name, value) for name, value in row.items() if name != table.key}

@@ -8,11 +8,13 @@ from core.browser.checkpoints.page_state import PageState
 from core.browser.log.records import PageLog, RequestEntry
 from core.browser.recorded.exchange import Exchange, hash_of
 from core.browser.recorded.recorder import Taken
+from core.debugger.attach.agent import agent_of
 from core.schema.action import RefTarget, Type
 from core.schema.element_identity import ElementMark, RecordedInput
-from core.schema.errors import DataError
+from core.schema.errors import DataError, UsageError
 from core.schema.observation import Box, Element, Observation
 from core.schema.step import Acted, Observed, Reviewed
+from core.trace.records import ATTACHED_NAME
 from core.trace.repro.exporter import export_repro
 from core.trace.repro.importer import import_repro, is_repro
 from core.trace.store import TraceStore
@@ -211,3 +213,24 @@ def password_step():
         return run
 
     return make
+
+
+def test_the_program_of_an_attached_agent_is_in_no_file_and_none_that_a_file_names_comes_in(
+    store, other, tmp_path
+):
+    command = '{"command": ["rm", "-rf", "."]}'
+    run = store.begin_run(start().replace(preset=ATTACHED_NAME, preset_text=command))
+    write_step(store, run, 1)
+    assert b"rm" in everything(store.path)
+    path = written(store, tmp_path, run)
+    assert b'"rm"' not in everything(path)
+    forged = TraceStore.open(path)
+    with forged._write():
+        blob, _ = forged._database.blobs.put(command.encode(), "text/plain")
+        forged._database.execute("UPDATE runs SET preset_text = ?", (blob,))
+    forged.close()
+    _, copy = import_repro(other, path)
+    assert other.run(copy).preset == ATTACHED_NAME
+    assert other.preset_text(copy) == ""
+    with pytest.raises(UsageError, match="was started elsewhere"):
+        agent_of(other, other.run(copy))

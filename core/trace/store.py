@@ -34,6 +34,7 @@ from core.trace.records import (
     BreakpointRow,
     Hit,
     Intervention,
+    RunFilter,
     RunOutcome,
     RunRow,
     RunStart,
@@ -315,17 +316,32 @@ class TraceStore:
 
     # Reading
 
-    def runs(self, query: str = "", *, limit: int = 200, task: str = "") -> tuple[RunRow, ...]:
+    def runs(
+        self, query: str = "", *, limit: int = 200, task: str = "", outcome: RunFilter = ""
+    ) -> tuple[RunRow, ...]:
         """Return runs, newest first, in which all words of `query` occur.
 
         The words may be spread over task, instruction, answer, thoughts and
-        actions; the last may be only begun. `task` must be met exactly where
-        it is given. A run whose process has gone reads as interrupted, also
-        before `recover`.
+        actions; the last may be only begun. `task` and `outcome` must be met
+        exactly where they are given. A run whose process has gone reads as
+        interrupted, also before `recover`.
         """
         return self._read(
-            lambda: reading.list_runs(self._database, query, limit=limit, task=task, living=self._lives)
+            lambda: reading.list_runs(
+                self._database, query, limit=limit, task=task, outcome=outcome, living=self._lives
+            )
         )
+
+    def find_runs(self, query: str = "", *, current: int | None = None) -> tuple[int, ...]:
+        """Return the numbers of all runs with steps that `runs` would return, newest first.
+
+        Those without steps are among them while they go on, and `current` in any case.
+        """
+        return self._read(lambda: reading.find_runs(self._database, query, current))
+
+    def rows(self, runs: Iterable[int]) -> tuple[RunRow, ...]:
+        """Return these runs, newest first; one that is not there is left out."""
+        return self._read(lambda: reading.rows_of(self._database, runs, self._lives))
 
     def count_runs(self, query: str = "") -> int:
         return self._read(lambda: reading.count_runs(self._database, query))

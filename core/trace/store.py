@@ -6,7 +6,7 @@ raises TraceError, nothing of it was stored and everything before it is kept.
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
 from core.schema.changes import Changes
+from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
@@ -22,13 +23,14 @@ from core.schema.observation import Observation
 from core.schema.restore import Restored
 from core.schema.step import BlobHash, CallRecord, Observed, PhaseRecord
 from core.schema.task import Verdict
-from core.trace import encoding, owners
+from core.trace import encoding, owners, pruning
 from core.trace import reader as reading
 from core.trace import writer as writing
 from core.trace.database import KIND, TraceDatabase
 from core.trace.encoding import Prompt
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.storage import store_run
+from core.trace.pruning import Pruned, PrunePlan, PruneRequest
 from core.trace.reader import RunEvent
 from core.trace.records import (
     BreakpointRow,
@@ -46,6 +48,8 @@ from core.trace.records import (
 from core.trace.repro.rows import Copier, RowChange
 
 JSON = "application/json"
+_WORTH_COMPACTING = 0.1
+"""What part of the file must be free for the file to be written anew without it."""
 NewBlobs = Iterable[tuple[bytes, str]]
 """Contents with their media types."""
 
@@ -314,7 +318,44 @@ class TraceStore:
         owners.clear(self.path)
         return tuple(gone)
 
+    def prune(self, plan: PrunePlan, tell: Callable[[int], None] = lambda gone: None) -> Pruned:
+        """Delete the runs of a plan for good, and free what only they needed; `tell` gets how many went so far.
+
+        Killed in the middle, it leaves whole runs, and the next time goes on.
+        Raises UsageError, with nothing deleted, where another process is at
+        work on one of the runs, and TraceError.
+        """
+        if plan.at_work:
+            raise UsageError(
+                f"Another process is at work on run {plan.at_work[0]}, which would be deleted: "
+                "wait for its end, or choose other runs."
+            )
+        room, size, gone = self._database.free_room, self.path.stat().st_size, 0
+        for runs in pruning.batches(plan):
+            with self._write():
+                gone += pruning.delete_runs(self._database, runs, self._lives)
+            tell(gone)
+        # A run that goes on has blobs that nothing refers to yet.
+        alone = self._owner.is_alone()
+        if alone:
+            with self._database.write_unchecked():
+                pruning.free_blobs(self._database)
+            self._database.blobs.forget()
+        freed = self._database.free_room - room
+        if alone and self._database.free_room > size * _WORTH_COMPACTING:
+            self._database.compact()
+        return Pruned(
+            runs=gone,
+            room=freed,
+            smaller=max(0, size - self.path.stat().st_size),
+            waits=not alone,
+        )
+
     # Reading
+
+    def plan_prune(self, wanted: PruneRequest, exemplars: Collection[int] = ()) -> PrunePlan:
+        """Return what `prune` would delete; `exemplars` are the runs that exemplars were made of."""
+        return self._read(lambda: pruning.plan_prune(self._database, wanted, exemplars, self._lives))
 
     def runs(
         self, query: str = "", *, limit: int = 200, task: str = "", outcome: RunFilter = ""

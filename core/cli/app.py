@@ -17,6 +17,7 @@ from core.cli.options import (
     DryRun,
     EmbeddedProfiles,
     Instruction,
+    KeptPictures,
     LLMName,
     MaxCalls,
     MaxCost,
@@ -162,6 +163,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         time_limit: Annotated[
             bool, typer.Option("--time-limit", help="MiniWoB++: keep its ten seconds.")
         ] = False,
+        pictures: KeptPictures = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
@@ -178,6 +180,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             max_steps=max_steps,
             on_gate=on_gate,
             embedded_profiles=embedded_profiles or None,
+            pictures=pictures,
         )
         report = run_task(
             settings,

@@ -6,7 +6,7 @@ raises TraceError, nothing of it was stored and everything before it is kept.
 
 import json
 import time
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -165,6 +165,13 @@ class TraceStore:
             writing.save_phase(self._database, run, step, record, blobs, observation, begun)
         if isinstance(record, Observed):
             self._observed = (run, step, record.observation)
+
+    def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:
+        """Store the pictures of a run's own steps, by their numbers, which were stored without them."""
+        with self._write(run):
+            for number, picture in pictures.items():
+                kept, _ = self._database.blobs.put(picture, "image/webp")
+                self._database.update("steps", {"run": run, "number": number}, {"screenshot": kept})
 
     def save_call(self, run: int, call: CallRecord, *, blobs: NewBlobs = ()) -> None:
         """Store a call, or store it anew under the same number once it has ended."""

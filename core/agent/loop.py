@@ -41,6 +41,7 @@ from core.schema.step import (
     PhaseRecord,
 )
 from core.schema.task import Task, Verdict
+from core.settings.settings import Pictures
 from core.trace.records import RunOutcome, RunStart
 from core.trace.store import TraceStore
 
@@ -121,6 +122,10 @@ class AgentRun:
     def asking(self) -> CallRecord | None:
         """The LLM call that the phase under way waits for; those that are out while an action runs are not."""
         return None if self.state.next_phase == "act" else self._asker.asking
+
+    def keep_pictures(self, which: Pictures) -> None:
+        """Say, before the first step, whose steps keep their pictures: all, none, or those of no success."""
+        self._tools.pages.pictures = which
 
     def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
         """Await `hold` with each LLM call before it is made, and with its reply.
@@ -386,6 +391,7 @@ class AgentRun:
         self._keep_events()
         if self._begun:
             self._keep_page_log("after the last action")
+        self._tools.pages.end(success=bool(verdict.success))
         self.store.end_run(
             state.run,
             outcome=outcome,

@@ -17,6 +17,7 @@ from core.cli.options import (
     DryRun,
     EmbeddedProfiles,
     Instruction,
+    KeptPictures,
     LLMName,
     MaxCalls,
     MaxCost,
@@ -33,6 +34,7 @@ from core.cli.options import (
     window_settings,
 )
 from core.cli.output import say
+from core.cli.stored_runs import add_runs_commands
 from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.settings.settings import Settings
 from core.setup import display_problem, run_tests
@@ -161,6 +163,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         time_limit: Annotated[
             bool, typer.Option("--time-limit", help="MiniWoB++: keep its ten seconds.")
         ] = False,
+        pictures: KeptPictures = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
@@ -177,6 +180,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             max_steps=max_steps,
             on_gate=on_gate,
             embedded_profiles=embedded_profiles or None,
+            pictures=pictures,
         )
         report = run_task(
             settings,
@@ -304,17 +308,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             as_lines=as_lines,
         )
 
-    @app.command()
-    def runs(
-        as_json: AsJson = False,
-        db: Database = None,
-        search: Annotated[str, typer.Option("--search", help="Words that occur in the run.")] = "",
-        limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
-    ) -> None:
-        """List the runs in the trace, newest first."""
-        from core.cli.runs import list_runs
-
-        list_runs(settings_with(db=db), search, limit, as_json=as_json)
+    add_runs_commands(app)
 
     @app.command()
     def compare(

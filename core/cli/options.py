@@ -55,6 +55,13 @@ OnGate = Annotated[
     str | None,
     typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
 ]
+KeptPictures = Annotated[
+    str | None,
+    typer.Option(
+        "--pictures",
+        help="Whose steps keep their pictures: all, failures (runs that are no success) or none.",
+    ),
+]
 Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
 AsLines = Annotated[

@@ -17,7 +17,7 @@ from core.settings.settings import Settings
 from core.trace.exports.registry import format_named
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.registry import ImportFormat, read_file
-from core.trace.records import RunRow, StepDetail, StepRow
+from core.trace.records import RunFilter, RunRow, StepDetail, StepRow
 from core.trace.repro.importer import REPRO, import_repro, import_summary, is_repro
 from core.trace.run_files import export_run
 from core.trace.store import TraceStore
@@ -56,10 +56,12 @@ def reading(settings: Settings) -> Iterator[TraceStore]:
         store.close()
 
 
-def list_runs(settings: Settings, query: str, limit: int, *, as_json: bool) -> None:
+def list_runs(
+    settings: Settings, query: str, limit: int, *, task: str, outcome: RunFilter, as_json: bool
+) -> None:
     """Print the runs, newest first."""
     with reading(settings) as store:
-        rows = store.runs(query, limit=limit)
+        rows = store.runs(query, limit=limit, task=task, outcome=outcome)
     if as_json:
         put_json([row.model_dump() for row in rows])
         return
@@ -81,7 +83,7 @@ def list_runs(settings: Settings, query: str, limit: int, *, as_json: bool) -> N
         ],
     )
     if not rows:
-        say("No runs match." if query else "There are no runs yet.")
+        say("No runs match." if query or task or outcome else "There are no runs yet.")
 
 
 def show_run(settings: Settings, run: int, step: int | None, *, as_json: bool) -> None:

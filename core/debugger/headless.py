@@ -175,6 +175,7 @@ async def _report_of_whole(
 ) -> RunReport:
     """Carry a run to its end and return its report."""
     run.state.overlap = True
+    run.keep_pictures(services.settings.pictures)
     try:
         await _go_to_the_end(run, on_gate, on_step)
     except asyncio.CancelledError:

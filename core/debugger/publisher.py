@@ -9,6 +9,7 @@ from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.presets import Presets
 from core.debugger.background_read import LatestRead, TraceReader
+from core.debugger.listed_runs import ListedRuns
 from core.debugger.services import Current, Services
 from core.debugger.snapshots import (
     Catalogue,
@@ -28,7 +29,6 @@ from core.schema.messages import LLMChoice, LLMRequest
 from core.schema.restore import Restored
 from core.schema.signal import Signal
 from core.schema.step import Aligned, PhaseRecord, Recalled
-from core.trace.store import TraceStore
 
 log = logging.getLogger(__name__)
 
@@ -44,12 +44,11 @@ class Publisher:
         self.picked: Signal[Picked] = Signal()
         self.logged: Signal[LogLine] = Signal()
         self.session = SessionView()
-        self.query = ""
-        """The words that the runs sent last were looked for by."""
         self._current = current
         self._reader = TraceReader()
         self.steps = StepPublisher(current, self._reader, complain=self.complain, crash=self.crash)
         self._runs = LatestRead(self.crash)
+        self._listed = ListedRuns()
         self._expanded: list[int] = []
 
     async def settled(self) -> None:
@@ -191,16 +190,31 @@ class Publisher:
             self._expanded.append(run)
         self.send_runs(self.query)
 
+    @property
+    def query(self) -> str:
+        """The words that the runs sent last were looked for by."""
+        return self._listed.query
+
+    def send_more_runs(self, listed: int) -> None:
+        """Send the runs with a page of older ones, beside the `listed` that were sent."""
+        self._listed.list_more(listed)
+        self.send_runs(self.query)
+
+    def send_changed_run(self, run: int) -> None:
+        """Send the runs, one of which was changed."""
+        self._listed.forget(run)
+        self.send_runs(self.query)
+
     def send_runs(self, query: str = "") -> None:
         """Send the runs that match, with the steps of those that were opened."""
         store = self._current.store
         if store is None:
             return
-        self.query = query
+        self._listed.look_for(query)
         current = self._current.run.state.run if self._current.run is not None else None
         expanded = tuple(self._expanded)
         self._runs.ask(
-            lambda: self._reader.ask(store, lambda file: _runs_view(file, query, current, expanded)),
+            lambda: self._reader.ask(store, lambda file: self._listed.read(file, current, expanded)),
             self.runs_changed.send,
             self.complain,
         )
@@ -272,19 +286,6 @@ def preset_options(presets: Presets) -> tuple[tuple[PresetOption, ...], list[str
             PresetOption(name=name, title=preset.title, description=preset.description, recalls=recalls)
         )
     return tuple(options), problems
-
-
-def _runs_view(store: TraceStore, query: str, current: int | None, expanded: tuple[int, ...]) -> RunsView:
-    rows = store.runs(query)
-    shown = tuple(row for row in rows if row.steps or row.run == current or row.outcome == "running")
-    listed = {row.run for row in shown}
-    return RunsView(
-        runs=shown,
-        total=max(store.count_runs(query) - (len(rows) - len(shown)), len(shown)),
-        query=query,
-        current=current,
-        steps={run: store.own_steps(run) for run in expanded if run in listed},
-    )
 
 
 def _is_quiet(record: PhaseRecord) -> bool:

@@ -393,10 +393,15 @@ class TraceCommands(SessionCommands):
         self._publisher.send_runs(query)
 
     @command
+    def list_more_runs(self, listed: int) -> None:
+        """List a page of older runs, beside the `listed` ones."""
+        self._publisher.send_more_runs(listed)
+
+    @command
     def name_run(self, run: int, name: str) -> None:
         """Call a run by a name; an empty one takes it away."""
         self._current.need_services().store.name_run(run, name.strip())
-        self._publisher.send_runs(self._publisher.query)
+        self._publisher.send_changed_run(run)
 
     @command
     async def export_run(self, run: int, form: str, path: str) -> None:

@@ -197,6 +197,8 @@ class RunsView(Record):
     runs: tuple[RunRow, ...] = ()
     total: int = 0
     """Runs there are in all, or that match the search."""
+    more: bool = False
+    """Whether older ones can be asked for."""
     query: str = ""
     current: int | None = None
     steps: dict[int, tuple[StepRow, ...]] = {}

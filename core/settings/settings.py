@@ -28,6 +28,7 @@ DATABASE_NAME = "traces.db"
 
 OnGate = Literal["refuse", "allow", "end"]
 Dialogs = Literal["accept", "dismiss"]
+Pictures = Literal["all", "failures", "none"]
 Theme = Literal["system", "light", "dark"]
 
 
@@ -163,6 +164,8 @@ class FileSettings(Record):
     """LLM calls of one trial."""
     on_gate: OnGate = "refuse"
     dialogs: Dialogs = "accept"
+    pictures: Pictures = "all"
+    """Of runs without a window: whether the pictures of their steps are kept, or only where they are no success."""
     record_network: bool = True
     """Whether what servers answer is kept with a run, so that its pages can be given again without them."""
     embedding: str = Field(default="built-in", min_length=1)

@@ -41,6 +41,7 @@ def hash_of(data: bytes) -> BlobHash:
 
 class _Earlier(NamedTuple):
     id: int
+    hash: BlobHash
     compressor: zstandard.ZstdCompressor
 
 
@@ -79,7 +80,7 @@ class Blobs:
             earlier = self._earlier.setdefault(media_type, deque(maxlen=_DICTIONARIES))
             shared = as_dictionary(data)
             shared.precompute_compress(level=LEVEL)
-            earlier.append(_Earlier(row, zstandard.ZstdCompressor(level=LEVEL, dict_data=shared)))
+            earlier.append(_Earlier(row, name, zstandard.ZstdCompressor(level=LEVEL, dict_data=shared)))
         return row, name
 
     def id_of(self, name: BlobHash) -> int | None:
@@ -127,10 +128,15 @@ class Blobs:
 
     def _against_earlier(self, data: bytes, media_type: str, plain: bytes) -> tuple[bytes, int | None]:
         tried = [
-            (earlier.compressor.compress(data), earlier.id) for earlier in self._earlier.get(media_type, ())
+            (earlier.compressor.compress(data), earlier) for earlier in self._earlier.get(media_type, ())
         ]
         best, dictionary = min(tried, key=lambda one: len(one[0]), default=(plain, None))
-        return (best, dictionary) if len(best) < len(plain) * _WORTH else (plain, None)
+        if dictionary is None or len(best) >= len(plain) * _WORTH:
+            return plain, None
+        if self.id_if_known(dictionary.hash) != dictionary.id:
+            self.forget()  # Another process has deleted what nothing referred to.
+            return plain, None
+        return best, dictionary.id
 
     def _content(self, row: dict[str, Any]) -> bytes:
         data = row["data"]

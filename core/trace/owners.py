@@ -68,6 +68,11 @@ class Owner:
             self._token, self._descriptor = token, descriptor
         return self._token
 
+    def is_alone(self) -> bool:
+        """Return whether no other process is at work on runs of this database."""
+        own = lock_path(self._database, self._token)
+        return not any(_held(path, remove=False) for path in _lock_files(self._database) if path != own)
+
     def let_go(self) -> None:
         """Give up the lock; calling it again does nothing."""
         if self._token:
@@ -87,10 +92,13 @@ def lives(database: Path, token: str) -> bool:
 
 def clear(database: Path) -> None:
     """Remove the lock files that dead processes left."""
+    for path in _lock_files(database):
+        _held(path, remove=True)
+
+
+def _lock_files(database: Path) -> list[Path]:
     prefix = lock_path(database, "").name
-    for path in database.parent.iterdir():
-        if path.name.startswith(prefix):
-            _held(path, remove=True)
+    return [path for path in database.parent.iterdir() if path.name.startswith(prefix)]
 
 
 def _held(path: Path, *, remove: bool) -> bool:

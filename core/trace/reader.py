@@ -1,6 +1,7 @@
 """Rows read back as records; each function works inside the transaction that is open."""
 
 import itertools
+import json
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
@@ -65,14 +66,38 @@ def list_runs(
     *,
     limit: int,
     task: str,
+    outcome: str,
     living: Callable[[str], bool],
 ) -> tuple[RunRow, ...]:
-    where, parameters = _condition(query)
+    where, words = _condition(query)
+    parameters: list[int | str] = [*words]
     if task:
         where, parameters = f"{where} AND task = ?", [*parameters, task]
+    if outcome:
+        went, more = _went(database, outcome, living)
+        where, parameters = f"{where} AND {went}", [*parameters, *more]
     rows = database.rows(
         f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE {where} ORDER BY run DESC LIMIT ?",
         [*parameters, limit],
+    )
+    return tuple(_run_row(database, row, living) for row in rows)
+
+
+def find_runs(database: TraceDatabase, query: str, current: int | None) -> tuple[int, ...]:
+    where, parameters = _condition(query)
+    rows = database.rows(
+        f"SELECT run FROM runs WHERE (steps OR outcome = 'running' OR run = ?) AND {where} ORDER BY run DESC",
+        [current, *parameters],
+    )
+    return tuple(row["run"] for row in rows)
+
+
+def rows_of(
+    database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]
+) -> tuple[RunRow, ...]:
+    rows = database.rows(
+        f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run DESC",
+        (json.dumps(list(runs)),),
     )
     return tuple(_run_row(database, row, living) for row in rows)
 
@@ -439,10 +464,11 @@ def _no_step(database: TraceDatabase, run: int, number: int) -> str:
 
 
 _ONE_WORD = (
-    "run IN (SELECT rowid FROM runs_fts WHERE runs_fts MATCH ?"
-    " UNION SELECT steps.run FROM steps_fts JOIN steps ON steps.id = steps_fts.rowid"
-    " WHERE steps_fts MATCH ?)"
+    "(EXISTS (SELECT 1 FROM steps WHERE steps.run = runs.run"
+    " AND steps.id IN (SELECT rowid FROM steps_fts WHERE steps_fts MATCH ?))"
+    " OR run IN (SELECT rowid FROM runs_fts WHERE runs_fts MATCH ?))"
 )
+"""For a run, its first step with the word ends the search: a word of every step is found as fast as a rare one."""
 
 
 def _condition(query: str) -> tuple[str, list[str]]:
@@ -454,6 +480,21 @@ def _condition(query: str) -> tuple[str, list[str]]:
     if not phrases:
         return "1", []
     return " AND ".join([_ONE_WORD] * len(phrases)), [phrase for phrase in phrases for _ in range(2)]
+
+
+def _went(
+    database: TraceDatabase, outcome: str, living: Callable[[str], bool]
+) -> tuple[str, list[int | str]]:
+    """Return an SQL condition on ``runs`` for how they went, as it reads, and its parameters."""
+    if outcome in ("success", "no success"):
+        return "success = ?", [int(outcome == "success")]
+    if outcome not in ("running", "interrupted"):
+        return "outcome = ?", [outcome]
+    alive = [run for run, owner in unended(database) if living(owner)]
+    among = "run IN (SELECT value FROM json_each(?)) AND outcome = 'running'"
+    if outcome == "running":
+        return among, [json.dumps(alive)]
+    return f"(outcome = 'interrupted' OR (outcome = 'running' AND NOT ({among})))", [json.dumps(alive)]
 
 
 _RECALL = 3

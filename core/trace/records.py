@@ -24,6 +24,22 @@ RunOutcome = Literal[
     "error",  # the world failed: browser, LLM or database
 ]
 
+RunFilter = Literal[
+    "",
+    "success",
+    "no success",
+    "running",
+    "done",
+    "budget",
+    "gate",
+    "loop",
+    "stopped",
+    "left",
+    "interrupted",
+    "error",
+]
+"""How runs went that are looked for: by their verdict, or by their outcome; all where it is empty."""
+
 
 ATTACHED_NAME = "attached"
 """The preset of runs that an attached agent carried out; the preset's text says which program it is."""

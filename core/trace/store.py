@@ -6,7 +6,7 @@ raises TraceError, nothing of it was stored and everything before it is kept.
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
 from core.schema.changes import Changes
+from core.schema.errors import UsageError
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
@@ -22,18 +23,20 @@ from core.schema.observation import Observation
 from core.schema.restore import Restored
 from core.schema.step import BlobHash, CallRecord, Observed, PhaseRecord
 from core.schema.task import Verdict
-from core.trace import encoding, owners
+from core.trace import encoding, owners, pruning
 from core.trace import reader as reading
 from core.trace import writer as writing
 from core.trace.database import KIND, TraceDatabase
 from core.trace.encoding import Prompt
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.storage import store_run
+from core.trace.pruning import Pruned, PrunePlan, PruneRequest
 from core.trace.reader import RunEvent
 from core.trace.records import (
     BreakpointRow,
     Hit,
     Intervention,
+    RunFilter,
     RunOutcome,
     RunRow,
     RunStart,
@@ -45,6 +48,8 @@ from core.trace.records import (
 from core.trace.repro.rows import Copier, RowChange
 
 JSON = "application/json"
+_WORTH_COMPACTING = 0.1
+"""What part of the file must be free for the file to be written anew without it."""
 NewBlobs = Iterable[tuple[bytes, str]]
 """Contents with their media types."""
 
@@ -160,6 +165,13 @@ class TraceStore:
             writing.save_phase(self._database, run, step, record, blobs, observation, begun)
         if isinstance(record, Observed):
             self._observed = (run, step, record.observation)
+
+    def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:
+        """Store the pictures of a run's own steps, by their numbers, which were stored without them."""
+        with self._write(run):
+            for number, picture in pictures.items():
+                kept, _ = self._database.blobs.put(picture, "image/webp")
+                self._database.update("steps", {"run": run, "number": number}, {"screenshot": kept})
 
     def save_call(self, run: int, call: CallRecord, *, blobs: NewBlobs = ()) -> None:
         """Store a call, or store it anew under the same number once it has ended."""
@@ -313,19 +325,71 @@ class TraceStore:
         owners.clear(self.path)
         return tuple(gone)
 
+    def prune(self, plan: PrunePlan, tell: Callable[[int], None] = lambda gone: None) -> Pruned:
+        """Delete the runs of a plan for good, and free what only they needed; `tell` gets how many went so far.
+
+        Killed in the middle, it leaves whole runs, and the next time goes on.
+        Raises UsageError, with nothing deleted, where another process is at
+        work on one of the runs, and TraceError.
+        """
+        if plan.at_work:
+            raise UsageError(
+                f"Another process is at work on run {plan.at_work[0]}, which would be deleted: "
+                "wait for its end, or choose other runs."
+            )
+        room, size, gone = self._database.free_room, self.path.stat().st_size, 0
+        for runs in pruning.batches(plan):
+            with self._write():
+                gone += pruning.delete_runs(self._database, runs, self._lives)
+            tell(gone)
+        # A run that goes on has blobs that nothing refers to yet.
+        alone = self._owner.is_alone()
+        if alone:
+            with self._database.write_unchecked():
+                pruning.free_blobs(self._database)
+            self._database.blobs.forget()
+        freed = self._database.free_room - room
+        if alone and self._database.free_room > size * _WORTH_COMPACTING:
+            self._database.compact()
+        return Pruned(
+            runs=gone,
+            room=freed,
+            smaller=max(0, size - self.path.stat().st_size),
+            waits=not alone,
+        )
+
     # Reading
 
-    def runs(self, query: str = "", *, limit: int = 200, task: str = "") -> tuple[RunRow, ...]:
+    def plan_prune(self, wanted: PruneRequest, exemplars: Collection[int] = ()) -> PrunePlan:
+        """Return what `prune` would delete; `exemplars` are the runs that exemplars were made of."""
+        return self._read(lambda: pruning.plan_prune(self._database, wanted, exemplars, self._lives))
+
+    def runs(
+        self, query: str = "", *, limit: int = 200, task: str = "", outcome: RunFilter = ""
+    ) -> tuple[RunRow, ...]:
         """Return runs, newest first, in which all words of `query` occur.
 
         The words may be spread over task, instruction, answer, thoughts and
-        actions; the last may be only begun. `task` must be met exactly where
-        it is given. A run whose process has gone reads as interrupted, also
-        before `recover`.
+        actions; the last may be only begun. `task` and `outcome` must be met
+        exactly where they are given. A run whose process has gone reads as
+        interrupted, also before `recover`.
         """
         return self._read(
-            lambda: reading.list_runs(self._database, query, limit=limit, task=task, living=self._lives)
+            lambda: reading.list_runs(
+                self._database, query, limit=limit, task=task, outcome=outcome, living=self._lives
+            )
         )
+
+    def find_runs(self, query: str = "", *, current: int | None = None) -> tuple[int, ...]:
+        """Return the numbers of all runs with steps that `runs` would return, newest first.
+
+        Those without steps are among them while they go on, and `current` in any case.
+        """
+        return self._read(lambda: reading.find_runs(self._database, query, current))
+
+    def rows(self, runs: Iterable[int]) -> tuple[RunRow, ...]:
+        """Return these runs, newest first; one that is not there is left out."""
+        return self._read(lambda: reading.rows_of(self._database, runs, self._lives))
 
     def count_runs(self, query: str = "") -> int:
         return self._read(lambda: reading.count_runs(self._database, query))

@@ -11,7 +11,8 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, set_tone
 
 _NO_PICTURE = (
-    "This step has no picture: none could be taken then. The panels show all else that was recorded of it."
+    "This step has no picture: none was taken, or none kept (pictures in the settings, --pictures). "
+    "The panels show all else that was recorded of it."
 )
 _BAD_PICTURE = "The picture of this step cannot be read. The panels show all else that was recorded of it."
 _MARK = "#f2a313"

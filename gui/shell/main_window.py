@@ -86,6 +86,7 @@ class MainWindow(WindowParts):
         self.runs.folding.changed.connect(self._on_folded)
         self.runs.step_requested.connect(session.trace.show_step)
         self.runs.run_requested.connect(session.trace.open_run)
+        self.runs.more_requested.connect(session.trace.list_more_runs)
         self.runs.back_requested.connect(session.branches.go_back)
         self.runs.current_requested.connect(session.branches.make_current)
         self.runs.naming_requested.connect(self._commands.name_run)

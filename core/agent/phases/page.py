@@ -10,16 +10,23 @@ from core.schema.errors import DataError, LibraryError, LLMError
 from core.schema.exemplar import metadata_of
 from core.schema.observation import Capture
 from core.schema.step import Abstracted, Observed, Recalled
+from core.settings.settings import Pictures
 from core.trace.store import TraceStore
 
 
 class PageStore:
-    """Stores the pages that a run observes; a page that is observed again is not written again."""
+    """Stores the pages that a run observes; a page that is observed again is not written again.
+
+    Where the pictures of failures are kept only, they are held back until the run ends.
+    """
 
     def __init__(self, store: TraceStore, state: RunState) -> None:
+        self.pictures: Pictures = "all"
         self._store = store
         self._state = state
         self._last: tuple[Capture, Observed] | None = None
+        self._held: dict[int, bytes] = {}
+        """By the step's number."""
 
     def save(self, capture: Capture, *, reused: bool = False) -> Observed:
         """Store the page with what the browser keeps for it, and return its record; raises TraceError."""
@@ -29,10 +36,19 @@ class PageStore:
         if self._last is None or self._last[0] is not capture:
             put = self._store.put_blob
             html = put(capture.html.encode(errors="replace"), "text/html") if capture.html else ""
-            picture = put(capture.screenshot, "image/webp") if capture.screenshot else ""
+            kept = capture.screenshot if self.pictures == "all" else b""
+            picture = put(kept, "image/webp") if kept else ""
             observed = Observed(observation=capture.observation, html=html, screenshot=picture)
             self._last = (capture, observed)
+        if self.pictures == "failures" and capture.screenshot:
+            self._held[state.number] = capture.screenshot
         return self._last[1].replace(reused=reused)
+
+    def end(self, *, success: bool) -> None:
+        """Store the pictures that were held back, unless the run is a success; raises TraceError."""
+        if self._held and not success:
+            self._store.save_pictures(self._state.run, self._held)
+        self._held = {}
 
 
 async def observe(state: RunState, world: World, pages: PageStore) -> Observed:

@@ -273,6 +273,12 @@ class Library:
             )
             return {row["id"] for row in rows}
 
+    def runs(self) -> frozenset[int]:
+        """Return the runs that exemplars were made of, those in the archive among them."""
+        with self._database.read():
+            rows = self._database.rows("SELECT DISTINCT run FROM exemplars WHERE run IS NOT NULL")
+            return frozenset(row["run"] for row in rows)
+
     def last_change(self) -> int:
         with self._database.read():
             return int(self._database.rows("SELECT max(change) AS n FROM exemplars")[0]["n"] or 0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt, Signal
 
 from core.debugger.snapshots import RunsView
 from core.schema.step import PHASES
@@ -68,41 +68,43 @@ class Node:
 
 
 class RunsModel(QAbstractItemModel):
-    """Follows `RunsView` by inserting and changing rows; only a changed order resets it.
+    """Follows `RunsView` by inserting, moving and changing rows; only runs that are not listed any more reset it.
 
-    Steps once loaded stay, also where a later view leaves them out.
+    Steps once loaded stay, also where a later view leaves them out. Older runs
+    are asked for when the tree is scrolled to its end.
     """
+
+    more_wanted = Signal(int)
+    """How many runs are listed, where older ones are to be listed too."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._roots: list[Node] = []
+        """From the newest run to the oldest."""
         self._runs: dict[int, Node] = {}
-        self._order: list[int] = []
         self._nodes: dict[int, Node] = {}
         self._keys = count(1)
+        self._more = False
 
     def show_runs(self, view: RunsView) -> None:
         """Follow `view`; where the model is reset, the tree collapses."""
-        order = [row.run for row in view.runs]
-        known = len(self._order)
-        parents = {row.run: row.parent_run for row in view.runs}
-        grown = order[len(order) - known :] == self._order and all(
-            self._parent_run(run) == self._fitting(parents, run) for run in self._order
-        )
-        if grown:
-            for row in reversed(view.runs[: len(order) - known]):
+        rows = {row.run: row for row in view.runs}
+        if self._follows(rows):
+            new = [row for row in view.runs if row.run not in self._runs]
+            for row in reversed(new):
                 self._add_run(row, announce=True)
+            if new:
+                self._settle_roots()
         else:
             self.beginResetModel()
             self._roots, self._runs, self._nodes = [], {}, {}
             for row in sorted(view.runs, key=lambda row: row.run):
                 self._add_run(row, announce=False)
-            self._roots.sort(key=lambda node: order.index(node.run.run))
             self.endResetModel()
-        self._order = order
+        self._more = view.more
         for row in view.runs:
             node, current = self._runs[row.run], row.run == view.current
-            if node.row != row or node.current != current:
+            if (node.row is not row and node.row != row) or node.current != current:
                 node.row, node.current = row, current
                 self._changed(node)
         for run, steps in view.steps.items():
@@ -195,16 +197,19 @@ class RunsModel(QAbstractItemModel):
         return self._nodes.get(index.internalId()) if index.isValid() else None
 
     def index_of(self, node: Node) -> QModelIndex:
-        siblings = node.parent.children if node.parent else self._roots
-        return self.createIndex(siblings.index(node), 0, node.key)
+        at = node.parent.children.index(node) if node.parent else self._root_at(node.run.run)
+        return self.createIndex(at, 0, node.key)
 
-    def _fitting(self, parents: dict[int, int | None], run: int) -> int | None:
-        parent = parents.get(run)
-        return parent if parent in parents else None
+    def _follows(self, rows: dict[int, RunRow]) -> bool:
+        """Return whether the runs that are listed stay so, each branch under the run that it left."""
+        return all(
+            run in rows and (node.parent is None or node.run.parent_run == rows[run].parent_run)
+            for run, node in self._runs.items()
+        )
 
-    def _parent_run(self, run: int) -> int | None:
-        left = self._runs[run].left
-        return left.run.run if left else None
+    def _root_at(self, run: int) -> int:
+        """Return the row of a run among those that are no branches of a listed one, or where it would be."""
+        return bisect_left(self._roots, -run, key=lambda node: -node.run.run)
 
     def _made(self, kind: NodeKind, parent: Node | None, row: RunRow | StepRow | None) -> Node:
         node = Node(kind, next(self._keys), parent, row)
@@ -216,13 +221,20 @@ class RunsModel(QAbstractItemModel):
         parent = left and (left.step_node(row.parent_step) or left)
         node = self._made("run", parent, row)
         siblings = parent.children if parent else self._roots
-        at = len(siblings) if parent else 0
+        at = len(siblings) if parent else self._root_at(row.run)
         if announce:
             self.beginInsertRows(self.index_of(parent) if parent else QModelIndex(), at, at)
         siblings.insert(at, node)
         self._runs[row.run] = node
         if announce:
             self.endInsertRows()
+
+    def _settle_roots(self) -> None:
+        """Put branches whose run is listed only by now under it."""
+        for node in list(self._roots):
+            left = self._runs.get(node.run.parent_run) if node.run.parent_run is not None else None
+            if left is not None:
+                self._move(node, left.step_node(node.run.parent_step) or left)
 
     def _show_steps(self, node: Node, steps: tuple[StepRow, ...]) -> None:
         shown = node.step_nodes()
@@ -271,11 +283,10 @@ class RunsModel(QAbstractItemModel):
                 self._move(branch, step)
 
     def _move(self, node: Node, parent: Node) -> None:
-        source = node.parent
-        assert source is not None
-        at, to = source.children.index(node), len(parent.children)
-        self.beginMoveRows(self.index_of(source), at, at, self.index_of(parent), to)
-        source.children.pop(at)
+        source, at, to = node.parent, self.index_of(node).row(), len(parent.children)
+        above = self.index_of(source) if source else QModelIndex()
+        self.beginMoveRows(above, at, at, self.index_of(parent), to)
+        (source.children if source else self._roots).pop(at)
         parent.children.append(node)
         node.parent = parent
         self.endMoveRows()
@@ -295,7 +306,8 @@ class RunsModel(QAbstractItemModel):
         self.dataChanged.emit(index, index)
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        node = self.node(parent)
+        # The tree asks this and the next of every row that is open or stands at the top, each time it is laid out.
+        node = self._nodes.get(parent.internalId()) if parent.isValid() else None
         siblings = node.children if node else self._roots
         if column == 0 and 0 <= row < len(siblings):
             return self.createIndex(row, 0, siblings[row].key)
@@ -313,10 +325,18 @@ class RunsModel(QAbstractItemModel):
         return 1
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
-        node = self.node(parent)
+        node = self._nodes.get(parent.internalId()) if parent.isValid() else None
         if node is None:
             return bool(self._roots)
-        return bool(node.children) or (node.kind == "run" and node.run.steps > 0)
+        return bool(node.children) or (node.kind == "run" and node.row.steps > 0)  # type: ignore[union-attr]
+
+    def canFetchMore(self, parent: Index) -> bool:
+        return self._more and not parent.isValid()
+
+    def fetchMore(self, parent: Index) -> None:
+        """Ask for older runs; they come with a later view."""
+        self._more = False
+        self.more_wanted.emit(len(self._runs))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         node = self.node(index)

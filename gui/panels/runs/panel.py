@@ -98,6 +98,8 @@ class RunsPanel(QWidget):
     """Run and number of a step to show."""
     run_requested = Signal(int)
     """A run whose steps are to be loaded."""
+    more_requested = Signal(int)
+    """How many runs are listed, where older ones are to be listed too."""
     back_requested = Signal(int, int)
     """Run and number of a step: the run goes on from before it, on a branch."""
     ask_requested = Signal(int, int)
@@ -126,6 +128,7 @@ class RunsPanel(QWidget):
         self.model = RunsModel(self)
         self.delegate = RunsDelegate(theme, self)
         self.tree = labelled(QTreeView(self, headerHidden=True, uniformRowHeights=True), "Runs and steps")
+        self.model.more_wanted.connect(self.more_requested)
         self.tree.setModel(self.model)
         self.tree.setItemDelegate(self.delegate)
         self.tree.setIndentation(13)

@@ -3,9 +3,12 @@ import os
 import signal
 import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 
+from core.schema.step import Observed, record_of
+from core.trace.exports.html_page import export_html
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import KEY
 from tests.core.stage import on, page_file, ref_in, stop
@@ -70,6 +73,38 @@ def test_an_end_without_success_has_the_code_1(cli, inside, llm_server):
     llm_server.script(on('button "TWO"'))
     done = inside(*cli.run("--task", "miniwob/click-test-2"))
     assert (done.code, done.json["success"], done.json["reward"]) == (1, False, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("kept", "button", "has_pictures"),
+    [
+        ("all", "ONE", True),
+        ("failures", "ONE", False),
+        ("failures", "TWO", True),
+        ("none", "ONE", False),
+        ("none", "TWO", False),
+    ],
+)
+def test_the_pictures_of_steps_are_kept_as_is_said(cli, inside, llm_server, kept, button, has_pictures):
+    llm_server.script(on(f'button "{button}"'))
+    done = inside(*cli.run("--task", "miniwob/click-test-2", "--pictures", kept))
+    assert done.json["success"] is (button == "ONE"), done.err
+    with closing(sqlite3.connect(cli.db)) as database:
+        (pictures,) = database.execute(
+            "SELECT count(*) FROM blobs WHERE media_type LIKE 'image/%'"
+        ).fetchone()
+    with closing(TraceStore.open(cli.db, read_only=True)) as store:
+        observed = record_of(Observed, store.step(1, 1).records)
+        assert bool(observed.screenshot) is bool(pictures) is has_pictures
+        if has_pictures:
+            assert store.blob(observed.screenshot).startswith(b"RIFF")
+        said = export_html(store, 1)
+    assert ("No picture was taken or kept." in said) is not has_pictures
+
+
+def test_a_wrong_kind_of_pictures_is_said(cli, inside):
+    done = inside(*cli.run("--task", "miniwob/click-test-2", "--pictures", "some"))
+    assert (done.code, "--pictures" in done.err) == (2, True)
 
 
 def test_a_page_of_the_web_needs_no_task_and_has_no_judge(cli, inside, llm_server, tmp_path):

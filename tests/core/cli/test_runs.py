@@ -80,6 +80,42 @@ def test_runs_are_listed_newest_first(trace):
     assert "done, success" in trace("runs").out
 
 
+def test_runs_are_filtered_by_task_and_outcome(trace):
+    def found(*words) -> list[int]:
+        return [row["run"] for row in trace("runs", "--json", *words).json]
+
+    assert found("--task", "miniwob/task-1") == [1]
+    assert found("--outcome", "stopped") == [2]
+    assert found("--outcome", "success") == found("--outcome", "done") == [1]
+    assert found("--outcome", "running") == found("--outcome", "no success") == []
+    assert "success, no success" in trace("runs", "--outcome", "fine").err
+
+
+def test_what_would_be_pruned_is_said_and_only_with_yes_it_goes(trace):
+    shown = trace("runs", "prune", "--task", "miniwob/*", "--db", trace.db)
+    assert shown.code == 0
+    assert "No run would be deleted" in shown.err  # Run 2 is the last one, run 1 has the last step.
+    store = TraceStore.open(trace.db)
+    store.begin_step(2, 1)
+    store.close()
+    shown = trace("runs", "prune", "--task", "miniwob/*")
+    assert ("miniwob/task-1" in shown.out, "cannot be undone" in shown.err) == (True, True)
+    assert "1 run kept: the last," in shown.err
+    assert len(trace("runs", "--json").json) == 2
+    assert [one["run"] for one in trace("runs", "prune", "--outcome", "success", "--json").json["runs"]] == [
+        1
+    ]
+    done = trace("runs", "prune", "--outcome", "success", "--yes")
+    assert (done.code, "1 run deleted" in done.err) == (0, True)
+    assert [row["run"] for row in trace("runs", "--json").json] == [2]
+
+
+def test_pruning_asks_which_runs_are_meant(trace):
+    done = trace("runs", "prune", "--yes")
+    assert (done.code, "--older-than" in done.err) == (2, True)
+    assert len(trace("runs", "--json").json) == 2
+
+
 def test_a_run_is_shown_with_its_steps(trace):
     done = trace("show", 1)
     assert done.code == 0

@@ -24,6 +24,7 @@ max_steps = 40
 max_llm_calls = 300
 on_gate = "end"
 dialogs = "dismiss"
+pictures = "failures"
 record_network = false
 embedding = "text-embedding-3-small"
 theme = "dark"

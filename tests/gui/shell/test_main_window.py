@@ -92,6 +92,11 @@ def test_f5_pauses_what_is_going_on(window: MainWindow, session, qtbot: QtBot):
         assert not window.actions_by_name["step"].isEnabled(), mode
 
 
+def test_older_runs_are_asked_for_when_the_tree_is_scrolled_to_its_end(window: MainWindow, session):
+    window.runs.more_requested.emit(200)
+    assert session.asked[-1] == ("list_more_runs", 200)
+
+
 def test_the_mode_decides_what_can_be_asked_for(window: MainWindow, session, qtbot: QtBot):
     watched = {"step", "phase", "run", "stop", "handover", "success", "failure"}
     modes: list[tuple[dict[str, Any], set[str]]] = [

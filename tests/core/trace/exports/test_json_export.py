@@ -298,7 +298,7 @@ def test_a_step_without_a_picture_says_so(store):
     store.begin_step(run, 1)
     store.save_phase(run, 1, Observed(observation=page("Save").replace(viewport=(0, 0))))
     document = BeautifulSoup(export_html(store, run), "lxml")
-    assert "No picture was taken." in text_of(document.find(id="step-1"))
+    assert "No picture was taken or kept." in text_of(document.find(id="step-1"))
 
 
 def test_damage_in_one_step_leaves_the_others_readable(store):

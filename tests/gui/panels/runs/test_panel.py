@@ -101,9 +101,9 @@ def test_what_was_folded_stays_folded_also_after_a_search(panel: RunsPanel):
     panel.show_runs(samples.BRANCHED)
     panel.tree.expand(panel.model.run_index(19))
     panel.tree.collapse(panel.model.step_index(18, 3))
-    found = RunsView(runs=(samples.run_row(16), samples.BRANCHED.runs[0]), total=2, query="green")
+    found = RunsView(runs=(samples.BRANCHED.runs[0], samples.run_row(16)), total=2, query="green")
     panel.show_runs(found)
-    assert rows_under(panel, QModelIndex()) == ["Run 16", "Run 21"]
+    assert rows_under(panel, QModelIndex()) == ["Run 21", "Run 16"]
     panel.show_runs(samples.BRANCHED)
     assert not panel.tree.isExpanded(panel.model.step_index(18, 3))
     assert panel.tree.isExpanded(panel.model.run_index(19))
@@ -434,3 +434,42 @@ def test_a_fork_and_a_bisection_are_asked_for_from_the_menu(panel: RunsPanel, qt
     with qtbot.waitSignal(panel.bisect_requested) as bisected:
         entry(panel, panel.model.run_index(18), "Bisect…").do()
     assert bisected.args == [18]
+
+
+def many_runs(*numbers: int, **values):
+    return tuple(samples.run_row(number, **values) for number in numbers)
+
+
+def test_older_runs_are_asked_for_at_the_end_of_the_list_and_join_it_there(panel: RunsPanel, qtbot: QtBot):
+    newest = many_runs(*range(300, 100, -1))
+    panel.show_runs(RunsView(runs=newest, total=300, more=True))
+    bar = panel.tree.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    panel.show_runs(RunsView(runs=newest, total=300, more=True))
+    with qtbot.waitSignal(panel.more_requested) as asked:
+        bar.setValue(bar.maximum())
+    assert asked.args == [200]
+    reset = QSignalSpy(panel.model.modelReset)
+    panel.show_runs(RunsView(runs=many_runs(*range(301, 0, -1)), total=301))
+    assert reset.count() == 0
+    assert panel.model.rowCount() == 301
+    assert [panel.model.node(panel.model.index(row, 0)).run.run for row in (0, 1, 300)] == [301, 300, 1]
+    assert not panel.model.canFetchMore(QModelIndex())
+
+
+def test_a_branch_moves_under_its_run_when_that_is_listed(panel: RunsPanel):
+    branch = samples.run_row(19, parent_run=3, parent_step=1)
+    panel.show_runs(RunsView(runs=(*many_runs(20), branch, *many_runs(18)), total=4, more=True))
+    assert rows_under(panel, QModelIndex()) == ["Run 20", "Run 19", "Run 18"]
+    reset = QSignalSpy(panel.model.modelReset)
+    panel.show_runs(RunsView(runs=(*many_runs(20), branch, *many_runs(18, 3)), total=4))
+    assert reset.count() == 0
+    assert rows_under(panel, QModelIndex()) == ["Run 20", "Run 18", "Run 3"]
+    assert rows_under(panel, panel.model.run_index(3)) == ["Run 19"]
+
+
+def test_an_older_run_that_is_current_stands_below_the_newest_and_keeps_its_place(panel: RunsPanel):
+    panel.show_runs(RunsView(runs=many_runs(9, 8, 2), total=9, more=True, current=2))
+    assert rows_under(panel, QModelIndex()) == ["Run 9", "Run 8", "Run 2"]
+    panel.show_runs(RunsView(runs=many_runs(9, 8, 7, 6, 2), total=9, more=True, current=2))
+    assert rows_under(panel, QModelIndex()) == ["Run 9", "Run 8", "Run 7", "Run 6", "Run 2"]

@@ -1,0 +1,97 @@
+"""The group of commands `runs`: its flags; what they do is in `runs.py` and `pruning.py`."""
+
+import time
+from typing import Annotated, Any, get_args
+
+import typer
+
+from core.cli.options import AsJson, Database, settings_with
+from core.schema.errors import UsageError
+
+# What a command needs is imported when it is called: the window is to open quickly.
+
+_DAY = 86_400
+Outcome = Annotated[
+    str,
+    typer.Option(
+        "--outcome", help='How they went: success, "no success", or an outcome such as error or interrupted.'
+    ),
+]
+
+
+def add_runs_commands(app: typer.Typer) -> None:
+    """Add the group to the command line; without a further word it lists the runs."""
+    group = typer.Typer()
+    app.add_typer(group, name="runs")
+
+    @group.callback(invoke_without_command=True)
+    def list_(
+        context: typer.Context,
+        as_json: AsJson = False,
+        db: Database = None,
+        search: Annotated[str, typer.Option("--search", help="Words that occur in the run.")] = "",
+        task: Annotated[str, typer.Option("--task", help="Those of one task, by its id.")] = "",
+        outcome: Outcome = "",
+        limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
+    ) -> None:
+        """List the runs in the trace, newest first."""
+        if context.invoked_subcommand is not None:
+            context.obj = db
+            return
+        from core.cli.runs import list_runs
+
+        list_runs(settings_with(db=db), search, limit, task=task, outcome=_outcome(outcome), as_json=as_json)
+
+    @group.command()
+    def prune(
+        context: typer.Context,
+        older_than: Annotated[
+            float | None, typer.Option("--older-than", min=0, help="Those begun more than so many days ago.")
+        ] = None,
+        outcome: Outcome = "",
+        task: Annotated[
+            str, typer.Option("--task", help="Those of a task, by its id; * stands for any characters.")
+        ] = "",
+        keep: Annotated[int, typer.Option("--keep", min=0, help="Keep so many of the newest of these.")] = 0,
+        named: Annotated[bool, typer.Option("--named", help="Also those that have a name.")] = False,
+        exemplars: Annotated[
+            bool, typer.Option("--exemplars", help="Also those that exemplars of the library were made of.")
+        ] = False,
+        branched: Annotated[
+            bool,
+            typer.Option(
+                "--branched", help="Also those with branches or bisections, where all their branches go too."
+            ),
+        ] = False,
+        yes: Annotated[
+            bool, typer.Option("--yes", help="Delete them; it is only said what would go without.")
+        ] = False,
+        db: Database = None,
+        as_json: AsJson = False,
+    ) -> None:
+        """Delete runs that meet all that is given, for good, and what only they needed."""
+        from core.cli.pruning import prune_runs
+        from core.trace.pruning import PruneRequest
+
+        if older_than is None and not outcome and not task and not keep:
+            raise UsageError("Say which runs are to go: --older-than DAYS, --outcome, --task or --keep N.")
+        wanted = PruneRequest(
+            before=None if older_than is None else time.time() - older_than * _DAY,
+            outcome=_outcome(outcome),
+            task=task,
+            keep=keep,
+            named=named,
+            exemplars=exemplars,
+            branched=branched,
+        )
+        prune_runs(settings_with(db=db or context.obj), wanted, yes=yes, as_json=as_json)
+
+
+def _outcome(given: str) -> Any:
+    """Return an outcome that was given; raises UsageError for what is none."""
+    from core.trace.records import RunFilter
+
+    known = get_args(RunFilter)
+    if given not in known:
+        raise UsageError(f'"{given}" is no outcome; take one of {", ".join(known[1:])}.')
+    return given

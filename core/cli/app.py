@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from core.cli.evaluations import add_evaluation_command
 from core.cli.exemplars import add_exemplar_commands
 from core.cli.options import (
     AsJson,
@@ -303,6 +304,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             as_json=as_json,
             as_lines=as_lines,
         )
+
+    add_evaluation_command(app)
 
     @app.command()
     def runs(

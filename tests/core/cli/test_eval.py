@@ -246,3 +246,37 @@ def test_a_name_in_use_for_something_else_is_refused(inside):
     done = inside(*words("--seeds", "1", llm="rules"))
     assert done.code == 2
     assert "was begun with other tasks, seeds or variants" in done.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the processes are found in /proc")
+@pytest.mark.browser
+def test_with_the_browser_all_runs_at_once_end_and_each_is_tried_once_more(cli, llm_server):
+    gate = threading.Event()
+
+    def kill_under_all(request):
+        reply = ONE(request)
+        if len(llm_server.requests) == 3:
+            for pid in [pid for pid in descendants(process.pid) if is_browser(pid)]:
+                os.kill(pid, signal.SIGKILL)
+            gate.set()
+        return Reply(text=reply.text, calls=reply.calls, before=gate)
+
+    llm_server.otherwise = kill_under_all
+    process = cli.start(*words("--seeds", "0-4", "--concurrency", 3))
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    (variant,) = done.json["variants"]
+    assert (variant["successes"], variant["tried_again"], variant["failed"]) == (5, 3, 0)
+    assert Counter(outcome for _, outcome in ended(cli)) == {"done": 5, "error": 3}
+
+
+@pytest.mark.browser
+def test_an_interruption_keeps_what_is_done(cli, llm_server):
+    llm_server.script(ONE, Reply(hold=True), Reply(hold=True))
+    process = cli.start(*words("--seeds", "0-2", "--concurrency", 2))
+    llm_server.wait_for_requests(3)
+    process.send_signal(signal.SIGINT)
+    done = cli.finish(process)
+    assert done.code == 130, done.err
+    assert "Traceback" not in done.err
+    assert Counter(outcome for _, outcome in ended(cli)) == {"done": 1, "interrupted": 2}

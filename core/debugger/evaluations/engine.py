@@ -108,10 +108,6 @@ class Evaluator:
         self._left = iter([one for one in self.plan.cases() if one[1] not in self.done])
 
     @property
-    def is_complete(self) -> bool:
-        return len(self.done) >= self.plan.total
-
-    @property
     def cost(self) -> float:
         """US dollars of all runs so far, those that do not count among them."""
         return self._cost

@@ -42,7 +42,7 @@ from core.schema.step import (
 )
 from core.schema.task import Task, Verdict
 from core.settings.settings import Pictures
-from core.trace.records import RunOutcome, RunStart
+from core.trace.records import CaseAttempt, RunOutcome, RunStart
 from core.trace.store import TraceStore
 
 _LOOKING: tuple[Phase, ...] = ("recognise", "recall", "abstract")
@@ -443,6 +443,7 @@ async def open_run(
     browser: str,
     profile: str | None = None,
     changes: Changes = Changes(),  # noqa: B008 - it is frozen
+    attempt: CaseAttempt | None = None,
     on_asked: Callable[[Asked], None] = lambda asked: None,
     make: MakeRun | None = None,
 ) -> AgentRun:
@@ -451,7 +452,8 @@ async def open_run(
     Raises UsageError, DataError, ActionError or WorldError where the task
     cannot be opened; nothing is stored then. The preset's file is read anew at
     each step. `changes` are those that `resources` has already: they are kept
-    with the run, for its branches. `make` makes the run, an `AgentRun` without it.
+    with the run, for its branches. `attempt` says which run of an evaluation it
+    is. `make` makes the run, an `AgentRun` without it.
     """
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
@@ -475,6 +477,7 @@ async def open_run(
             browser=browser,
             profile=profile,
             changes=changes,
+            attempt=attempt,
             differences=tuple(
                 Difference(what="exemplars", after=words) for words in memory_in_words(changes)
             ),

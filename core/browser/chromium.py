@@ -156,6 +156,13 @@ class ChromiumHost:
             self._screencast = Screencast(self._screen, self._opened, self.activate_tab)
         return self._Contexts(self)
 
+    @property
+    def launched(self) -> tuple[Playwright, Browser]:
+        """Playwright and the browser that it has launched; raises BrowserError where none runs."""
+        if self._playwright is None or self._browser is None:
+            raise BrowserError(f"{self.name} does not run as a browser now.")
+        return self._playwright, self._browser
+
     @staticmethod
     async def _process_of(browser: Browser) -> int:
         session = await browser.new_browser_cdp_session()

@@ -31,7 +31,7 @@ TAB_SECONDS = 8.0
 """A new, empty tab is given up after this long, where the browser answers meanwhile."""
 _PATIENCE = 2.0
 """After this long without an answer the browser is asked whether it answers at all."""
-_SIGNS = 20
+SIGNS = 20
 _SIGN_SECONDS = 0.25
 """So often, and each time so long, the answer to that is waited for."""
 FEW_SIGNS, MOST_SIGNS = 8, 40
@@ -101,7 +101,7 @@ class Connection:
     def _on_message(self) -> None:
         self._messages += 1
 
-    async def answers(self, signs: int = _SIGNS) -> bool:
+    async def answers(self, signs: int = SIGNS) -> bool:
         """Return whether the browser answers a question that concerns no page.
 
         After `signs` quarters of a second it does not, or after 5 s in which
@@ -122,7 +122,7 @@ class Connection:
                 if asked.done():
                     return asked.exception() is None
                 silent = silent + 1 if messages == self._messages else 0
-                if silent >= _SIGNS:
+                if silent >= SIGNS:
                     return False
             return False
         finally:

@@ -68,13 +68,17 @@ _BY_SCRIPT = "The page asked ("
 class Tabs:
     """Joins a host's tabs to Playwright's pages, and knows which one is current."""
 
-    def __init__(self, host: BrowserHost) -> None:
+    def __init__(
+        self, host: BrowserHost, connect: Callable[[BrowserHost, PageListener], Connection] = Connection
+    ) -> None:
+        """`connect` makes the connection to a host, with a driver of its own unless it says otherwise."""
         self.host = host
         self.lost = ""
         """What was replaced and why, in whole sentences: the page is gone since then. Empty while there is one."""
         self.log = PageListener()
         self._current: Page
-        self._connection = Connection(host, self.log)
+        self._connect = connect
+        self._connection = connect(host, self.log)
         self._replacing = asyncio.Lock()
         self._left_sent: tuple[Sent, ...] = ()
         self._pages: dict[TabId, Page] = {}
@@ -241,7 +245,7 @@ class Tabs:
         async with self._replacing:
             self.lost = "The page was in another browser, which was left."
             await self._connection.end()
-            self.host, self._connection = host, Connection(host, self.log)
+            self.host, self._connection = host, self._connect(host, self.log)
 
     async def close(self) -> None:
         """Let go of the browser; what is already gone is no error."""

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from core.cli.evaluations import add_evaluation_command
 from core.cli.exemplars import add_exemplar_commands
 from core.cli.options import (
     AsJson,
@@ -308,6 +309,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             as_lines=as_lines,
         )
 
+    add_evaluation_command(app)
     add_runs_commands(app)
 
     @app.command()

@@ -72,12 +72,16 @@ def in_loop(work: Awaitable[T]) -> T:
     return asyncio.run(watched())
 
 
-def open_unattended(settings: Settings, name: str) -> LLMs:
-    """Return the LLMs of the settings; raises UsageError where `name` is none of them, or is the person."""
-    llms = user_llms(settings)
-    llms.routed(name)
-    if name == "person":
-        raise UsageError('The LLM "person" needs a window; choose another with --llm.')
+def open_unattended(settings: Settings, *names: str, patient: bool = False) -> LLMs:
+    """Return the LLMs of the settings; raises UsageError where a name is none of them, or is the person.
+
+    `patient` ones wait for a server that does not answer.
+    """
+    llms = user_llms(settings, patient=patient)
+    for name in names:
+        llms.routed(name)
+        if name == "person":
+            raise UsageError('The LLM "person" needs a window; choose another with --llm.')
     return llms
 
 

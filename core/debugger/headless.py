@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 
 from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since
-from core.agent.llm_calls import Answerer, answerer_of
+from core.agent.llm_calls import Answerer, Asked, answerer_of
 from core.agent.loop import AgentRun, open_run
 from core.agent.presets import ATTACHED
 from core.agent.state import Budget
@@ -22,7 +22,7 @@ from core.schema.restore import Restored, SentAt, not_taken_back
 from core.schema.step import Acted, PhaseRecord
 from core.schema.task import Task
 from core.settings.settings import OnGate
-from core.trace.records import RunOutcome, RunRow, StepRow
+from core.trace.records import CaseAttempt, RunOutcome, RunRow, StepRow
 
 log = logging.getLogger(__name__)
 
@@ -73,9 +73,13 @@ async def run_headless(
     on_gate: OnGate,
     profile: str | None = None,
     changes: Changes = Changes(),  # noqa: B008 - it is frozen
+    attempt: CaseAttempt | None = None,
     on_step: Callable[[StepRow], None] = lambda step: None,
+    on_asked: Callable[[Asked], None] = lambda asked: None,
 ) -> RunReport:
     """Run the agent to the end and say what it came to; `changes` say by which other files it goes.
+
+    `attempt` says which run of an evaluation it is.
 
     Never raises for what happens inside the run, an interruption included:
     the report says so, and the run stays readable. Raises UsageError,
@@ -93,6 +97,8 @@ async def run_headless(
         browser=services.host.name,
         profile=profile,
         changes=changes,
+        attempt=attempt,
+        on_asked=on_asked,
     )
     return await _report_of_whole(services, run, on_gate, on_step)
 

@@ -152,10 +152,13 @@ class Current:
         )
 
 
-def user_llms(settings: Settings, *, keys: Keys | None = None, before: LLMs | None = None) -> LLMs:
+def user_llms(
+    settings: Settings, *, keys: Keys | None = None, before: LLMs | None = None, patient: bool = False
+) -> LLMs:
     """Return the LLMs of the user's files, with the replies of recorded runs among them; raises DataError.
 
     The person, and what each LLM has used, are those of the registry `before`.
+    `patient` ones wait for a server that does not answer.
     """
     return open_llms(
         settings,
@@ -165,6 +168,7 @@ def user_llms(settings: Settings, *, keys: Keys | None = None, before: LLMs | No
         replay=ReplayLLM,
         honoured=HonouredFile(data_folder() / HONOURED_NAME),
         meters=before.meters if before is not None else None,
+        patient=patient,
     )
 
 
@@ -182,13 +186,15 @@ async def open_services(
     environments: Environments,
     config: Path,
     browsers: Callable[[str], BrowserHost] | None = None,
+    make_tabs: Callable[[BrowserHost], Tabs] = Tabs,
 ) -> Services:
     """Open the trace and connect to the browser; raises TraceError, DataError or BrowserError.
 
     `browsers` gives others by their names; without it there is only `host`.
+    `make_tabs` gives the tabs where the browser is shared with other runs.
     """
     store = TraceStore.open(settings.database)
-    tabs = Tabs(host)
+    tabs = make_tabs(host)
     try:
         store.recover()
         services = Services(

@@ -18,6 +18,7 @@ from core.schema.errors import LLMError
 from core.schema.record import Record
 
 _PASSING = frozenset({408, 409, 425, 429})
+_AWAY = frozenset({429, 502, 503, 504})
 _SHORT = 300
 _SECRET = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _CONTEXT = re.compile(
@@ -67,6 +68,11 @@ class LLMFailure(Record):
     kind: str = ""
     """refused · host · certificate · timeout · slow · large · broken · stream · status · quota · context ·
     unreadable."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the server as a whole does not answer, whatever it is asked."""
+        return self.passing and (self.kind in ("refused", "host", "timeout") or self.status in _AWAY)
 
     @property
     def words(self) -> str:

@@ -61,6 +61,7 @@ class OpenAICompatibleLLM:
         timeout_seconds: float = 120.0,
         total_timeout_seconds: float = 1800.0,
         attempts: int = 4,
+        patient: bool = False,
         prices: Prices | None = None,
         first_wait: float = 1.0,
         longest_wait: float = 60.0,
@@ -77,7 +78,8 @@ class OpenAICompatibleLLM:
         `why_key` tells in a sentence where the key was found or sought.
         `timeout_seconds` bounds the wait for the next piece,
         `total_timeout_seconds` that for the whole answer. `first_wait` and `longest_wait`, in seconds, bound the wait
-        between attempts, a server's Retry-After included. `headers` and `body`
+        between attempts, a server's Retry-After included. One that is `patient` asks
+        for as long as the server does not answer at all. `headers` and `body`
         are added to each request; a header's value ``$NAME`` is what
         `find_secret` returns for that name. With `api_version` the server is
         Azure. `honoured` keeps what the server was seen to honour.
@@ -103,6 +105,7 @@ class OpenAICompatibleLLM:
         self._timeout = timeout_seconds
         self._total_timeout = total_timeout_seconds
         self._attempts = attempts
+        self._patient = patient
         self._prices = prices or Prices()
         self._first_wait = first_wait
         self._longest_wait = longest_wait
@@ -218,13 +221,12 @@ class OpenAICompatibleLLM:
             if not outcome.passing:
                 raise LLMError(await self._sentence(client, outcome, tokens=estimate_prompt(sent)))
             failures += 1
-            if failures >= self._attempts:
+            waits = self._patient and outcome.is_away
+            if failures >= self._attempts and not waits:
                 raise LLMError(self._given_up(outcome, failures))
             wait = self._wait(failures, outcome)
-            announce(
-                f"{self.server} {outcome.reason}; attempt {failures + 1} of {self._attempts} follows.",
-                wait,
-            )
+            which = "another attempt" if waits else f"attempt {failures + 1} of {self._attempts}"
+            announce(f"{self.server} {outcome.reason}; {which} follows.", wait)
             await asyncio.sleep(wait)
 
     async def _await_turn(self, tokens: int, announce: Callable[[str, float], None]) -> None:
@@ -497,7 +499,7 @@ class OpenAICompatibleLLM:
     def _wait(self, failures: int, failure: LLMFailure) -> float:
         if failure.retry_after is not None:
             return min(failure.retry_after, self._longest_wait)
-        doubled = min(self._first_wait * 2.0 ** (failures - 1), self._longest_wait)
+        doubled = min(self._first_wait * 2.0 ** min(failures - 1, 30), self._longest_wait)
         return doubled * random.uniform(0.5, 1.0)
 
     def _given_up(self, failure: LLMFailure, attempts: int) -> str:

@@ -102,11 +102,13 @@ class LLMs:
         first_wait: float = 1.0,
         honoured: HonouredFile | None = None,
         meters: dict[str, Meter] | None = None,
+        patient: bool = False,
     ) -> None:
         """`replay` makes the LLM that repeats a stored run; without it such names are refused.
 
         `honoured` keeps what servers were seen to honour, `meters` what each
-        LLM has used; both outlive a registry.
+        LLM has used; both outlive a registry. `patient` LLMs wait for a server
+        that does not answer.
         """
         self._settings = settings
         self._keys = keys
@@ -117,6 +119,7 @@ class LLMs:
         self._factories["person"] = lambda: self.person
         self._replay = replay
         self._first_wait = first_wait
+        self._patient = patient
         self.honoured = honoured or HonouredFile()
         self.meters = {} if meters is None else meters
         self._made: dict[str, LLM] = {}
@@ -263,6 +266,7 @@ class LLMs:
             timeout_seconds=entry.timeout_seconds,
             total_timeout_seconds=entry.total_timeout_seconds,
             attempts=entry.attempts,
+            patient=self._patient,
             prices=self._prices,
             first_wait=self._first_wait,
             headers=entry.headers,
@@ -308,6 +312,7 @@ def open_llms(
     config_folder: Path | None = None,
     honoured: HonouredFile | None = None,
     meters: dict[str, Meter] | None = None,
+    patient: bool = False,
 ) -> LLMs:
     """Return the registry with the price list and presets of the installation and of the user.
 
@@ -325,4 +330,5 @@ def open_llms(
         replay=replay,
         honoured=honoured,
         meters=meters,
+        patient=patient,
     )

@@ -305,13 +305,39 @@ CREATE INDEX bisections_run ON bisections (run);
 """
 """Make room for how a branch differs, and for bisections."""
 
+_VERSION_8 = """
+CREATE TABLE evaluations (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    time REAL NOT NULL,
+    plan TEXT NOT NULL                  -- JSON: what was asked
+);
+CREATE TABLE attempts (
+    id INTEGER PRIMARY KEY,
+    evaluation INTEGER NOT NULL REFERENCES evaluations (number) ON DELETE CASCADE,
+    variant TEXT NOT NULL,
+    task TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    time INTEGER NOT NULL,              -- the how manieth of several at this seed, from 1
+    attempt INTEGER NOT NULL,           -- 2 where the first one failed through no fault of the agent
+    run INTEGER REFERENCES runs (run) ON DELETE CASCADE, -- NULL where it could not begin
+    error TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX attempts_evaluation ON attempts (evaluation);
+CREATE INDEX attempts_run ON attempts (run) WHERE run IS NOT NULL;
+"""
+"""Make room for evaluations."""
+
 
 def _made_by(script: str) -> Migration:
     return lambda database: database.executescript(script)
 
 
 MIGRATIONS: tuple[Migration, ...] = tuple(
-    map(_made_by, (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6, _VERSION_7))
+    map(
+        _made_by,
+        (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6, _VERSION_7, _VERSION_8),
+    )
 )
 """What makes each version out of the one before; an empty file is version 0."""
 

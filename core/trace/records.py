@@ -45,6 +45,38 @@ ATTACHED_NAME = "attached"
 """The preset of runs that an attached agent carried out; the preset's text says which program it is."""
 
 
+class Case(Record):
+    """What one run of an evaluation is to be."""
+
+    variant: str
+    """The name of the variant of the agent."""
+    task: str
+    seed: int
+    time: int = 1
+    """The how manieth of several at this seed; counts from 1."""
+
+
+class CaseAttempt(Record):
+    """One try at a case of an evaluation."""
+
+    evaluation: int
+    """The evaluation's number."""
+    case: Case
+    number: int = 1
+    """2 where the first one failed through no fault of the agent, as with its browser."""
+
+
+class EvaluationRow(Record):
+    """An evaluation as it is kept; what its plan says is left to the debugger."""
+
+    number: int
+    name: str
+    when: float
+    """Seconds since the epoch."""
+    plan: str
+    """JSON."""
+
+
 class RunStart(Record):
     """What is known of a run when it begins."""
 
@@ -68,6 +100,8 @@ class RunStart(Record):
     """What was asked of a branch."""
     differences: tuple[Difference, ...] = ()
     """How a branch differs from the run that it left."""
+    attempt: CaseAttempt | None = None
+    """For a run of an evaluation: which of its runs it is."""
 
 
 class RunRow(Record):
@@ -112,6 +146,16 @@ class RunRow(Record):
     """Whether its pages get recorded answers only, and reach no server."""
     differences: tuple[Difference, ...] = ()
     """For a branch: how it differs from the run that it left; nothing where it was only gone back."""
+
+
+class AttemptRow(Record):
+    """What came of an attempt."""
+
+    attempt: CaseAttempt
+    run: RunRow | None = None
+    """None where it could not begin."""
+    error: str = ""
+    """Why it could not begin."""
 
 
 class StepRow(Record):

@@ -15,7 +15,7 @@ from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
 from core.schema.changes import Changes
-from core.schema.errors import UsageError
+from core.schema.errors import TraceError, UsageError
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
@@ -33,7 +33,10 @@ from core.trace.imports.storage import store_run
 from core.trace.pruning import Pruned, PrunePlan, PruneRequest
 from core.trace.reader import RunEvent
 from core.trace.records import (
+    AttemptRow,
     BreakpointRow,
+    CaseAttempt,
+    EvaluationRow,
     Hit,
     Intervention,
     RunFilter,
@@ -63,7 +66,8 @@ class TraceStore:
         self.path = database.path
         self._database = database
         self._owner = owners.Owner(database.path)
-        self._observed: tuple[int, int, Observation] | None = None
+        self._observed: dict[int, tuple[int, Observation]] = {}
+        """Of each run under way its last step with what was observed, which the next phases refer to."""
 
     @classmethod
     def open(
@@ -92,6 +96,18 @@ class TraceStore:
         """Store a new run and return its number."""
         with self._write():
             return writing.insert_run(self._database, start, self._owner.token())
+
+    def begin_evaluation(self, name: str, plan: str) -> int:
+        """Store a new evaluation with its plan, as JSON, and return its number; raises TraceError for a name in use."""
+        with self._write():
+            if reading.evaluation(self._database, name) is not None:
+                raise TraceError(f"There is an evaluation {name} already; choose another name.")
+            return self._database.insert("evaluations", {"name": name, "time": time.time(), "plan": plan})
+
+    def save_unbegun(self, attempt: CaseAttempt, error: str) -> None:
+        """Store an attempt whose run could not begin, and why."""
+        with self._write():
+            writing.insert_attempt(self._database, attempt, run=None, error=error)
 
     def import_run(self, imported: ImportedRun, name: str) -> int:
         """Store a whole run read of a foreign file, as ``import/NAME``, and return its number."""
@@ -158,13 +174,13 @@ class TraceStore:
         A second record of the same phase takes the place of the first: the
         phase was done again.
         """
-        observation = None
-        if self._observed is not None and self._observed[:2] == (run, step):
-            observation = self._observed[2]
+        number, observation = self._observed.get(run, (0, None))
+        if number != step:
+            observation = None
         with self._write():
             writing.save_phase(self._database, run, step, record, blobs, observation, begun)
         if isinstance(record, Observed):
-            self._observed = (run, step, record.observation)
+            self._observed[run] = (step, record.observation)
 
     def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:
         """Store the pictures of a run's own steps, by their numbers, which were stored without them."""
@@ -521,6 +537,14 @@ class TraceStore:
         """Return the bisections of a run, or of all, each as its number and JSON, in order."""
         return self._read(lambda: reading.bisections(self._database, run))
 
+    def evaluation(self, name: str) -> EvaluationRow | None:
+        """Return the evaluation of that name, or None."""
+        return self._read(lambda: reading.evaluation(self._database, name))
+
+    def attempts(self, evaluation: int) -> tuple[AttemptRow, ...]:
+        """Return what was tried in an evaluation, in order, each with its run as it stands."""
+        return self._read(lambda: reading.attempts(self._database, evaluation, self._lives))
+
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""
         return self._read(lambda: reading.log(self._database, run, limit))
@@ -540,6 +564,8 @@ class TraceStore:
             raise self._database.damaged()
 
     def _update_run(self, run: int, values: dict[str, Any]) -> None:
+        if values.get("owner", "") is None:
+            self._observed.pop(run, None)
         with self._write(run):
             self._database.update("runs", {"run": run}, values)
 

@@ -20,13 +20,15 @@ from core.schema.step import (
 from core.trace import encoding
 from core.trace import reader as reading
 from core.trace.database import TraceDatabase
-from core.trace.records import RunStart
+from core.trace.records import CaseAttempt, RunStart
 
 JSON = "application/json"
 
 
 def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
-    values = start.model_dump(exclude={"preset_text", "changes", "differences"}, exclude_defaults=True)
+    values = start.model_dump(
+        exclude={"preset_text", "changes", "differences", "attempt"}, exclude_defaults=True
+    )
     if start.changes != Changes() or start.differences:
         values["differences"] = json.dumps([one.model_dump() for one in start.differences])
         values["changes"], _ = database.blobs.put(
@@ -36,7 +38,18 @@ def insert_run(database: TraceDatabase, start: RunStart, owner: str) -> int:
         values["preset_text"], _ = database.blobs.put(
             start.preset_text.encode(errors="replace"), "text/plain"
         )
-    return database.insert("runs", {**values, "started": time.time(), "owner": owner})
+    run = database.insert("runs", {**values, "started": time.time(), "owner": owner})
+    if start.attempt is not None:
+        insert_attempt(database, start.attempt, run=run)
+    return run
+
+
+def insert_attempt(
+    database: TraceDatabase, attempt: CaseAttempt, *, run: int | None, error: str = ""
+) -> None:
+    """Store an attempt with its run, or with why it could not begin."""
+    values = {"evaluation": attempt.evaluation, "attempt": attempt.number, **attempt.case.model_dump()}
+    database.insert("attempts", {**values, "run": run, "error": error})
 
 
 def insert_step(database: TraceDatabase, run: int, number: int, trial: int, agent: bytes = b"") -> None:

@@ -78,6 +78,12 @@ def tasks_of(
                 "It does not say which task it was recorded at: name tasks, such as miniwob/click-button."
             )
         return tuple(dict.fromkeys(found))
+    return fitting(patterns, tasks)
+
+
+def fitting(patterns: Iterable[str], tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the ids that are named or that a pattern fits, each once; raises UsageError for one that no task has."""
+    known = {one.id: one for one in tasks}
     chosen: dict[str, None] = {}
     for name in patterns:
         fits = (

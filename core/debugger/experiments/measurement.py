@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from pydantic import Field
 
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
 _MOST_NUMBERS = 10_000
 Z = 1.96
 """Standard normal quantile of a two-sided 95 % interval."""
+
+
+class HasCost(Protocol):
+    """What may have cost something: a run, however it is told."""
+
+    @property
+    def cost(self) -> float | None: ...
 
 
 class RunResult(Record):
@@ -58,7 +65,7 @@ def calls_of(runs: Iterable[RunResult]) -> int:
     return sum(one.llm_calls for one in runs)
 
 
-def cost_of(runs: Iterable[RunResult]) -> float | None:
+def cost_of(runs: Iterable[HasCost]) -> float | None:
     """Return the US dollars of the calls that have a price; None where none has."""
     costs = [one.cost for one in runs if one.cost is not None]
     return sum(costs) if costs else None

@@ -1,0 +1,107 @@
+"""One installed Chromium, driven by one driver, with contexts for several runs at once.
+
+Each run has tabs of its own, in a context of its own, as if the browser were
+its own. What does not answer is replaced as `core.browser.recovery` has it; the
+last rung, the connection, is that of all: each of the runs loses its page then.
+What pages cause in floods is left out for all of them together.
+"""
+
+import asyncio
+from typing import Any, Literal
+
+from playwright.async_api import Playwright
+
+from core.browser.chromium import ChromiumHost
+from core.browser.host import BrowserHost
+from core.browser.log.listener import PageListener
+from core.browser.recovery import SIGNS, Connection
+from core.browser.tabs import Tabs
+
+
+class SharedChromium:
+    """Starts the browser when its first tabs are opened, and again where it has died."""
+
+    def __init__(self, executable: str, *, dialogs: Literal["accept", "dismiss"] = "accept") -> None:
+        self.host = ChromiumHost(executable, dialogs=dialogs)
+        self.connection = Connection(self.host, PageListener())
+        self._dialogs = dialogs
+        self._starting = asyncio.Lock()
+
+    def tabs(self) -> Tabs:
+        """Return the tabs of one run, which has no part in those of the others."""
+        host = _ContextHost(self.host, dialogs=self._dialogs)
+        return Tabs(host, lambda host, log: _SharedConnection(self, host, log))
+
+    async def start(self) -> Playwright:
+        """Start the browser where it does not run; raises Error and BrowserError."""
+        async with self._starting:
+            if not self.connection.connected:
+                await self.connection.end(by_force=True)
+                await self.connection.begin()
+            return self.host.launched[0]
+
+    async def kill(self, browser: Any) -> None:
+        """End the browser by force, unless it has been replaced by another one meanwhile."""
+        async with self._starting:
+            if self.connection.browser is browser:
+                await self.connection.end(by_force=True)
+
+    async def close(self) -> None:
+        """End the browser."""
+        await self.connection.end()
+
+
+class _ContextHost(ChromiumHost):
+    """Opens its contexts in the browser of another host, which launches and ends it."""
+
+    def __init__(self, launcher: ChromiumHost, *, dialogs: Literal["accept", "dismiss"]) -> None:
+        super().__init__(launcher.name, dialogs=dialogs)
+        self._launcher = launcher
+
+    async def connect(self, playwright: Playwright) -> Any:
+        self._playwright, self._browser = self._launcher.launched
+        return self._Contexts(self)
+
+    async def close(self) -> None:
+        await self._close_context()
+        self._browser = None
+
+
+class _SharedConnection(Connection):
+    """The connection of one run's tabs, by the driver of all."""
+
+    def __init__(self, shared: SharedChromium, host: BrowserHost, log: PageListener) -> None:
+        super().__init__(host, log)
+        self._shared = shared
+        self._of: Any = None
+        """What the shared connection had as its browser when this one began."""
+
+    @property
+    def connected(self) -> bool:
+        shared = self._shared.connection
+        return self._of is not None and self._of is shared.browser and shared.connected
+
+    @property
+    def flooded(self) -> bool:
+        return self._shared.connection.flooded
+
+    def forget_pages(self) -> None:
+        """The pages of the others stay."""
+
+    async def begin(self) -> None:
+        playwright = await self._shared.start()
+        self.browser = await self._host.connect(playwright)
+        self._of = self._shared.connection.browser
+
+    async def answers(self, signs: int = SIGNS) -> bool:
+        return self.connected and await self._shared.connection.answers(signs)
+
+    async def end(self, *, by_force: bool = False) -> None:
+        of, self._of, self.browser = self._of, None, None
+        if of is None:
+            return
+        if not by_force:
+            await self._host.close()
+            return
+        await self._host.kill()
+        await self._shared.kill(of)

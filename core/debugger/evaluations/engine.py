@@ -1,0 +1,189 @@
+"""An evaluation carried out: many runs at once, none of them twice, each kept as it ends.
+
+What is done and what is left is read from the trace alone, so that an
+evaluation that was killed at any moment goes on where it was.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from core.browser.sharing import SharedChromium
+from core.debugger.evaluations.records import EvaluationPlan, Variant
+from core.debugger.headless import RunReport
+from core.debugger.services import Services
+from core.schema.errors import BackstepError, TraceError, UsageError
+from core.schema.record import Record
+from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow
+from core.trace.store import TraceStore
+
+_MOST_ATTEMPTS = 2
+_NOT_ENDED = ("running", "interrupted")
+
+Play = Callable[[Services, Variant, CaseAttempt], Awaitable[RunReport]]
+"""Makes the run of an attempt; raises BackstepError where it cannot begin."""
+
+
+class EvaluationLimits(Record):
+    """After what nothing further is begun; None sets none."""
+
+    cost: float | None = None
+    """US dollars of all runs of the evaluation; calls without a price do not count."""
+    minutes: float | None = None
+    """From the start or the resumption; runs under way then are broken off and begun anew the next time."""
+
+
+def opened(store: TraceStore, name: str, plan: EvaluationPlan) -> EvaluationRow:
+    """Return the evaluation of that name, begun now where there is none.
+
+    Raises UsageError where one of that name was asked for something else, or
+    is being done by another process.
+    """
+    found = store.evaluation(name)
+    if found is None:
+        store.begin_evaluation(name, plan.model_dump_json())
+        found = store.evaluation(name)
+        assert found is not None
+    elif planned(found) != plan:
+        raise UsageError(
+            f"The evaluation {name} was begun with other tasks, seeds or variants; "
+            "ask for the same again, or choose another --name."
+        )
+    elif any(one.run is not None and one.run.outcome == "running" for one in store.attempts(found.number)):
+        raise UsageError(f"The evaluation {name} is being done by another process; wait for it, or end it.")
+    return found
+
+
+def planned(row: EvaluationRow) -> EvaluationPlan:
+    """Return what was asked; raises TraceError where that cannot be read."""
+    try:
+        return EvaluationPlan.model_validate_json(row.plan)
+    except ValueError as error:
+        raise TraceError(f"What was asked of the evaluation {row.name} cannot be read.") from error
+
+
+def results(attempts: Iterable[AttemptRow]) -> dict[Case, AttemptRow]:
+    """Return the attempt that counts for each case that is done, in the order in which they were begun.
+
+    A run that was broken off does not count. One that failed with its world
+    counts only as the second of its case.
+    """
+    return {
+        one.attempt.case: one
+        for one in attempts
+        if (one.run is None or one.run.outcome not in _NOT_ENDED) and not _to_be_tried_again(one)
+    }
+
+
+def _to_be_tried_again(row: AttemptRow) -> bool:
+    failed = row.run is None or row.run.outcome == "error"
+    return failed and row.attempt.number < _MOST_ATTEMPTS
+
+
+class Evaluator:
+    """One evaluation under way, in this process."""
+
+    def __init__(
+        self,
+        store: TraceStore,
+        row: EvaluationRow,
+        play: Play,
+        limits: EvaluationLimits,
+        on_done: Callable[[], None],
+    ) -> None:
+        """`on_done` is called as each case is done."""
+        self.plan = planned(row)
+        self.why = ""
+        """Why it ended before everything was done."""
+        self._store = store
+        self._number = row.number
+        self._play = play
+        self._limits = limits
+        self._on_done = on_done
+        attempts = store.attempts(row.number)
+        self.done = results(attempts)
+        self._cost = sum(one.run.cost or 0.0 for one in attempts if one.run is not None)
+        self._failed = {one.attempt.case for one in attempts if _to_be_tried_again(one)}
+        self._left = iter([one for one in self.plan.cases() if one[1] not in self.done])
+
+    @property
+    def cost(self) -> float:
+        """US dollars of all runs so far, those that do not count among them."""
+        return self._cost
+
+    async def work(self, lanes: Sequence[Services]) -> None:
+        """Do what is left, as many runs at once as there are lanes; each lane has tabs of its own.
+
+        Ends at a limit, which `why` says then. Raises what ends the work as a
+        whole, such as TraceError.
+        """
+        seconds = None if self._limits.minutes is None else self._limits.minutes * 60
+        try:
+            async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+                for services in lanes:
+                    group.create_task(self._lane(services))
+        except TimeoutError:
+            self.why = f"The limit of {self._limits.minutes:g} minutes was reached."
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    async def _lane(self, services: Services) -> None:
+        for variant, case in self._left:
+            first = 2 if case in self._failed else 1
+            for number in range(first, _MOST_ATTEMPTS + 1):
+                if self._limit_reached():
+                    return
+                row = await self._attempt(services, variant, case, number)
+                if row is None:
+                    return
+                if not _to_be_tried_again(row):
+                    self.done[case] = row
+                    self._on_done()
+                    break
+
+    def _limit_reached(self) -> bool:
+        if self._limits.cost is None or self._cost < self._limits.cost:
+            return False
+        self.why = f"The limit of ${self._limits.cost:g} was reached."
+        return True
+
+    async def _attempt(
+        self, services: Services, variant: Variant, case: Case, number: int
+    ) -> AttemptRow | None:
+        """Make a run of a case and return what came of it; None where it was broken off."""
+        attempt = CaseAttempt(evaluation=self._number, case=case, number=number)
+        try:
+            report = await self._play(services, variant, attempt)
+        except TraceError:
+            raise
+        except BackstepError as error:
+            self._store.save_unbegun(attempt, str(error))
+            return AttemptRow(attempt=attempt, error=str(error))
+        self._cost += report.cost or 0.0
+        if report.outcome == "interrupted" or report.run is None:
+            return None
+        return AttemptRow(attempt=attempt, run=self._store.run(report.run))
+
+
+@asynccontextmanager
+async def lanes_of(services: Services, browser: SharedChromium, count: int) -> AsyncIterator[list[Services]]:
+    """Give the services once for each of `count` runs at once, each with tabs of its own in the shared browser."""
+    lanes = [services, *(replace(services, tabs=browser.tabs()) for _ in range(count - 1))]
+    started: list[Services] = []
+    try:
+        for lane in lanes[1:]:
+            await lane.tabs.start()
+            started.append(lane)
+        yield lanes
+    finally:
+        for lane in started:
+            await lane.tabs.close()
+
+
+def cases_by_variant(done: Mapping[Case, AttemptRow]) -> dict[str, dict[tuple[str, int, int], AttemptRow]]:
+    """Return the results of each variant by task, seed and time, which are the same for all variants."""
+    found: dict[str, dict[tuple[str, int, int], AttemptRow]] = {}
+    for case, row in done.items():
+        found.setdefault(case.variant, {})[(case.task, case.seed, case.time)] = row
+    return found

@@ -1,0 +1,65 @@
+"""What is asked of an evaluation: tasks, seeds and variants of the agent, as records that travel."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Literal
+
+from pydantic import Field
+
+from core.schema.changes import NONE, Changes
+from core.schema.record import Record
+from core.trace.records import Case
+
+ExemplarUse = Literal["own", "none"]
+"""Whether the agent is given exemplars: those of the installation and of the user, or none."""
+
+
+class Variant(Record):
+    """One agent that is evaluated."""
+
+    preset: str
+    llm: str
+    exemplars: ExemplarUse = "own"
+
+    @property
+    def name(self) -> str:
+        """What the trace and the tables call it."""
+        name = f"{self.preset}, {self.llm}"
+        return f"{name}, no exemplars" if self.exemplars == "none" else name
+
+    @property
+    def changes(self) -> Changes:
+        """What its runs go by otherwise than the installation's files."""
+        return Changes(exemplars=NONE) if self.exemplars == "none" else Changes()
+
+
+class EvaluationPlan(Record):
+    """What is asked of an evaluation; with the runs of its cases it says what is left to do."""
+
+    variants: tuple[Variant, ...] = Field(min_length=1)
+    tasks: tuple[str, ...] = Field(min_length=1)
+    """Their ids."""
+    seeds: tuple[int, ...] = Field(min_length=1)
+    times: int = Field(default=1, ge=1, le=100)
+    """How often each task is done at each seed."""
+
+    @property
+    def total(self) -> int:
+        return len(self.variants) * len(self.tasks) * len(self.seeds) * self.times
+
+    def cases(self) -> Iterator[tuple[Variant, Case]]:
+        """Give all runs that are to be made; those of the same task and seed follow one another."""
+        for time, seed, task in product(range(1, self.times + 1), self.seeds, self.tasks):
+            for variant in self.variants:
+                yield variant, Case(variant=variant.name, task=task, seed=seed, time=time)
+
+
+def variants_of(
+    presets: tuple[str, ...], llms: tuple[str, ...], exemplars: tuple[ExemplarUse, ...]
+) -> tuple[Variant, ...]:
+    """Return each preset with each LLM, with and without exemplars as asked, each once."""
+    made = (
+        Variant(preset=preset, llm=llm, exemplars=use)
+        for preset, llm, use in product(presets, llms, exemplars)
+    )
+    return tuple(dict.fromkeys(made))

@@ -1,0 +1,282 @@
+"""`main.py eval`, with a real Chromium and a real LLM server."""
+
+import os
+import re
+import signal
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.trace.store import TraceStore
+from tests.core.stage import need_chromium, on
+from tests.llm_server import Reply
+
+ONE = on('button "ONE"', thought="ONE.")
+TWO = on('button "TWO"', thought="TWO.")
+
+
+def words(*more: object, llm: str = "test-model", tasks: str = "miniwob/click-test-2") -> list[object]:
+    chosen = ("--tasks", tasks, "--llm", llm, "--preset", "plain", "--browser", need_chromium())
+    return ["eval", *chosen, "--name", "mine", "--json", *more]
+
+
+def attempts(cli):
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        row = store.evaluation("mine")
+        return () if row is None else store.attempts(row.number)
+    finally:
+        store.close()
+
+
+def ended(cli):
+    """Return the outcome of every attempt by task, seed and time."""
+    return [
+        ((one.attempt.case.variant, one.attempt.case.task, one.attempt.case.seed), one.run.outcome)
+        for one in attempts(cli)
+    ]
+
+
+@pytest.mark.browser
+def test_eight_runs_four_at_once_come_to_the_same_as_one_after_the_other(inside):
+    tasks = "miniwob/click-link,miniwob/enter-text"
+    found = []
+    for name, count in (("one", 1), ("four", 4)):
+        done = inside(
+            *words("--seeds", "0-3", "--concurrency", count, "--name", name, llm="rules", tasks=tasks)
+        )
+        assert done.code == 0, done.err
+        taken = {"seconds": 0.0, "cost": None}
+        found.append([{**one, **taken} for one in (*done.json["variants"], *done.json["tasks"])])
+        assert done.json["done"] == done.json["total"] == 8
+    assert found[0] == found[1]
+    assert found[0][0]["cases"] == 8
+
+
+@pytest.mark.browser
+def test_several_runs_are_under_way_at_once_in_one_browser(inside, llm_server):
+    # None is answered before the third has been asked.
+    gate = threading.Event()
+
+    def held(request):
+        if len(llm_server.requests) >= 3:
+            gate.set()
+        reply = ONE(request)
+        return Reply(text=reply.text, calls=reply.calls, before=gate)
+
+    llm_server.otherwise = held
+    done = inside(*words("--seeds", "0-2", "--concurrency", 3))
+    assert done.code == 0, done.err
+    assert done.json["variants"][0]["successes"] == 3
+
+
+@pytest.mark.browser
+def test_two_variants_are_compared_on_the_same_cases(inside, llm_server):
+    llm_server.otherwise = TWO
+    done = inside(*words("--seeds", "0-1", llm="rules,test-model"))
+    assert done.code == 0, done.err
+    first, second = done.json["variants"]
+    assert (first["successes"], second["successes"]) == (2, 0)
+    comparison = done.json["comparison"]
+    assert (comparison["judged"], comparison["difference"]) == (2, -1.0)
+    assert [(one["seed"], one["to_success"]) for one in comparison["flips"]] == [(0, False), (1, False)]
+    shown = [word for word in words("--seeds", "0-1", llm="rules,test-model") if word != "--json"]
+    printed = inside(*shown)
+    assert "plain, test-model against plain, rules: -100.0 points" in printed.out
+
+
+@pytest.mark.browser
+def test_what_was_killed_is_resumed_and_nothing_is_done_twice(cli, llm_server):
+    # The third call is never answered: two runs are done and one is under way when the process is killed.
+    llm_server.script(ONE, ONE, Reply(hold=True))
+    process = cli.start(*words("--seeds", "0-4"), start_new_session=True)
+    llm_server.wait_for_requests(3)
+    os.killpg(process.pid, signal.SIGKILL)
+    cli.finish(process)
+    llm_server.otherwise = ONE
+    done = cli("eval", "--name", "mine", "--resume", "--json", "--browser", need_chromium())
+    assert done.code == 0, done.err
+    assert (done.json["done"], done.json["variants"][0]["successes"]) == (5, 5)
+    assert "2 of them done before" in done.err
+    outcomes = ended(cli)
+    assert len(outcomes) == 6
+    assert max(Counter(case for case, outcome in outcomes if outcome == "done").values()) == 1
+    assert [case[2] for case, outcome in outcomes if outcome == "interrupted"] == [2]
+    again = cli(*words("--seeds", "0-4"))
+    assert again.json == done.json
+    assert len(attempts(cli)) == 6
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the processes are found in /proc")
+@pytest.mark.browser
+def test_a_run_whose_browser_is_killed_is_tried_once_more_and_marked(cli, llm_server):
+    def kill_it(request):
+        browsers = [pid for pid in descendants(process.pid) if is_browser(pid)]
+        assert browsers
+        for pid in browsers:
+            os.kill(pid, signal.SIGKILL)
+        return ONE(request)
+
+    llm_server.script(ONE, kill_it)
+    llm_server.otherwise = ONE
+    process = cli.start(*words("--seeds", "0-2"))
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    (variant,) = done.json["variants"]
+    assert (variant["successes"], variant["tried_again"], variant["failed"]) == (3, 1, 0)
+    assert [(case[2], outcome) for case, outcome in ended(cli)] == [
+        (0, "done"),
+        (1, "error"),
+        (1, "done"),
+        (2, "done"),
+    ]
+    assert [one.attempt.number for one in attempts(cli)] == [1, 1, 2, 1]
+
+
+def descendants(process: int) -> Iterator[int]:
+    """Give the processes that a process has started, and those that they have."""
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            yield child
+            yield from descendants(child)
+
+
+def is_browser(process: int) -> bool:
+    """Return whether it is the main process of a Chromium, or the shell that has begun it."""
+    words = Path(f"/proc/{process}/cmdline").read_text().split("\0")
+    return "--remote-debugging-pipe" in words and not any(word.startswith("--type=") for word in words)
+
+
+@pytest.mark.browser
+def test_a_dead_llm_server_is_waited_for_and_no_run_fails(cli, llm_server):
+    (cli.config / "settings.toml").write_text(
+        f'[llms.slow]\nbase_url = "{llm_server.base_url}"\nmodel = "test-model"\nattempts = 1\n'
+    )
+    llm_server.script(ONE)
+    for _ in range(3):
+        llm_server.fail(503, "down")
+    llm_server.otherwise = ONE
+    done = cli(*words("--seeds", "0-2", "--base-url", llm_server.base_url, llm="slow"))
+    assert done.code == 0, done.err
+    (variant,) = done.json["variants"]
+    assert (variant["successes"], variant["failed"], variant["tried_again"]) == (3, 0, 0)
+    assert re.search(
+        r"The LLM server at .* answered 503: down; another attempt follows\. The call waits", done.err
+    )
+    assert len(attempts(cli)) == 3
+
+
+@pytest.mark.browser
+def test_what_is_over_the_cost_is_not_begun_and_a_higher_limit_goes_on(inside, llm_server):
+    (inside.config / "prices.toml").write_text(
+        '[[price]]\nmodels = ["test-model"]\ninput = 1000\noutput = 0\n'
+    )
+    llm_server.otherwise = ONE
+    # A call has 100 tokens.
+    done = inside(*words("--seeds", "0-3", "--max-cost", "0.15"))
+    assert done.code == 1, done.err
+    assert (done.json["done"], done.json["why"]) == (2, "The limit of $0.15 was reached.")
+    done = inside(*words("--seeds", "0-3", "--max-cost", "1"))
+    assert (done.code, done.json["done"]) == (0, 4)
+
+
+@pytest.mark.browser
+def test_at_the_limit_of_minutes_what_is_under_way_is_broken_off_and_not_counted(inside, llm_server):
+    llm_server.otherwise = Reply(hold=True)
+    done = inside(*words("--seeds", "0-1", "--max-minutes", "0.05"))
+    assert done.code == 1, done.err
+    assert (done.json["done"], done.json["why"]) == (0, "The limit of 0.05 minutes was reached.")
+    llm_server.otherwise = ONE
+    done = inside(*words("--seeds", "0-1"))
+    assert (done.code, done.json["done"]) == (0, 2)
+
+
+@pytest.mark.browser
+def test_a_task_that_cannot_be_begun_is_tried_twice_and_counted_as_failed(inside, tmp_path):
+    (tmp_path / "own.toml").write_text(
+        '[[tasks]]\nid = "gone"\ninstruction = "Look."\nurl = "http://127.0.0.1:9/"\n'
+    )
+    done = inside(*words("--tasks-file", tmp_path / "own.toml", llm="rules", tasks="own/gone"))
+    assert done.code == 0, done.err
+    (variant,) = done.json["variants"]
+    assert (variant["cases"], variant["failed"], variant["judged"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--tasks", "suite:nothing"), 'There is no suite "nothing"'),
+        (("--tasks", "miniwob/click-link", "--seeds", "x"), "are no seeds"),
+        (("--tasks", "miniwob/click-link", "--preset", "lazer"), "did you mean laser"),
+        (
+            ("--tasks", "miniwob/click-link", "--exemplars", "some"),
+            "\"exemplars[0]\" = 'some' cannot be used",
+        ),
+        (("--tasks", "miniwob/click-link", "--llm", "person"), "needs a window"),
+        (("--name", "none", "--resume"), "There is no"),
+        ((), "No task is selected"),
+    ],
+)
+def test_bad_usage_has_the_code_2_or_3_and_a_sentence(inside, more, said):
+    done = inside("eval", "--llm", "rules", *more)
+    assert done.code in (2, 3)
+    assert said in done.err
+
+
+@pytest.mark.browser
+def test_a_file_asks_the_same_and_its_mistakes_have_file_line_and_key(inside):
+    file = inside.folder / "suite.toml"
+    file.write_text('tasks = ["miniwob/click-link"]\nseeds = "0-1"\npreset = ["plain"]\nllm = ["rules"]\n')
+    done = inside("eval", file, "--browser", need_chromium(), "--json")
+    assert done.code == 0, done.err
+    assert (done.json["name"], done.json["total"]) == ("suite", 2)
+    file.write_text('tasks = ["miniwob/click-link"]\nseed = "0-1"\n')
+    done = inside("eval", file)
+    assert done.code == 2
+    assert 'suite.toml, line 2: there is no key "seed"; did you mean seeds?' in done.err
+
+
+@pytest.mark.browser
+def test_a_name_in_use_for_something_else_is_refused(inside):
+    assert inside(*words("--seeds", "0", llm="rules")).code == 0
+    done = inside(*words("--seeds", "1", llm="rules"))
+    assert done.code == 2
+    assert "was begun with other tasks, seeds or variants" in done.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the processes are found in /proc")
+@pytest.mark.browser
+def test_with_the_browser_all_runs_at_once_end_and_each_is_tried_once_more(cli, llm_server):
+    gate = threading.Event()
+
+    def kill_under_all(request):
+        reply = ONE(request)
+        if len(llm_server.requests) == 3:
+            for pid in [pid for pid in descendants(process.pid) if is_browser(pid)]:
+                os.kill(pid, signal.SIGKILL)
+            gate.set()
+        return Reply(text=reply.text, calls=reply.calls, before=gate)
+
+    llm_server.otherwise = kill_under_all
+    process = cli.start(*words("--seeds", "0-4", "--concurrency", 3))
+    done = cli.finish(process)
+    assert done.code == 0, done.err
+    (variant,) = done.json["variants"]
+    assert (variant["successes"], variant["tried_again"], variant["failed"]) == (5, 3, 0)
+    assert Counter(outcome for _, outcome in ended(cli)) == {"done": 5, "error": 3}
+
+
+@pytest.mark.browser
+def test_an_interruption_keeps_what_is_done(cli, llm_server):
+    llm_server.script(ONE, Reply(hold=True), Reply(hold=True))
+    process = cli.start(*words("--seeds", "0-2", "--concurrency", 2))
+    llm_server.wait_for_requests(3)
+    process.send_signal(signal.SIGINT)
+    done = cli.finish(process)
+    assert done.code == 130, done.err
+    assert "Traceback" not in done.err
+    assert Counter(outcome for _, outcome in ended(cli)) == {"done": 1, "interrupted": 2}

@@ -19,6 +19,7 @@ _WHY: dict[Kept, str] = {
     "exemplar": "made into exemplars (--exemplars)",
     "branched": "needed by branches (--branched, and all of the branches must go)",
     "bisected": "bisected (--branched)",
+    "evaluated": "counted by evaluations (--evaluated)",
     "last": "the last, whose numbers would be given again",
 }
 

@@ -63,6 +63,12 @@ def add_runs_commands(app: typer.Typer) -> None:
                 "--branched", help="Also those with branches or bisections, where all their branches go too."
             ),
         ] = False,
+        evaluated: Annotated[
+            bool,
+            typer.Option(
+                "--evaluated", help="Also those that evaluations count; resumed, they do these anew."
+            ),
+        ] = False,
         yes: Annotated[
             bool, typer.Option("--yes", help="Delete them; it is only said what would go without.")
         ] = False,
@@ -83,6 +89,7 @@ def add_runs_commands(app: typer.Typer) -> None:
             named=named,
             exemplars=exemplars,
             branched=branched,
+            evaluated=evaluated,
         )
         prune_runs(settings_with(db=db or context.obj), wanted, yes=yes, as_json=as_json)
 

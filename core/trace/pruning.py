@@ -17,9 +17,11 @@ from core.schema.record import Record
 from core.trace.database import TraceDatabase
 from core.trace.records import RunFilter
 
-Kept = Literal["named", "exemplar", "branched", "bisected", "newest", "last"]
-"""Why a run stays that is looked for: it has a name, an exemplar was made of it, branches or a bisection need it, it is
-among the newest that are to stay, or it has the last numbers, which would be given again."""
+Kept = Literal["named", "exemplar", "branched", "bisected", "evaluated", "newest", "last"]
+"""Why a run stays that is looked for: it has a name, an exemplar was made of it, branches or a bisection need it,
+an evaluation counts it, it is among the newest that are to stay, or it has the last numbers, which would be given
+again.
+"""
 
 _AT_ONCE = 50
 """Runs that are deleted in one transaction: others wait for it no longer than a moment."""
@@ -42,6 +44,8 @@ class PruneRequest(Record):
     """Also those that exemplars were made of."""
     branched: bool = False
     """Also those with branches or bisections, where all of their branches go too."""
+    evaluated: bool = False
+    """Also those that evaluations count, which then do them anew where they are resumed."""
 
 
 class PruneRun(Record):
@@ -88,6 +92,7 @@ def plan_prune(
         "SELECT run, task, outcome, success, started, steps, name, parent_run, owner FROM runs ORDER BY run DESC"
     )
     bisected = {row["run"] for row in database.rows("SELECT DISTINCT run FROM bisections")}
+    evaluated = {row["run"] for row in database.rows("SELECT run FROM attempts WHERE run IS NOT NULL")}
     matching = [row for row in rows if _matches(row, wanted, living)]
     reasons: dict[int, Kept] = {row["run"]: "newest" for row in matching[: wanted.keep]}
     last = {
@@ -95,9 +100,8 @@ def plan_prune(
     }
     parents = {row["parent_run"] for row in rows}
     going: dict[int, dict[str, Any]] = {}
-    needed: set[int] = (
-        set()
-    )  # By a branch that stays. Branches have higher numbers than the run that they left.
+    # By a branch that stays. Branches have higher numbers than the run that they left.
+    needed: set[int] = set()
     asked = {row["run"] for row in matching}
     for row in rows:
         run, why = row["run"], reasons.get(row["run"])
@@ -112,6 +116,8 @@ def plan_prune(
                 why = "branched"
             elif run in bisected and not wanted.branched:
                 why = "bisected"
+            elif run in evaluated and not wanted.evaluated:
+                why = "evaluated"
         if run in asked and why is None:
             going[run] = row
         else:

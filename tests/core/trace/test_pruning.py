@@ -18,15 +18,24 @@ from core.trace.blobs import hash_of
 from core.trace.encoding import encode_prompt
 from core.trace.exports.json_export import export_json
 from core.trace.pruning import PruneRequest
+from core.trace.records import Case, CaseAttempt
 from core.trace.store import TraceStore
 from tests.core.trace.making import HTML, PICTURE, records, start, write_step
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def write(store: TraceStore, *, task: str = "miniwob/save", steps: int = 2, own: bytes = b"", **ended) -> int:
+def write(
+    store: TraceStore,
+    *,
+    task: str = "miniwob/save",
+    steps: int = 2,
+    own: bytes = b"",
+    attempt: CaseAttempt | None = None,
+    **ended,
+) -> int:
     """Write a run whose pages are its own, where `own` says so, with a call at each step."""
-    run = store.begin_run(start(task=task, instruction=f"Save {own.decode()}"))
+    run = store.begin_run(start(task=task, instruction=f"Save {own.decode()}").replace(attempt=attempt))
     for number in range(1, steps + 1):
         store.begin_step(run, number, agent=b'{"history": "%d of %s"}' % (number, own))
         html, picture = HTML + own, PICTURE + own
@@ -107,6 +116,17 @@ def test_named_runs_and_those_of_exemplars_stay_unless_they_are_asked_for(store)
     assert prune(store, {kept}, outcome="done") == [other]
     assert prune(store, {kept}, outcome="done", named=True, exemplars=True) == [kept, named]
     assert store.find_runs() == (last,)
+
+
+def test_runs_that_an_evaluation_counts_stay_unless_they_are_asked_for(store):
+    evaluation = store.begin_evaluation("mine", "{}")
+    case = Case(variant="plain", task="miniwob/save", seed=0)
+    counted = write(store, own=b"1", attempt=CaseAttempt(evaluation=evaluation, case=case))
+    write(store, own=b"2")
+    assert store.plan_prune(PruneRequest(outcome="done")).kept == {"last": 1, "evaluated": 1}
+    assert prune(store, outcome="done") == []
+    assert prune(store, outcome="done", evaluated=True) == [counted]
+    assert store.attempts(evaluation) == ()
 
 
 def test_a_run_with_branches_goes_only_where_it_is_asked_for_and_they_go_too(store):

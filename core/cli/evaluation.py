@@ -231,6 +231,7 @@ def _print(report: EvaluationReport, *, as_json: bool) -> None:
     if report.comparison is not None:
         put("")
         put(report.comparison.sentence)
+    if report.comparison is not None and report.comparison.flips:
         put_table(
             ("task", "seed", "time", "runs", "flip"),
             [

@@ -27,6 +27,11 @@ def fork(studio: Studio) -> QWidget:
     return _fork(studio, test_fork_dialog.VIEW)
 
 
+def fork_attached(studio: Studio) -> QWidget:
+    view = test_fork_dialog.VIEW.replace(preset="attached", attached=True, recorded=True)
+    return _fork(studio, view)
+
+
 def fork_changed(studio: Studio) -> QWidget:
     irreversible = (
         "Going back to step 3 does not take back POST http://shop.example/order (step 4) and 2 more"

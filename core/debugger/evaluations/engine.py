@@ -5,14 +5,10 @@ evaluation that was killed at any moment goes on where it was.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from core.browser.sharing import SharedChromium
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.headless import RunReport
-from core.debugger.services import Services
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.record import Record
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow
@@ -21,8 +17,8 @@ from core.trace.store import TraceStore
 _MOST_ATTEMPTS = 2
 _NOT_ENDED = ("running", "interrupted")
 
-Play = Callable[[Services, Variant, CaseAttempt], Awaitable[RunReport]]
-"""Makes the run of an attempt; raises BackstepError where it cannot begin."""
+Lane = Callable[[Variant, CaseAttempt], Awaitable[RunReport]]
+"""Makes the run of an attempt, one at a time; raises BackstepError where it cannot begin."""
 
 
 class EvaluationLimits(Record):
@@ -88,7 +84,6 @@ class Evaluator:
         self,
         store: TraceStore,
         row: EvaluationRow,
-        play: Play,
         limits: EvaluationLimits,
         on_done: Callable[[], None],
     ) -> None:
@@ -98,7 +93,6 @@ class Evaluator:
         """Why it ended before everything was done."""
         self._store = store
         self._number = row.number
-        self._play = play
         self._limits = limits
         self._on_done = on_done
         attempts = store.attempts(row.number)
@@ -112,8 +106,8 @@ class Evaluator:
         """US dollars of all runs so far, those that do not count among them."""
         return self._cost
 
-    async def work(self, lanes: Sequence[Services]) -> None:
-        """Do what is left, as many runs at once as there are lanes; each lane has tabs of its own.
+    async def work(self, lanes: Sequence[Lane]) -> None:
+        """Do what is left, as many runs at once as there are lanes.
 
         Ends at a limit, which `why` says then. Raises what ends the work as a
         whole, such as TraceError.
@@ -121,20 +115,20 @@ class Evaluator:
         seconds = None if self._limits.minutes is None else self._limits.minutes * 60
         try:
             async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-                for services in lanes:
-                    group.create_task(self._lane(services))
+                for lane in lanes:
+                    group.create_task(self._work_in(lane))
         except TimeoutError:
             self.why = f"The limit of {self._limits.minutes:g} minutes was reached."
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
-    async def _lane(self, services: Services) -> None:
+    async def _work_in(self, lane: Lane) -> None:
         for variant, case in self._left:
             first = 2 if case in self._failed else 1
             for number in range(first, _MOST_ATTEMPTS + 1):
                 if self._limit_reached():
                     return
-                row = await self._attempt(services, variant, case, number)
+                row = await self._attempt(lane, variant, case, number)
                 if row is None:
                     return
                 if not _to_be_tried_again(row):
@@ -148,13 +142,11 @@ class Evaluator:
         self.why = f"The limit of ${self._limits.cost:g} was reached."
         return True
 
-    async def _attempt(
-        self, services: Services, variant: Variant, case: Case, number: int
-    ) -> AttemptRow | None:
+    async def _attempt(self, lane: Lane, variant: Variant, case: Case, number: int) -> AttemptRow | None:
         """Make a run of a case and return what came of it; None where it was broken off."""
         attempt = CaseAttempt(evaluation=self._number, case=case, number=number)
         try:
-            report = await self._play(services, variant, attempt)
+            report = await lane(variant, attempt)
         except TraceError:
             raise
         except BackstepError as error:
@@ -164,21 +156,6 @@ class Evaluator:
         if report.outcome == "interrupted" or report.run is None:
             return None
         return AttemptRow(attempt=attempt, run=self._store.run(report.run))
-
-
-@asynccontextmanager
-async def lanes_of(services: Services, browser: SharedChromium, count: int) -> AsyncIterator[list[Services]]:
-    """Give the services once for each of `count` runs at once, each with tabs of its own in the shared browser."""
-    lanes = [services, *(replace(services, tabs=browser.tabs()) for _ in range(count - 1))]
-    started: list[Services] = []
-    try:
-        for lane in lanes[1:]:
-            await lane.tabs.start()
-            started.append(lane)
-        yield lanes
-    finally:
-        for lane in started:
-            await lane.tabs.close()
 
 
 def cases_by_variant(done: Mapping[Case, AttemptRow]) -> dict[str, dict[tuple[str, int, int], AttemptRow]]:

@@ -151,7 +151,7 @@ def test_a_tab_that_it_opens_is_one_of_the_window_and_has_the_size_that_it_asks_
     view = attach(desk, tmp_path, OPENS_TABS)
     desk.step_to_review()
     desk.trigger("step")
-    desk.wait_until(lambda: desk.window.view.step == 2 and desk.window.action.editable)
+    desk.at_review_of(2)
     desk.wait_until(lambda: [one.title for one in desk.chromium.shown.tabs][1:] == ["Second"])
     desk.wait_until(lambda: shows(view, RED) and view.place().width() < view.place().height())
     desk.chromium._strip.bar.setCurrentIndex(0)

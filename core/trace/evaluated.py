@@ -6,7 +6,8 @@ records of those steps alone that went back or tried a remedy.
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -89,7 +90,7 @@ class EvaluatedRun(Record):
         return max(self.seconds - self.seconds_in_llm, 0.0)
 
 
-class WayStep(Record):
+class WayStep(NamedTuple):
     """What is compared of a step where very many runs are."""
 
     number: int
@@ -106,13 +107,19 @@ def evaluated_runs(store: TraceStore, evaluation: int) -> tuple[EvaluatedRun, ..
     return store.ask(lambda database: _evaluated_runs(database, evaluation))
 
 
+def evaluation_of(store: TraceStore, run: int) -> int | None:
+    """Return the number of the evaluation that a run is of, or None."""
+    row = store.ask(lambda database: database.row("SELECT evaluation FROM attempts WHERE run = ?", (run,)))
+    return None if row is None else int(row["evaluation"])
+
+
 def ways(store: TraceStore, runs: Iterable[int]) -> dict[int, tuple[WayStep, ...]]:
     """Return the steps of these runs, each in order; a run without steps is left out."""
     numbers = json.dumps(list(runs))
-    found: dict[int, list[WayStep]] = {}
-    for row in store.ask(lambda database: database.rows(_WAYS, (numbers,))):
-        found.setdefault(row.pop("run"), []).append(WayStep.model_validate(row))
-    return {run: tuple(steps) for run, steps in found.items()}
+    rows = store.ask(lambda database: database.execute(_WAYS, (numbers,)).fetchall())
+    return {
+        run: tuple(WayStep(*row[1:]) for row in steps) for run, steps in groupby(rows, key=lambda row: row[0])
+    }
 
 
 def last_policies(store: TraceStore, runs: Iterable[int]) -> dict[int, str]:

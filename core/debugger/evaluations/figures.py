@@ -1,6 +1,5 @@
 """What the runs of an evaluation came to, counted: successes with their interval, and what they took."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Self
@@ -10,8 +9,6 @@ from core.debugger.experiments.measurement import cost_of, wilson
 from core.schema.record import Record
 from core.schema.restore import Grade
 from core.trace.evaluated import EvaluatedRun
-
-_NUMBER = re.compile(r"[-_ ]?\d+$")
 
 
 class Share(Record):
@@ -118,15 +115,6 @@ def done_of(tries: Iterable[EvaluatedRun]) -> tuple[EvaluatedRun, ...]:
         (one.variant, one.task, one.seed, one.time): one for one in tries if counts(one.outcome, one.attempt)
     }
     return tuple(found.values())
-
-
-def family_of(task: str) -> str:
-    """Return what tasks of one kind have in common: the id without environment and number.
-
-    Such as ``click-tab`` for ``miniwob/click-tab-2``, and ``webarena`` for ``webarena/12``.
-    """
-    environment, _, name = task.partition("/")
-    return _NUMBER.sub("", name) or environment
 
 
 def grouped(

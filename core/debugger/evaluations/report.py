@@ -2,8 +2,11 @@
 
 from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.engine import planned
-from core.debugger.evaluations.figures import GroupShare, done_of, family_of, grouped
+from core.debugger.evaluations.failures import FailureGroup, failures_of
+from core.debugger.evaluations.figures import GroupShare, done_of, grouped
+from core.debugger.evaluations.published import PublishedShare, published_for
 from core.schema.record import Record
+from core.schema.task import family_of
 from core.trace.evaluated import EvaluatedRun, evaluated_runs
 from core.trace.records import EvaluationRow
 from core.trace.store import TraceStore
@@ -29,12 +32,19 @@ class EvaluationReport(Record):
     llms: tuple[GroupShare, ...] = ()
     comparison: VariantComparison | None = None
     """Where there are two variants."""
+    published: tuple[PublishedShare, ...] = ()
+    """What papers have published of the same tasks."""
+    failures: tuple[FailureGroup, ...] | None = None
+    """None where they were not asked for."""
     runs: tuple[EvaluatedRun, ...] = ()
     """The run that counts for each case that is done."""
 
 
 def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> EvaluationReport:
-    """Count what is done of an evaluation, which may be under way; `why` says why it ended early."""
+    """Count what is done of an evaluation, which may be under way; `why` says why it ended early.
+
+    Failures are left out, as the steps of very many runs take a while to read: `with_failures` adds them.
+    """
     plan = planned(row)
     runs = done_of(evaluated_runs(store, row.number))
     variants = {one.name: one for one in plan.variants}
@@ -56,8 +66,14 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
         presets=grouped(runs, lambda run: (variants[run.variant].preset,), ("preset",)),
         llms=grouped(runs, lambda run: (variants[run.variant].llm,), ("llm",)),
         comparison=compared(runs, names[0], names[1]) if len(names) == 2 else None,
+        published=published_for(plan.tasks),
         runs=runs,
     )
+
+
+def with_failures(store: TraceStore, report: EvaluationReport) -> EvaluationReport:
+    """Return the report with its failures grouped."""
+    return report.replace(failures=failures_of(store, report.runs))
 
 
 def _sorted(

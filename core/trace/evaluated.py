@@ -107,6 +107,12 @@ def evaluated_runs(store: TraceStore, evaluation: int) -> tuple[EvaluatedRun, ..
     return store.ask(lambda database: _evaluated_runs(database, evaluation))
 
 
+def evaluation_names(store: TraceStore) -> tuple[str, ...]:
+    """Return the names of all evaluations, the oldest first."""
+    rows = store.ask(lambda database: database.rows("SELECT name FROM evaluations ORDER BY number"))
+    return tuple(row["name"] for row in rows)
+
+
 def evaluation_of(store: TraceStore, run: int) -> int | None:
     """Return the number of the evaluation that a run is of, or None."""
     row = store.ask(lambda database: database.row("SELECT evaluation FROM attempts WHERE run = ?", (run,)))

@@ -5,6 +5,7 @@ from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import FailureGroup, failures_of
 from core.debugger.evaluations.figures import GroupShare, done_of, grouped
 from core.debugger.evaluations.published import PublishedShare, published_for
+from core.debugger.evaluations.records import EvaluationPlan
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.evaluated import EvaluatedRun, evaluated_runs
@@ -19,6 +20,7 @@ class EvaluationReport(Record):
     name: str
     when: float
     """When it was begun, in seconds since the epoch."""
+    plan: EvaluationPlan
     total: int
     done: int
     why: str = ""
@@ -53,6 +55,7 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
         evaluation=row.number,
         name=row.name,
         when=row.when,
+        plan=plan,
         total=plan.total,
         done=len(runs),
         why=why,

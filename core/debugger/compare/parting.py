@@ -34,7 +34,7 @@ class Parting(Record):
     did: str = ""
     """What the run did there; empty where it went no other way."""
     successes_did: str = ""
-    """What most successes did in its place."""
+    """What kind of thing most successes did in its place."""
 
 
 class _Place:
@@ -42,17 +42,21 @@ class _Place:
 
     def __init__(self) -> None:
         self.count = 0
+        self.kind = ""
+        """The kind of the step that leads here."""
         self.onward: dict[str, _Place] = {}
 
-    def add(self, way: Iterable[str]) -> None:
+    def add(self, way: Iterable[WayStep], word: Callable[[WayStep], str]) -> None:
         place = self
-        for word in way:
-            place = place.onward.setdefault(word, _Place())
+        for step in way:
+            place = place.onward.setdefault(word(step), _Place())
             place.count += 1
+            place.kind = place.kind or _in_kind(step)
 
     @property
     def likeliest(self) -> str:
-        return max(self.onward, key=lambda word: self.onward[word].count, default="")
+        """The kind of step by which most successes went on from here."""
+        return max(self.onward.values(), key=lambda place: place.count).kind if self.onward else ""
 
 
 def partings(
@@ -69,10 +73,10 @@ def partings(
     taken: Counter[str] = Counter()
     for one in successes:
         way = steps.get(one.run, ())
-        same.setdefault((one.task, one.seed), _Place()).add(map(_exactly, way))
+        same.setdefault((one.task, one.seed), _Place()).add(way, _exactly)
         taken[one.task] += 1
         for key in (one.task, family_of(one.task)) if taken[one.task] <= OF_EACH_TASK else ():
-            alike.setdefault(key, _Place()).add(map(_in_kind, way))
+            alike.setdefault(key, _Place()).add(way, _in_kind)
     found: dict[int, Parting] = {}
     for one in runs:
         if not (way := steps.get(one.run, ())):
@@ -89,7 +93,12 @@ def _parting(way: Sequence[WayStep], start: _Place | None, word: Callable[[WaySt
         assert place is not None
         onward = place.onward.get(word(step))
         if onward is None:
-            return Parting(step=step.number, did=_in_kind(step), successes_did=place.likeliest)
+            kind, instead = _in_kind(step), place.likeliest
+            return Parting(
+                step=step.number,
+                did=kind,
+                successes_did="the same on another" if instead == kind else instead,
+            )
         place = onward
     return Parting(step=way[-1].number, successes_did=place.likeliest if place is not None else "")
 

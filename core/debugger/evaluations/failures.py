@@ -64,7 +64,7 @@ class FailureGroup(Record):
         parts += [f"({self.error})"] if self.error else []
         parted = f"; did {self.did}" if self.did else ""
         if parted and self.successes_did:
-            parted += f", successes {self.successes_did}"
+            parted += f", successes did {self.successes_did}"
         return " ".join(parts) + parted
 
 

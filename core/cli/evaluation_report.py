@@ -7,7 +7,7 @@ from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.failures import FailureGroup
 from core.debugger.evaluations.figures import GroupShare
-from core.debugger.evaluations.naming import named
+from core.debugger.evaluations.naming import Named, named
 from core.debugger.evaluations.report import EvaluationReport, report_of, with_failures
 from core.debugger.evaluations.report_csv import csv_of
 from core.debugger.evaluations.report_html import html_of
@@ -63,8 +63,7 @@ def give(store: TraceStore, report: EvaluationReport, settings: Settings, output
     """Print the report, and write the files that were asked for; raises UsageError where one cannot be written."""
     report = with_failures(store, report)
     if output.name_failures and report.failures:
-        llm = open_unattended(settings, output.name_failures).routed(output.name_failures)
-        done = in_loop(named(store, report.failures, llm))
+        done = in_loop(_named(store, report.failures, settings, output.name_failures))
         report = report.replace(failures=done.groups)
         cost = "no price known" if done.cost is None else f"${done.cost:.4g}"
         say(f"The failures were named in {done.calls} LLM calls ({cost}). {done.problem}".rstrip())
@@ -78,6 +77,14 @@ def give(store: TraceStore, report: EvaluationReport, settings: Settings, output
         put_json(report.model_dump(mode="json"))
     else:
         _print(report)
+
+
+async def _named(store: TraceStore, groups: tuple[FailureGroup, ...], settings: Settings, llm: str) -> Named:
+    llms = open_unattended(settings, llm)
+    try:
+        return await named(store, groups, llms.routed(llm))
+    finally:
+        await llms.close()
 
 
 def _print(report: EvaluationReport) -> None:

@@ -51,7 +51,8 @@ for (const filters of document.querySelectorAll(".filters")) {
   apply();
 }
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("a[data-runs]");
+  // A figure shows its runs; the number of a run shows all of them, with the run among them.
+  const link = event.target.closest('a[data-runs], a[href^="#run-"]');
   if (!link) return;
   const filters = document.querySelector('.filters[data-table="run-table"]');
   for (const field of filters.querySelectorAll("input, select")) field.value = link.dataset[field.name] ?? "";

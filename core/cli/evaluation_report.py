@@ -7,7 +7,7 @@ from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.failures import FailureGroup
 from core.debugger.evaluations.figures import GroupShare
-from core.debugger.evaluations.naming import Named, named
+from core.debugger.evaluations.naming import NamedFailures, named
 from core.debugger.evaluations.report import EvaluationReport, report_of, with_failures
 from core.debugger.evaluations.report_csv import csv_of
 from core.debugger.evaluations.report_html import html_of
@@ -79,7 +79,9 @@ def give(store: TraceStore, report: EvaluationReport, settings: Settings, output
         _print(report)
 
 
-async def _named(store: TraceStore, groups: tuple[FailureGroup, ...], settings: Settings, llm: str) -> Named:
+async def _named(
+    store: TraceStore, groups: tuple[FailureGroup, ...], settings: Settings, llm: str
+) -> NamedFailures:
     llms = open_unattended(settings, llm)
     try:
         return await named(store, groups, llms.routed(llm))

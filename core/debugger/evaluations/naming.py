@@ -23,7 +23,7 @@ _ASKED = (
 )
 
 
-class Named(Record):
+class NamedFailures(Record):
     """Groups with the names that an LLM gave, and what its calls took."""
 
     groups: tuple[FailureGroup, ...]
@@ -34,7 +34,7 @@ class Named(Record):
     """Why a group has no name, of the first such one."""
 
 
-async def named(store: TraceStore, groups: Sequence[FailureGroup], llm: Answerer) -> Named:
+async def named(store: TraceStore, groups: Sequence[FailureGroup], llm: Answerer) -> NamedFailures:
     """Return the groups, the largest of them with names; one whose call fails stays without.
 
     Raises UsageError for the built-in LLM, which reads no prose.
@@ -54,7 +54,7 @@ async def named(store: TraceStore, groups: Sequence[FailureGroup], llm: Answerer
             continue
         costs += [reply.cost] if reply.cost is not None else []
         found.append(group.replace(name=_name_in(reply.text)))
-    return Named(
+    return NamedFailures(
         groups=(*found, *groups[_MOST_GROUPS:]),
         calls=calls,
         cost=sum(costs) if costs else None,

@@ -84,6 +84,8 @@ class Application:
             if not opening.attach.command:
                 print_addresses(features["attach"].changed)
             features["attach"].attach(opening.attach)
+        elif opening.run is not None:
+            window.show_run(opening.run, opening.step)
         else:
             window.tasks.open_task(task)
         if not opening.chosen:

@@ -85,20 +85,35 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
+        run: Annotated[
+            int | None,
+            typer.Option("--run", help="A stored run to look at, at the step that decided it."),
+        ] = None,
     ) -> None:
-        """Open the window on a task, ready to step."""
+        """Open the window on a task, ready to step, or at a stored run."""
         if context.invoked_subcommand is not None:
             return
         settings = window_settings(preset=preset, llm=llm, base_url=base_url, browser=browser, db=db)
+        step = 0
+        if run is not None:
+            from core.cli.runs import step_to_show
+
+            if task or url:
+                raise UsageError(
+                    "A stored run is looked at (--run), or a task is opened (--task, --url): choose one."
+                )
+            step = step_to_show(settings, run)
         show_window(
             settings,
             tasks_file,
             webarena,
+            run=run,
+            step=step,
             task=task or ("web/open" if url else DEFAULT_TASK),
             seed=seed,
             url=url,
             instruction=instruction,
-            chosen=bool(task or url),
+            chosen=bool(task or url or run is not None),
             preset=preset or "",
             llm=llm or "",
         )

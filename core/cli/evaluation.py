@@ -8,13 +8,14 @@ from pydantic import Field, ValidationError
 from core.agent.llm_calls import Asked
 from core.browser.chromium import chromium_at
 from core.browser.sharing import SharedChromium
-from core.cli.output import put, put_json, put_table, say
+from core.cli.evaluation_report import ReportOutput, give
+from core.cli.output import say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
 from core.debugger.evaluations.local import lanes_of, services_of
 from core.debugger.evaluations.records import EvaluationPlan, ExemplarUse, variants_of
-from core.debugger.evaluations.report import EvaluationReport, VariantShare, report_of
+from core.debugger.evaluations.report import EvaluationReport, report_of
 from core.debugger.evaluations.selection import selected
 from core.debugger.experiments.evaluation_records import read_seeds
 from core.debugger.services import check_preset
@@ -68,7 +69,7 @@ def evaluate(
     environments: Environments,
     *,
     resume: bool,
-    as_json: bool,
+    output: ReportOutput,
 ) -> EvaluationReport:
     """Make the runs and print what came of them; raises BackstepError where it cannot begin.
 
@@ -86,7 +87,8 @@ def evaluate(
     browser = chromium_at("chromium" if settings.browser == "embedded" else settings.browser)
     work = _carry_out(request, name, plan, settings, environments, llms, browser)
     report = in_loop(work)
-    _print(report, as_json=as_json)
+    with reading(settings) as store:
+        give(store, report, settings, output)
     return report
 
 
@@ -132,7 +134,7 @@ async def _carry_out(
         count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
         async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
             await evaluation.work(lanes)
-        return report_of(row.number, row.name, plan, evaluation.done, evaluation.why)
+        return report_of(services.store, row, evaluation.why)
 
 
 class _Away:
@@ -169,45 +171,3 @@ class _Progress:
         rate = (done - self._before) / max(now - self._began, 1e-6)
         left = (self._total - done) / rate / 60
         say(f"{done} of {self._total}, {rate * 60:.1f} a minute, ${cost:.4g}, {left:.1f} min left")
-
-
-def _print(report: EvaluationReport, *, as_json: bool) -> None:
-    if as_json:
-        put_json(report.model_dump())
-        return
-    columns = ("success", "95 % interval", "reward", "steps", "LLM calls", "cost", "failed", "again")
-    put_table(("variant", *columns), [(one.variant, *_cells(one)) for one in report.variants])
-    put("")
-    put_table(("task", "variant", *columns), [(one.task, one.variant, *_cells(one)) for one in report.tasks])
-    if report.comparison is not None:
-        put("")
-        put(report.comparison.sentence)
-    if report.comparison is not None and report.comparison.flips:
-        put_table(
-            ("task", "seed", "time", "runs", "flip"),
-            [
-                (
-                    one.task,
-                    str(one.seed),
-                    str(one.time),
-                    f"{one.runs[0]}, {one.runs[1]}",
-                    "to success" if one.to_success else "to failure",
-                )
-                for one in report.comparison.flips
-            ],
-        )
-    if report.why:
-        say(f"{report.why} {report.done} of {report.total} runs are done; --resume goes on.")
-
-
-def _cells(one: VariantShare) -> tuple[str, ...]:
-    return (
-        f"{one.successes} of {one.judged}",
-        f"{one.low:.2f} to {one.high:.2f}" if one.judged else "nothing judged",
-        "" if one.reward is None else f"{one.reward:.2f}",
-        f"{one.steps:.1f}",
-        f"{one.llm_calls:.1f}",
-        "" if one.cost is None else f"${one.cost:.4g}",
-        str(one.failed or ""),
-        str(one.tried_again or ""),
-    )

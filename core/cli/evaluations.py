@@ -17,6 +17,7 @@ from core.cli.options import (
     environments_of,
     settings_with,
 )
+from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
@@ -72,6 +73,22 @@ def add_evaluation_command(app: typer.Typer) -> None:
         resume: Annotated[
             bool, typer.Option("--resume", help="Only go on with the one of this name.")
         ] = False,
+        report: Annotated[
+            bool,
+            typer.Option(
+                "--report", help="Only report on the one of this name, as far as it is; run nothing."
+            ),
+        ] = False,
+        csv: Annotated[
+            Path | None, typer.Option("--csv", help="Write the runs to this file, a line each.")
+        ] = None,
+        html: Annotated[
+            Path | None, typer.Option("--html", help="Write the report to this file, one page with plots.")
+        ] = None,
+        name_failures: Annotated[
+            str | None,
+            typer.Option("--name-failures", help="The LLM that names the groups of failures; none without."),
+        ] = None,
         base_url: BaseUrl = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
@@ -84,11 +101,18 @@ def add_evaluation_command(app: typer.Typer) -> None:
         """Do tasks at several seeds with several agents or LLMs, many at once, and compare them."""
         from core.cli.evaluation import evaluate as carry_out
         from core.cli.evaluation import read_request
+        from core.cli.evaluation_report import ReportOutput, report_again
         from core.debugger.evaluations.selection import words_of
 
         settings = settings_with(
             base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
         )
+        output = ReportOutput(as_json=as_json, csv=csv, html=html, name_failures=name_failures or "")
+        if report:
+            if not name:
+                raise UsageError("Say with --name which evaluation is reported on.")
+            report_again(name, settings, output)
+            return
         request = read_request(
             file,
             name=name,
@@ -102,11 +126,11 @@ def add_evaluation_command(app: typer.Typer) -> None:
             max_cost=max_cost,
             max_minutes=max_minutes,
         )
-        report = carry_out(
+        done = carry_out(
             request,
             settings,
             environments_of(settings, tasks_file, webarena),
             resume=resume,
-            as_json=as_json,
+            output=output,
         )
-        raise typer.Exit(0 if report.done == report.total else EXIT_UNFINISHED)
+        raise typer.Exit(0 if done.done == done.total else EXIT_UNFINISHED)

@@ -10,6 +10,7 @@ from core.agent.spaces.draft import DraftPage, draft_space, group_pages
 from core.cli.output import put, put_json, put_table, say, verdict_word
 from core.debugger.compare.service import compare_runs, compare_steps
 from core.debugger.compare.views import AlignedPair, Compared, Part
+from core.debugger.evaluations.failures import deciding_step
 from core.environments.registry import Environments
 from core.schema.errors import DataError, NotInTraceError, UsageError
 from core.schema.step import Observed, Reviewed, record_of
@@ -54,6 +55,20 @@ def reading(settings: Settings) -> Iterator[TraceStore]:
         raise UsageError(str(error)) from error
     finally:
         store.close()
+
+
+def step_to_show(settings: Settings, run: int) -> int:
+    """Return the step of a run that the window is to show; raises UsageError where there is no such run, or no step."""
+    with reading(settings) as store:
+        row = store.run(run)
+        if number := deciding_step(store, row):
+            return number
+        steps = store.steps(run)
+    if not steps:
+        raise UsageError(
+            f"Run {run} has no steps to look at: it ended before its first one. {row.error}".strip()
+        )
+    return steps[-1].number
 
 
 def list_runs(

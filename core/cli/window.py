@@ -30,6 +30,10 @@ class WindowArguments(Record):
     webarena: tuple[Path, ...] = ()
     attach: AttachRequest | None = None
     """The agent to attach, in place of opening a task."""
+    run: int | None = None
+    """The stored run to show, in place of opening a task."""
+    step: int = 0
+    """Its step to show."""
 
 
 def make_session(

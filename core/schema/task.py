@@ -1,8 +1,11 @@
 """A task: an instruction, where it starts, and who judges success."""
 
+import re
 from typing import Any, Literal
 
 from core.schema.record import Record
+
+_NUMBER = re.compile(r"[-_ ]?\d+$")
 
 
 class Task(Record):
@@ -44,3 +47,12 @@ class Episode(Record):
     start_url: str
     session: str = ""
     """Which state of a bundled site the episode works on; empty where the environment keeps none."""
+
+
+def family_of(task: str) -> str:
+    """Return what tasks of one kind have in common: the id without environment and number.
+
+    Such as ``click-tab`` for ``miniwob/click-tab-2``, and ``webarena`` for ``webarena/12``.
+    """
+    environment, _, name = task.partition("/")
+    return _NUMBER.sub("", name) or environment

@@ -22,8 +22,13 @@ def export_run(database: Path, run: int, form: str, path: str, *, content: bool 
         data = chosen.write(store, run, content=content)
     finally:
         store.close()
+    write_file(Path(path).expanduser(), data)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file, which is replaced whole or not at all; raises UsageError where it cannot be written."""
     try:
-        _write(Path(path).expanduser(), data)
+        _write(path, data)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.") from error
 

@@ -1,0 +1,170 @@
+"""The report of an evaluation as the command line gives it: tables, JSON, and files."""
+
+from pathlib import Path
+
+from core.cli.output import put, put_json, put_table, say
+from core.cli.runs import reading
+from core.cli.surroundings import in_loop, open_unattended
+from core.debugger.evaluations.failures import FailureGroup
+from core.debugger.evaluations.figures import GroupShare
+from core.debugger.evaluations.naming import NamedFailures, named
+from core.debugger.evaluations.report import EvaluationReport, report_of, with_failures
+from core.debugger.evaluations.report_csv import csv_of
+from core.debugger.evaluations.report_html import html_of
+from core.schema.errors import UsageError
+from core.schema.record import Record
+from core.settings.settings import Settings
+from core.settings.user_file import near
+from core.trace.evaluated import evaluation_names
+from core.trace.run_files import write_file
+from core.trace.store import TraceStore
+
+_SHOWN = 10
+"""Groups of failures that are printed; JSON and HTML have all of them."""
+_FIGURES = (
+    "success",
+    "95 % interval",
+    "reward",
+    "steps",
+    "LLM calls",
+    "tokens",
+    "seconds",
+    "cost",
+    "failed",
+    "again",
+)
+
+
+class ReportOutput(Record):
+    """In which forms a report is given."""
+
+    as_json: bool = False
+    csv: Path | None = None
+    html: Path | None = None
+    name_failures: str = ""
+    """The LLM that names the groups of failures; empty for none."""
+
+
+def report_again(name: str, settings: Settings, output: ReportOutput) -> EvaluationReport:
+    """Print the report of an evaluation that is done, was broken off or is under way; nothing is run.
+
+    Raises UsageError where there is none of that name.
+    """
+    with reading(settings) as store:
+        row = store.evaluation(name)
+        if row is None:
+            raise UsageError(f'There is no evaluation "{name}"; {near(name, evaluation_names(store))}')
+        report = report_of(store, row)
+        give(store, report, settings, output)
+    return report
+
+
+def give(store: TraceStore, report: EvaluationReport, settings: Settings, output: ReportOutput) -> None:
+    """Print the report, and write the files that were asked for; raises UsageError where one cannot be written."""
+    report = with_failures(store, report)
+    if output.name_failures and report.failures:
+        done = in_loop(_named(store, report.failures, settings, output.name_failures))
+        report = report.replace(failures=done.groups)
+        cost = "no price known" if done.cost is None else f"${done.cost:.4g}"
+        say(f"The failures were named in {done.calls} LLM calls ({cost}). {done.problem}".rstrip())
+    if output.csv is not None:
+        write_file(output.csv, csv_of(report).encode(errors="replace"))
+        say(f"The runs were written to {output.csv}.")
+    if output.html is not None:
+        write_file(output.html, html_of(report).encode())
+        say(f"The report was written to {output.html}.")
+    if output.as_json:
+        put_json(report.model_dump(mode="json"))
+    else:
+        _print(report)
+
+
+async def _named(
+    store: TraceStore, groups: tuple[FailureGroup, ...], settings: Settings, llm: str
+) -> NamedFailures:
+    llms = open_unattended(settings, llm)
+    try:
+        return await named(store, groups, llms.routed(llm))
+    finally:
+        await llms.close()
+
+
+def _print(report: EvaluationReport) -> None:
+    _put_shares("variant", [(one.variant, one) for one in report.variants])
+    for title, shares in (("preset", report.presets), ("llm", report.llms)):
+        if 1 < len(shares) < len(report.variants):
+            _put_shares(title, [(getattr(one, title), one) for one in shares])
+    for paper in report.published:
+        if not paper.task and paper.success is not None:
+            on = f"{paper.tasks} of these tasks" if paper.tasks else paper.measured_on
+            put(
+                f"published: {paper.agent} with {paper.llm}, {paper.success * 100:.1f} % on {on} ({paper.source})"
+            )
+    put("")
+    if len({one.family for one in report.families}) < len({one.task for one in report.tasks}):
+        _put_shares("family", [(f"{one.family}  {one.variant}", one) for one in report.families])
+        put("")
+    put_table(("task", "variant", *_FIGURES), [(one.task, one.variant, *_cells(one)) for one in report.tasks])
+    _print_comparison(report)
+    if report.failures:
+        put("")
+        _print_failures(report.failures)
+    if report.done < report.total:
+        say(f"{report.why} {report.done} of {report.total} runs are done; --resume goes on.".strip())
+
+
+def _put_shares(title: str, rows: list[tuple[str, GroupShare]]) -> None:
+    put_table((title, *_FIGURES), [(name, *_cells(one)) for name, one in rows])
+    for name, one in rows:
+        if one.touched:
+            put(f"{name}: {one.touched} runs that a person had a hand in are left out.")
+
+
+def _print_comparison(report: EvaluationReport) -> None:
+    if report.comparison is None:
+        return
+    put("")
+    put(report.comparison.sentence)
+    if report.comparison.flips:
+        put_table(
+            ("task", "seed", "time", "runs", "flip"),
+            [
+                (
+                    one.task,
+                    str(one.seed),
+                    str(one.time),
+                    f"{one.runs[0]}, {one.runs[1]}",
+                    "to success" if one.to_success else "to failure",
+                )
+                for one in report.comparison.flips
+            ],
+        )
+
+
+def _print_failures(groups: tuple[FailureGroup, ...]) -> None:
+    rows = []
+    for group in groups[:_SHOWN]:
+        runs = [str(one.run) for one in group.runs if one.run is not None]
+        shown = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
+        rows.append(
+            (str(len(group.runs)), shown, f"{group.name}: {group.sentence}" if group.name else group.sentence)
+        )
+    put_table(("failures", "runs", "in common"), rows)
+    if len(groups) > _SHOWN:
+        put(f"{len(groups) - _SHOWN} more groups are in --json and --html.")
+    put("main.py --run N opens a run at the step that decided it.")
+
+
+def _cells(one: GroupShare) -> tuple[str, ...]:
+    return (
+        f"{one.successes} of {one.judged}",
+        f"{one.low:.2f} to {one.high:.2f}" if one.judged else "nothing judged",
+        "" if one.reward is None else f"{one.reward:.2f}",
+        f"{one.steps:.1f}",
+        f"{one.llm_calls:.1f}",
+        f"{one.prompt_tokens + one.completion_tokens:.0f}",
+        f"{one.seconds:.1f}",
+        "" if one.cost is None else f"${one.cost:.4g}",
+        str(one.failed or ""),
+        str(one.tried_again or ""),
+    )

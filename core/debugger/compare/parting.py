@@ -1,0 +1,116 @@
+"""Where runs go another way than the successes on their task, told from the rows of their steps alone.
+
+Two runs are compared page by page in `core.debugger.compare.service`; here
+very many runs are held against all successes at once.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from core.debugger.compare.views import comparable
+from core.schema.record import Record
+from core.schema.task import family_of
+from core.trace.evaluated import WayStep
+
+_NUMBERED = re.compile(r" \[\d+\]")
+OF_EACH_TASK = 50
+"""Successes of a task that runs at other seeds are held against, the first ones."""
+
+
+class Walked(NamedTuple):
+    """A run by what decides which successes it is held against."""
+
+    run: int
+    task: str
+    seed: int
+
+
+class Parting(Record):
+    """The step that decided a run: the first that no success did after the same beginning, else its last."""
+
+    step: int
+    did: str = ""
+    """What the run did there; empty where it went no other way."""
+    successes_did: str = ""
+    """What kind of thing most successes did in its place."""
+
+
+class _Place:
+    """A point on the ways of the successes: how many came by, and where they went on."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.kind = ""
+        """The kind of the step that leads here."""
+        self.onward: dict[str, _Place] = {}
+
+    def add(self, way: Iterable[WayStep], word: Callable[[WayStep], str]) -> None:
+        place = self
+        for step in way:
+            place = place.onward.setdefault(word(step), _Place())
+            place.count += 1
+            place.kind = place.kind or _in_kind(step)
+
+    @property
+    def likeliest(self) -> str:
+        """The kind of step by which most successes went on from here."""
+        return max(self.onward.values(), key=lambda place: place.count).kind if self.onward else ""
+
+
+def partings(
+    steps: Mapping[int, Sequence[WayStep]], runs: Iterable[Walked], successes: Iterable[Walked]
+) -> dict[int, Parting]:
+    """Return the deciding step of each run that has steps; `steps` has those of all of them.
+
+    It is held against successes at the same task and seed by its very actions;
+    where there are none, against those of the task, or else of the family of the
+    task, by state, kind of action and role of the element.
+    """
+    same: dict[object, _Place] = {}
+    alike: dict[object, _Place] = {}
+    taken: Counter[str] = Counter()
+    for one in successes:
+        way = steps.get(one.run, ())
+        same.setdefault((one.task, one.seed), _Place()).add(way, _exactly)
+        taken[one.task] += 1
+        for key in (one.task, family_of(one.task)) if taken[one.task] <= OF_EACH_TASK else ():
+            alike.setdefault(key, _Place()).add(way, _in_kind)
+    found: dict[int, Parting] = {}
+    for one in runs:
+        if not (way := steps.get(one.run, ())):
+            continue
+        exact = same.get((one.task, one.seed))
+        start = exact or alike.get(one.task) or alike.get(family_of(one.task))
+        found[one.run] = _parting(way, start, _exactly if exact is not None else _in_kind)
+    return found
+
+
+def _parting(way: Sequence[WayStep], start: _Place | None, word: Callable[[WayStep], str]) -> Parting:
+    place = start
+    for step in way if place is not None else ():
+        assert place is not None
+        onward = place.onward.get(word(step))
+        if onward is None:
+            kind, instead = _in_kind(step), place.likeliest
+            return Parting(
+                step=step.number,
+                did=kind,
+                successes_did="the same on another" if instead == kind else instead,
+            )
+        place = onward
+    return Parting(step=way[-1].number, successes_did=place.likeliest if place is not None else "")
+
+
+def _exactly(step: WayStep) -> str:
+    """Return what was done in words that are the same in another run of the same task and seed."""
+    action = _NUMBERED.sub("", step.action, count=1) if step.target else step.action
+    return comparable(" ".join(filter(None, (action, step.target))) or step.effect)
+
+
+def _in_kind(step: WayStep) -> str:
+    """Return what kind of thing was done, on what kind of element and in which state."""
+    verb, role = step.action.partition(" ")[0], step.target.partition(" ")[0]
+    done = " ".join(filter(None, (verb, role))) or step.effect
+    return f"{done} in {step.state}" if step.state else done

@@ -1,0 +1,161 @@
+"""The runs of an evaluation that were no success, put together by what they have in common."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from textwrap import shorten
+
+from core.debugger.compare.parting import OF_EACH_TASK, Parting, Walked, partings
+from core.debugger.evaluations.figures import done_of
+from core.schema.record import Record
+from core.schema.task import family_of
+from core.trace.evaluated import EvaluatedRun, WayStep, evaluated_runs, evaluation_of, last_policies, ways
+from core.trace.records import RunRow
+from core.trace.store import TraceStore
+
+_CHANGING = re.compile(r"https?://\S+|\"[^\"]*\"|'[^']*'|\d+")
+"""What is another one in each run of the same failure: addresses, what is quoted, numbers."""
+_LONGEST = 120
+_MOST_SUCCESSES = 1000
+"""Successes that are looked through for those of a family, outside of evaluations."""
+
+
+class FailedRun(Record):
+    """A run that was no success, with the step that decided it."""
+
+    run: int | None
+    """None where it could not begin."""
+    variant: str
+    task: str
+    seed: int
+    time: int
+    step: int = 0
+    """The first step that no success did after the same beginning, else the last; 0 where there is none."""
+
+
+class FailureGroup(Record):
+    """Runs that failed alike."""
+
+    outcome: str
+    """How the runs ended, such as budget or error."""
+    state: str = ""
+    """The state of their last page."""
+    policy: str = ""
+    """The policy that was at work then."""
+    action: str = ""
+    """The kind of their last action."""
+    error: str = ""
+    """What had failed, without what is another one in each run."""
+    did: str = ""
+    """What they did in the first step in which they differ from the successes; empty where they do not."""
+    successes_did: str = ""
+    """What most successes did in its place."""
+    name: str = ""
+    """What an LLM calls it; empty where none was asked, or its answer was of no use."""
+    runs: tuple[FailedRun, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """Return what the runs have in common, in words."""
+        parts = [self.outcome]
+        parts += [f"in {self.state}"] if self.state else []
+        parts += [f"with {self.policy}"] if self.policy else []
+        parts += [f"after {self.action}"] if self.action else []
+        parts += [f"({self.error})"] if self.error else []
+        parted = f"; did {self.did}" if self.did else ""
+        if parted and self.successes_did:
+            parted += f", successes did {self.successes_did}"
+        return " ".join(parts) + parted
+
+
+def failures_of(store: TraceStore, runs: Sequence[EvaluatedRun]) -> tuple[FailureGroup, ...]:
+    """Group the runs that were no success, the largest group first; those that a person touched are left out."""
+    own = [one for one in runs if not one.touched]
+    failed = [one for one in own if _is_failure(one)]
+    successes = _successes(own, failed)
+    steps = ways(store, [one.run for one in (*failed, *successes) if one.run is not None])
+    policies = last_policies(store, [one.run for one in failed if one.run is not None])
+    parted = partings(steps, _walked(failed), _walked(successes))
+    groups: dict[FailureGroup, list[FailedRun]] = {}
+    for one in failed:
+        run = one.run or 0
+        parting = parted.get(run)
+        group = _group_of(one, steps.get(run, ()), policies.get(run, ""), parting)
+        groups.setdefault(group, []).append(_failed(one, parting))
+    made = [group.replace(runs=tuple(rows)) for group, rows in groups.items()]
+    return tuple(sorted(made, key=lambda group: -len(group.runs)))
+
+
+def deciding_step(store: TraceStore, row: RunRow) -> int:
+    """Return the step that decided a run, as reports tell it; of a success its last one, and 0 where it has none.
+
+    A run of no evaluation is held against the successes on its task, or else on its family of tasks.
+    """
+    number = evaluation_of(store, row.run)
+    if row.verdict.success:
+        successes = []
+    elif number is not None:
+        runs = done_of(evaluated_runs(store, number))
+        own = [one for one in runs if one.run == row.run]
+        successes = _walked(_successes([one for one in runs if not one.touched], own))
+    else:
+        found = store.runs(task=row.task, outcome="success", limit=OF_EACH_TASK) or [
+            one
+            for one in store.runs(outcome="success", limit=_MOST_SUCCESSES)
+            if family_of(one.task) == family_of(row.task)
+        ]
+        successes = [Walked(one.run, one.task, one.seed) for one in found if one.parent_run is None]
+    steps = ways(store, {row.run, *(one.run for one in successes)})
+    parting = partings(steps, [Walked(row.run, row.task, row.seed)], successes).get(row.run)
+    return parting.step if parting is not None else 0
+
+
+def _is_failure(run: EvaluatedRun) -> bool:
+    """Return whether it was no success; a run that ended by itself and that nobody could judge is none."""
+    return not run.success if run.success is not None else run.outcome != "done"
+
+
+def _successes(own: Iterable[EvaluatedRun], failed: Iterable[EvaluatedRun]) -> list[EvaluatedRun]:
+    """Return successes to hold the failures against: those at the same task and seed, and some of each task."""
+    cases = {(one.task, one.seed) for one in failed}
+    families = {family_of(one.task) for one in failed}
+    taken: Counter[str] = Counter()
+    found = []
+    for one in own:
+        if not one.success or family_of(one.task) not in families:
+            continue
+        taken[one.task] += 1
+        if taken[one.task] <= OF_EACH_TASK or (one.task, one.seed) in cases:
+            found.append(one)
+    return found
+
+
+def _walked(runs: Iterable[EvaluatedRun]) -> list[Walked]:
+    return [Walked(one.run, one.task, one.seed) for one in runs if one.run is not None]
+
+
+def _failed(one: EvaluatedRun, parting: Parting | None) -> FailedRun:
+    return FailedRun(
+        run=one.run,
+        variant=one.variant,
+        task=one.task,
+        seed=one.seed,
+        time=one.time,
+        step=parting.step if parting is not None else 0,
+    )
+
+
+def _group_of(
+    run: EvaluatedRun, steps: Sequence[WayStep], policy: str, parting: Parting | None
+) -> FailureGroup:
+    last = steps[-1] if steps else None
+    failed = last.message if last is not None and last.outcome == "failed" else ""
+    return FailureGroup(
+        outcome=run.outcome or "could not begin",
+        state=last.state if last is not None else "",
+        policy=policy,
+        action=last.action.partition(" ")[0] if last is not None else "",
+        error=shorten(_CHANGING.sub("…", run.error or failed), _LONGEST, placeholder=" …"),
+        did=parting.did if parting is not None else "",
+        successes_did=parting.successes_did if parting is not None and parting.did else "",
+    )

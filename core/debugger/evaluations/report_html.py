@@ -1,0 +1,137 @@
+"""The report of an evaluation as one HTML page that needs no other file and no network."""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from markupsafe import Markup
+
+from core.debugger.evaluations.figures import GroupShare
+from core.debugger.evaluations.report import EvaluationReport
+from core.schema.record import Record
+from core.schema.task import family_of
+from core.trace.evaluated import EvaluatedRun
+from core.trace.exports.html_page import FILTERS
+from core.trace.exports.steps import TEMPLATES, templates
+
+_BINS = 24
+_LAST = 0.98
+"""The part of all values up to which bins are as wide as one another; the last bin has the rest too."""
+
+
+class Bin(Record):
+    """How many runs have a value in a range."""
+
+    low: float
+    high: float
+    successes: int
+    others: int
+
+
+class Distribution(Record):
+    """How a value is spread over the runs of a variant."""
+
+    what: str
+    variant: str
+    median: float
+    bins: tuple[Bin, ...]
+    most: int
+    """The height of the highest bin of all variants, so that their plots can be compared."""
+
+
+class FlippedTask(Record):
+    """How many cases of a task the second variant brought to success, and how many it lost."""
+
+    task: str
+    gained: int
+    lost: int
+
+
+def html_of(report: EvaluationReport) -> str:
+    """Return the report with its plots and tables; all that runs and pages have said stays text."""
+    environment = templates(autoescape=True)
+    environment.filters.update(FILTERS)
+    script = (TEMPLATES / "evaluation.js").read_text(encoding="utf-8").strip()
+    style = "\n".join(
+        (TEMPLATES / name).read_text(encoding="utf-8").strip() for name in ("run.css", "evaluation.css")
+    )
+    steps = {one.run: one.step for group in report.failures or () for one in group.runs}
+    text = environment.get_template("evaluation.html.jinja").render(
+        report=report,
+        names=[one.variant for one in report.variants],
+        families=_rows(report.families, "family"),
+        distributions=[
+            *distributions(report.runs, "steps", [(one, one.steps) for one in report.runs]),
+            *distributions(report.runs, "seconds beside the LLM", _seconds(report.runs, in_llm=False)),
+            *distributions(report.runs, "seconds in the LLM", _seconds(report.runs, in_llm=True)),
+        ],
+        flipped=_flipped(report),
+        published={(one.task, one.agent): one for one in report.published if one.task},
+        papers=[one for one in report.published if not one.task],
+        family_of=family_of,
+        presets={one.name: one.preset for one in report.plan.variants},
+        llms={one.name: one.llm for one in report.plan.variants},
+        deciding=steps,
+        style=Markup(style),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+    return text.encode(errors="replace").decode()
+
+
+def distributions(
+    runs: Sequence[EvaluatedRun], what: str, values: Iterable[tuple[EvaluatedRun, float]]
+) -> tuple[Distribution, ...]:
+    """Return how a value is spread over the runs of each variant, all in the same bins; nothing where all are 0."""
+    by_variant: dict[str, list[tuple[float, bool]]] = {}
+    for run, value in values:
+        if run.run is not None and not run.touched:
+            by_variant.setdefault(run.variant, []).append((value, bool(run.success)))
+    every = sorted(value for rows in by_variant.values() for value, _ in rows)
+    if not every or not every[-1]:
+        return ()
+    top = every[min(int(len(every) * _LAST), len(every) - 1)] or every[-1]
+    whole = all(value == int(value) for value in every)
+    width = max(1, -(-int(top) // _BINS)) if whole else top / _BINS
+    count = int(top // width) + 1 if whole else _BINS
+    made: dict[str, list[Bin]] = {}
+    for variant, rows in by_variant.items():
+        counted = [[0, 0] for _ in range(count)]
+        for value, success in rows:
+            counted[min(int(value // width), count - 1)][0 if success else 1] += 1
+        made[variant] = [
+            Bin(low=at * width, high=(at + 1) * width, successes=good, others=bad)
+            for at, (good, bad) in enumerate(counted)
+        ]
+    most = max(one.successes + one.others for bins in made.values() for one in bins)
+    return tuple(
+        Distribution(
+            what=what, variant=variant, median=_median(by_variant[variant]), bins=tuple(bins), most=most
+        )
+        for variant, bins in made.items()
+    )
+
+
+def _median(rows: Sequence[tuple[float, bool]]) -> float:
+    return sorted(value for value, _ in rows)[len(rows) // 2]
+
+
+def _seconds(runs: Iterable[EvaluatedRun], *, in_llm: bool) -> list[tuple[EvaluatedRun, float]]:
+    return [(one, one.seconds_in_llm if in_llm else one.seconds_beside_llm) for one in runs]
+
+
+def _rows(shares: Iterable[GroupShare], name: str) -> dict[str, list[GroupShare]]:
+    """Return the figures by what they are of, each with a row for each variant."""
+    found: dict[str, list[GroupShare]] = {}
+    for one in shares:
+        found.setdefault(getattr(one, name), []).append(one)
+    return found
+
+
+def _flipped(report: EvaluationReport) -> list[FlippedTask]:
+    """Return the tasks with flips, those that gained most first."""
+    counts: dict[str, list[int]] = {}
+    for one in report.comparison.flips if report.comparison is not None else ():
+        counts.setdefault(one.task, [0, 0])[0 if one.to_success else 1] += 1
+    found = [FlippedTask(task=task, gained=gained, lost=lost) for task, (gained, lost) in counts.items()]
+    return sorted(found, key=lambda one: (one.lost - one.gained, one.task))

@@ -1,0 +1,155 @@
+"""The report of real runs, and the stored run that it leads to."""
+
+import csv
+import sys
+
+import pytest
+
+from core.cli.app import make_app, run_app
+from core.trace.store import TraceStore
+from tests.core.cli.conftest import needs_qt
+from tests.core.stage import need_chromium, on
+from tests.llm_server import Reply, call
+
+TWO = on('button "TWO"', thought="TWO.")
+
+
+def wrong(request):
+    """Click the wrong button where there is one, else give up."""
+    return TWO(request) if 'button "TWO"' in request.texts[-1] else Reply(text="No.", calls=(call("stop"),))
+
+
+@pytest.fixture
+def evaluated(inside, llm_server):
+    """An evaluation of two tasks with the built-in LLM, and with one that clicks the wrong button."""
+    llm_server.otherwise = wrong
+    words = (
+        "--tasks",
+        "miniwob/click-test-2,miniwob/click-link",
+        "--llm",
+        "rules,test-model",
+        "--preset",
+        "plain",
+    )
+    more = ("--seeds", "0-1", "--concurrency", 2, "--browser", need_chromium(), "--name", "mine", "--json")
+    done = inside("eval", *words, "--max-steps", 3, *more)
+    assert done.code == 0, done.err
+    return done.json
+
+
+def report(inside, *more):
+    return inside("eval", "--report", "--name", "mine", *more)
+
+
+@pytest.mark.browser
+def test_every_figure_is_that_of_the_runs(inside, evaluated):
+    store = TraceStore.open(inside.db, read_only=True)
+    try:
+        rows = {one["run"]: store.run(one["run"]) for one in evaluated["runs"]}
+    finally:
+        store.close()
+    assert len(rows) == 8
+    for one in evaluated["runs"]:
+        row = rows[one["run"]]
+        assert (one["task"], one["seed"], one["success"]) == (row.task, row.seed, row.verdict.success)
+        taken = (
+            "steps",
+            "llm_calls",
+            "prompt_tokens",
+            "completion_tokens",
+            "seconds",
+            "seconds_in_llm",
+            "cost",
+        )
+        assert {name: one[name] for name in taken} == {name: getattr(row, name) for name in taken}
+    for variant, llm in zip(evaluated["variants"], ("rules", "test-model"), strict=True):
+        own = [one for one in rows.values() if one.llm == llm]
+        assert variant["successes"] == sum(bool(one.verdict.success) for one in own)
+        for name in ("steps", "llm_calls", "prompt_tokens", "completion_tokens", "seconds", "seconds_in_llm"):
+            assert variant[name] == pytest.approx(sum(getattr(one, name) for one in own) / 4), name
+        beside = sum(max(one.seconds - one.seconds_in_llm, 0) for one in own) / 4
+        assert variant["seconds_beside_llm"] == pytest.approx(beside)
+    failed = {one["run"] for group in evaluated["failures"] for one in group["runs"]}
+    assert failed == {run for run, row in rows.items() if not row.verdict.success}
+    assert {(one["task"], one["agent"]) for one in evaluated["published"]} >= {
+        ("", "Synapse"),
+        ("miniwob/click-link", "SteP"),
+    }
+
+
+@pytest.mark.browser
+def test_the_report_is_made_again_in_every_form_without_a_run(inside, evaluated, llm_server):
+    asked = len(llm_server.requests)
+    assert report(inside, "--json").json == evaluated
+    done = report(inside, "--csv", "runs.csv", "--html", "report.html")
+    assert done.code == 0, done.err
+    assert len(llm_server.requests) == asked
+    with (inside.folder / "runs.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [int(one["run"]) for one in lines] == [one["run"] for one in evaluated["runs"]]
+    assert [bool(int(one["success"])) for one in lines] == [one["success"] for one in evaluated["runs"]]
+    page = (inside.folder / "report.html").read_text(encoding="utf-8")
+    for one in evaluated["runs"]:
+        assert f'id="run-{one["run"]}"' in page
+        assert f"main.py --run {one['run']}<" in page
+    assert "plain, test-model against plain, rules" in done.out
+    assert "published: SteP with text-davinci-003" in done.out
+    assert "did click button" in done.out
+
+
+@pytest.mark.browser
+def test_an_llm_names_the_failures_and_one_that_fails_leaves_them_without(inside, evaluated, llm_server):
+    llm_server.otherwise = Reply(text='"Wrong button clicked"\nBecause of …')
+    done = report(inside, "--name-failures", "test-model", "--json")
+    assert done.code == 0, done.err
+    assert {one["name"] for one in done.json["failures"]} == {"Wrong button clicked"}
+    assert "were named in" in done.err
+    assert "click" in llm_server.requests[-1].texts[-1]
+    llm_server.otherwise = Reply(text="word " * 50)
+    done = report(inside, "--name-failures", "test-model", "--json")
+    assert {one["name"] for one in done.json["failures"]} == {""}
+    done = report(inside, "--name-failures", "rules")
+    assert done.code == 2
+    assert "names no failures" in done.err
+
+
+@pytest.mark.browser
+def test_the_window_opens_at_the_step_that_decided_a_run(inside, evaluated, monkeypatch):
+    opened = []
+
+    def open_window(arguments, settings):
+        opened.append((arguments.run, arguments.step, arguments.chosen))
+        return 0
+
+    (failed, *_) = (one for group in evaluated["failures"] for one in group["runs"])
+    monkeypatch.setenv("DISPLAY", ":99")
+    monkeypatch.setattr(sys, "argv", ["main.py", "--run", str(failed["run"])])
+    assert run_app(make_app(open_window=open_window, with_embedded=needs_qt)) == 0
+    assert opened == [(failed["run"], failed["step"], True)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("eval", "--report"), "Say with --name"),
+        (("eval", "--report", "--name", "mine"), "There is no trace yet"),
+        (("--run", "7"), "There is no trace yet"),
+        (("--run", "7", "--task", "miniwob/click-link"), "choose one"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(inside, words, said):
+    done = inside(*words)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_an_unknown_evaluation_or_run_is_named_with_the_nearest(inside):
+    store = TraceStore.open(inside.db)
+    store.begin_evaluation("policies", "{}")
+    store.close()
+    done = inside("eval", "--report", "--name", "policy")
+    assert done.code == 2
+    assert 'There is no evaluation "policy"; did you mean policies?' in done.err
+    done = inside("--run", "7")
+    assert done.code == 2
+    assert "There is no run 7" in done.err

@@ -20,7 +20,7 @@ from core.debugger.experiments.evaluation_records import read_seeds
 from core.debugger.services import check_preset
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
-from core.schema.errors import UsageError
+from core.schema.errors import UsageError, WorldError
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
 from core.settings.user_file import UserFile, problem
@@ -131,7 +131,11 @@ async def _carry_out(
             progress.begin(name, len(evaluation.done))
             count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
             async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
-                await evaluation.work(lanes)
+                try:
+                    await evaluation.work(lanes)
+                except WorldError:
+                    say(_left(len(evaluation.done), plan.total))
+                    raise
             return report_of(row.number, row.name, plan, evaluation.done, evaluation.why)
 
 
@@ -197,7 +201,11 @@ def _print(report: EvaluationReport, *, as_json: bool) -> None:
             ],
         )
     if report.why:
-        say(f"{report.why} {report.done} of {report.total} runs are done; --resume goes on.")
+        say(f"{report.why} {_left(report.done, report.total)}")
+
+
+def _left(done: int, total: int) -> str:
+    return f"{done} of {total} runs are done; --resume goes on."
 
 
 def _cells(one: VariantShare) -> tuple[str, ...]:

@@ -5,21 +5,28 @@ evaluation that was killed at any moment goes on where it was.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.headless import RunReport
-from core.schema.errors import BackstepError, TraceError, UsageError
+from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
 from core.schema.record import Record
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow
 from core.trace.store import TraceStore
 
 _MOST_ATTEMPTS = 2
 _NOT_ENDED = ("running", "interrupted")
+_MOST_FAILURES = 5
+_MOST_ROUNDS = 3
 
 Lane = Callable[[Variant, CaseAttempt], Awaitable[RunReport]]
-"""Makes the run of an attempt, one at a time; raises BackstepError where it cannot begin."""
+"""Makes the run of an attempt, one at a time.
+
+Raises BackstepError where it cannot begin, and LLMRefused, with the run broken
+off, where no run will go better.
+"""
 
 
 class EvaluationLimits(Record):
@@ -72,9 +79,37 @@ def results(attempts: Iterable[AttemptRow]) -> dict[Case, AttemptRow]:
     }
 
 
+def _has_failed(row: AttemptRow) -> bool:
+    return row.run is None or row.run.outcome == "error"
+
+
 def _to_be_tried_again(row: AttemptRow) -> bool:
-    failed = row.run is None or row.run.outcome == "error"
-    return failed and row.attempt.number < _MOST_ATTEMPTS
+    return _has_failed(row) and row.attempt.number < _MOST_ATTEMPTS
+
+
+class _Failures:
+    """Attempts that failed with their world, since one did not."""
+
+    def __init__(self) -> None:
+        self._count = self._rounds = 0
+        self._last = 0.0
+
+    def note(self, row: AttemptRow, began: float) -> None:
+        """Count an attempt that began then; raises WorldError where the next ones will fail too.
+
+        What ends all runs at once, as a dead browser does, is one round of
+        failures: a second round was begun after it.
+        """
+        if not _has_failed(row):
+            self._count = self._rounds = 0
+            return
+        self._count += 1
+        if self._rounds == 0 or began >= self._last:
+            self._rounds += 1
+            self._last = time.monotonic()
+        if self._count >= _MOST_FAILURES and self._rounds >= _MOST_ROUNDS:
+            reason = row.error if row.run is None else row.run.error
+            raise WorldError(f"The last {self._count} runs all failed, the last one so: {reason}")
 
 
 class Evaluator:
@@ -99,6 +134,7 @@ class Evaluator:
         self.done = results(attempts)
         self._cost = sum(one.run.cost or 0.0 for one in attempts if one.run is not None)
         self._failed = {one.attempt.case for one in attempts if _to_be_tried_again(one)}
+        self._failures = _Failures()
         self._left = iter([one for one in self.plan.cases() if one[1] not in self.done])
 
     @property
@@ -110,7 +146,7 @@ class Evaluator:
         """Do what is left, as many runs at once as there are lanes.
 
         Ends at a limit, which `why` says then. Raises what ends the work as a
-        whole, such as TraceError.
+        whole: TraceError, LLMRefused, and WorldError where all runs fail.
         """
         seconds = None if self._limits.minutes is None else self._limits.minutes * 60
         try:
@@ -128,9 +164,11 @@ class Evaluator:
             for number in range(first, _MOST_ATTEMPTS + 1):
                 if self._limit_reached():
                     return
+                began = time.monotonic()
                 row = await self._attempt(lane, variant, case, number)
                 if row is None:
                     return
+                self._failures.note(row, began)
                 if not _to_be_tried_again(row):
                     self.done[case] = row
                     self._on_done()
@@ -147,7 +185,7 @@ class Evaluator:
         attempt = CaseAttempt(evaluation=self._number, case=case, number=number)
         try:
             report = await lane(variant, attempt)
-        except TraceError:
+        except (TraceError, LLMRefused):
             raise
         except BackstepError as error:
             self._store.save_unbegun(attempt, str(error))

@@ -197,6 +197,38 @@ def test_a_dead_llm_server_is_waited_for_and_no_run_fails(cli, llm_server):
 
 
 @pytest.mark.browser
+def test_a_refused_key_ends_the_evaluation_and_what_it_broke_off_does_not_count(inside, llm_server):
+    def refuse(request):
+        refused = len(llm_server.requests) > 1
+        return Reply(status=401, body='{"error": {"message": "wrong key"}}') if refused else ONE(request)
+
+    llm_server.otherwise = refuse
+    done = inside(*words("--seeds", "0-7", "--concurrency", 2))
+    assert done.code == 3, done.err
+    assert "answered 401: wrong key; check the key" in done.err
+    assert re.search("[01] of 8 runs are done; --resume goes on.", done.err)
+    assert len(attempts(inside)) <= 3
+    assert {outcome for _, outcome in ended(inside)} <= {"done", "interrupted"}
+    llm_server.otherwise = ONE
+    done = inside("eval", "--name", "mine", "--resume", "--json", "--browser", need_chromium())
+    assert done.code == 0, done.err
+    (variant,) = done.json["variants"]
+    assert (variant["successes"], variant["tried_again"], variant["failed"]) == (8, 0, 0)
+
+
+@pytest.mark.browser
+def test_where_run_after_run_fails_the_evaluation_ends_with_the_reason(inside, tmp_path):
+    (tmp_path / "own.toml").write_text(
+        '[[tasks]]\nid = "gone"\ninstruction = "Look."\nurl = "http://127.0.0.1:9/"\n'
+    )
+    own = ("--tasks-file", tmp_path / "own.toml", "--seeds", "0-29")
+    done = inside(*words(*own, llm="rules", tasks="own/gone"))
+    assert done.code == 3, done.err
+    assert "The last 5 runs all failed, the last one so: " in done.err
+    assert len(attempts(inside)) == 5
+
+
+@pytest.mark.browser
 def test_what_is_over_the_cost_is_not_begun_and_a_higher_limit_goes_on(inside, llm_server):
     (inside.config / "prices.toml").write_text(
         '[[price]]\nmodels = ["test-model"]\ninput = 1000\noutput = 0\n'

@@ -109,8 +109,10 @@ def _figures(database: Path, memory: float, cpu: float) -> Figures:
 
 def _click(request: Request) -> Reply:
     """Answer after a second, with a click on an element that depends on nothing but the words of the request."""
-    tool = next(one["function"] for one in request.body["tools"] if one["function"]["name"] == "click")
-    targets = tool["parameters"]["properties"]["target"].get("enum") or [1]
+    tools = {one["function"]["name"]: one["function"] for one in request.body.get("tools", ())}
+    if "click" not in tools:
+        return Reply(text="There is nothing to click.", calls=(call("stop"),), after=1.0)
+    targets = tools["click"]["parameters"]["properties"]["target"].get("enum") or [1]
     chosen = random.Random(request.texts[-1]).choice(targets)
     return Reply(text="A click.", calls=(call("click", target=chosen),), after=1.0)
 

@@ -50,6 +50,8 @@ class Limit:
         self._process = process
         self._began = time.monotonic()
         self._before: _Given | None = None
+        self._after: _Given | None = None
+        self._left = seconds
 
     def left(self) -> float:
         """Return the seconds that are left, at least; 0 or less when they are over.
@@ -62,7 +64,9 @@ class Limit:
             if now - self._began >= min(_GRACE, self._seconds / 2):
                 self._seconds, self._before = left, _latest(self._process)
             return left
-        return self._seconds - _counted(self._before, _latest(self._process))
+        if (latest := _latest(self._process)) is not self._after:
+            self._after, self._left = latest, self._seconds - _counted(self._before, latest)
+        return self._left
 
     def first(self) -> float:
         """Return after how many seconds `left` is to be asked for the first time."""

@@ -80,12 +80,16 @@ def measure(llm: str, at_once: int, runs: int, browser: str) -> Figures:
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         memory, cpu = 0.0, 0.0
-        while process.poll() is None:
-            family = tuple(_family(process.pid))
-            memory = max(memory, sum(map(_pss_mb, family)))
-            cpu = max(cpu, sum(map(_cpu_seconds, family)))
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(_LOOK_SECONDS)
+        try:
+            while process.poll() is None:
+                family = tuple(_family(process.pid))
+                memory = max(memory, sum(map(_pss_mb, family)))
+                cpu = max(cpu, sum(map(_cpu_seconds, family)))
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_LOOK_SECONDS)
+        finally:
+            process.terminate()
+            process.wait()
         return _figures(Path(folder) / "traces.db", memory, cpu)
 
 

@@ -77,6 +77,8 @@ class Reply:
     """Answer in one JSON object, though a stream was asked for."""
     before: threading.Event | None = None
     """Wait for it before answering."""
+    after: float = 0.0
+    """Seconds until it answers."""
     drip: float | None = None
     """Seconds between the bytes of `body`, which is repeated for ever then."""
 
@@ -240,6 +242,8 @@ class LLMServer:
         reply = answer if isinstance(answer, Reply) else answer(request)
         if reply.before is not None:
             await asyncio.to_thread(reply.before.wait, _WAIT_SECONDS)
+        if reply.after:
+            await asyncio.sleep(reply.after)
         if reply.hold:
             await self._hold(reader)
             return False

@@ -246,13 +246,13 @@ def _must_be_told(name: bytes, data: bytes) -> bool:
     )
 
 
-def thin(transport: Any, messages: MessageFilter, on_message: Callable[[], None]) -> None:
+def thin(transport: Any, messages: MessageFilter, on_message: Callable[[bytes], None]) -> None:
     """Have the driver's messages go through a filter; `on_message` is called with each that comes."""
     # WORKAROUND: Playwright cannot be told which events of a session to send, and parses each (1.65).
     parse, handle = transport.deserialize_message, transport.on_message
 
     def parse_admitted(data: bytes) -> Any:
-        on_message()
+        on_message(data)
         return parse(data) if messages.admits(data) else None
 
     def handle_parsed(message: Any) -> None:

@@ -9,7 +9,7 @@ here: a question that does not concern any page (`Connection.answers`).
 import asyncio
 import logging
 from collections.abc import Awaitable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Any, Literal, TypeVar
 
 from playwright.async_api import Browser, CDPSession, Error, Playwright, async_playwright
@@ -36,6 +36,8 @@ _SIGN_SECONDS = 0.25
 """So often, and each time so long, the answer to that is waited for."""
 FEW_SIGNS, MOST_SIGNS = 8, 40
 """The same where it is known that messages come which were sent before the answer, as long as they come."""
+_ANSWER = b'{"id":'
+"""How an answer of the driver begins; an event has no number."""
 _LEAVE_SECONDS = 1.5
 """So long a driver may take to end by itself."""
 
@@ -58,6 +60,8 @@ class Connection:
         self._playwright: Playwright | None = None
         self._sign: CDPSession | None = None
         self._messages = 0
+        self.answered = 0
+        """How many questions of any kind the driver has answered."""
         self.browser: Browser | None = None
 
     @property
@@ -98,8 +102,17 @@ class Connection:
         transport.on_error_future.add_done_callback(lambda end: end.cancelled() or end.exception())
         thin(transport, self._filter, self._on_message)
 
-    def _on_message(self) -> None:
+    def _on_message(self, data: bytes) -> None:
         self._messages += 1
+        self.answered += data.startswith(_ANSWER)
+
+    def opening(self) -> AbstractAsyncContextManager[Any]:
+        """Hold while a profile is opened: where a browser has many, not all are opened at once."""
+        return nullcontext()
+
+    async def serves_others(self) -> bool:
+        """Whether the browser answers others at this moment, who would lose their pages with the connection."""
+        return False
 
     async def answers(self, signs: int = SIGNS) -> bool:
         """Return whether the browser answers a question that concerns no page.

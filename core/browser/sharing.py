@@ -1,12 +1,17 @@
 """One installed Chromium, driven by one driver, with contexts for several runs at once.
 
 Each run has tabs of its own, in a context of its own, as if the browser were
-its own. What does not answer is replaced as `core.browser.recovery` has it; the
-last rung, the connection, is that of all: each of the runs loses its page then.
-What pages cause in floods is left out for all of them together.
+its own. What does not answer is replaced as `core.browser.recovery` has it. The
+last rung, the connection, is that of all, and each run would lose its page with
+it: it is replaced only where none of them is answered any more. A run that gets
+no profile while others are answered fails alone. Profiles are opened a few at a
+time, since that takes more of the processors than all the rest. What pages
+cause in floods is left out for all of them together.
 """
 
 import asyncio
+import os
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal
 
 from playwright.async_api import Playwright
@@ -26,6 +31,8 @@ class SharedChromium:
         self.connection = Connection(self.host, PageListener())
         self._dialogs = dialogs
         self._starting = asyncio.Lock()
+        self.opening = asyncio.Semaphore(max(2, os.cpu_count() or 1))
+        """Held by those who open a profile."""
 
     def tabs(self) -> Tabs:
         """Return the tabs of one run, which has no part in those of the others."""
@@ -93,8 +100,19 @@ class _SharedConnection(Connection):
         self.browser = await self._host.connect(playwright)
         self._of = self._shared.connection.browser
 
+    def opening(self) -> AbstractAsyncContextManager[Any]:
+        return self._shared.opening
+
+    async def serves_others(self) -> bool:
+        return await self.answers()
+
     async def answers(self, signs: int = SIGNS) -> bool:
-        return self.connected and await self._shared.connection.answers(signs)
+        """Return whether the browser answers anybody who asks it something, in the time that it has."""
+        shared = self._shared.connection
+        before = shared.answered
+        return self.connected and (
+            await shared.answers(signs) or (self.connected and shared.answered > before)
+        )
 
     async def end(self, *, by_force: bool = False) -> None:
         of, self._of, self.browser = self._of, None, None

@@ -114,7 +114,7 @@ class Tabs:
         so is one that does not answer. Raises BrowserError, and UsageError for
         a name that cannot be used.
         """
-        async with self._replacing:
+        async with self._replacing, self._connection.opening():
             if not self._connection.connected:
                 await self._connection.end(by_force=True)
                 await self.start()
@@ -139,6 +139,8 @@ class Tabs:
         for rung in rungs:
             if silent and rung != "connection" and "connection" in rungs:
                 continue  # Where nothing is answered, another profile is no help.
+            if rung == "connection" and await self._connection.serves_others():
+                break  # They are not to lose their pages for the sake of this one.
             if rung is not None:
                 self._note(BrowserEvent(kind="replaced", text=f"{why} {_RUNGS[rung]}"))
             try:

@@ -8,7 +8,7 @@ from pydantic import Field, ValidationError
 from core.agent.llm_calls import Asked
 from core.browser.chromium import chromium_at
 from core.browser.sharing import SharedChromium
-from core.cli.evaluation_report import ReportOutput, give
+from core.cli.evaluation_report import ReportOutput, give, unfinished
 from core.cli.output import say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
@@ -21,7 +21,7 @@ from core.debugger.experiments.evaluation_records import read_seeds
 from core.debugger.services import check_preset
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
-from core.schema.errors import UsageError
+from core.schema.errors import UsageError, WorldError
 from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
 from core.settings.user_file import UserFile, problem
@@ -122,19 +122,23 @@ async def _carry_out(
 ) -> EvaluationReport:
     browser = SharedChromium(executable, dialogs=settings.dialogs)
     async with services_of(settings, environments, llms, browser) as services:
-        row = opened(services.store, name, plan)
-        progress = _Progress(plan.total)
-        evaluation = Evaluator(
-            services.store,
-            row,
-            EvaluationLimits(cost=request.max_cost, minutes=request.max_minutes),
-            lambda: progress.tell(len(evaluation.done), evaluation.cost),
-        )
-        progress.begin(name, len(evaluation.done))
-        count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
-        async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
-            await evaluation.work(lanes)
-        return report_of(services.store, row, evaluation.why)
+        with opened(services.store, name, plan) as row:
+            progress = _Progress(plan.total)
+            evaluation = Evaluator(
+                services.store,
+                row,
+                EvaluationLimits(cost=request.max_cost, minutes=request.max_minutes),
+                lambda: progress.tell(len(evaluation.done), evaluation.cost),
+            )
+            progress.begin(name, len(evaluation.done))
+            count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
+            async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
+                try:
+                    await evaluation.work(lanes)
+                except WorldError:
+                    say(unfinished(len(evaluation.done), plan.total))
+                    raise
+            return report_of(services.store, row, evaluation.why)
 
 
 class _Away:

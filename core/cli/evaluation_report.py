@@ -110,7 +110,11 @@ def _print(report: EvaluationReport) -> None:
         put("")
         _print_failures(report.failures)
     if report.done < report.total:
-        say(f"{report.why} {report.done} of {report.total} runs are done; --resume goes on.".strip())
+        say(f"{report.why} {unfinished(report.done, report.total)}".strip())
+
+
+def unfinished(done: int, total: int) -> str:
+    return f"{done} of {total} runs are done; --resume goes on."
 
 
 def _put_shares(title: str, rows: list[tuple[str, GroupShare]]) -> None:

@@ -16,7 +16,7 @@ from core.debugger.attach.agent import agent_of, open_agent
 from core.debugger.services import Services
 from core.llm.errors import mistake
 from core.schema.changes import Changes
-from core.schema.errors import BackstepError, BrowserError, TraceError, UsageError
+from core.schema.errors import BackstepError, BrowserError, LLMRefused, TraceError, UsageError
 from core.schema.record import Record
 from core.schema.restore import Restored, SentAt, not_taken_back
 from core.schema.step import Acted, PhaseRecord
@@ -79,7 +79,8 @@ async def run_headless(
 ) -> RunReport:
     """Run the agent to the end and say what it came to; `changes` say by which other files it goes.
 
-    `attempt` says which run of an evaluation it is.
+    `attempt` says which run of an evaluation it is. Where the LLM refuses all
+    calls, such a run is broken off, and LLMRefused raised: the next would fail alike.
 
     Never raises for what happens inside the run, an interruption included:
     the report says so, and the run stays readable. Raises UsageError,
@@ -100,7 +101,7 @@ async def run_headless(
         attempt=attempt,
         on_asked=on_asked,
     )
-    return await _report_of_whole(services, run, on_gate, on_step)
+    return await _report_of_whole(services, run, on_gate, on_step, counted=attempt is not None)
 
 
 async def fork_headless(
@@ -177,9 +178,17 @@ def _offline(changes: Changes, row: RunRow) -> bool:
 
 
 async def _report_of_whole(
-    services: Services, run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]
+    services: Services,
+    run: AgentRun,
+    on_gate: OnGate,
+    on_step: Callable[[StepRow], None],
+    *,
+    counted: bool = False,
 ) -> RunReport:
-    """Carry a run to its end and return its report."""
+    """Carry a run to its end and return its report.
+
+    One that is `counted` is broken off where the LLM refuses all calls, and LLMRefused raised.
+    """
     run.state.overlap = True
     run.keep_pictures(services.settings.pictures)
     try:
@@ -187,6 +196,9 @@ async def _report_of_whole(
     except asyncio.CancelledError:
         await _finish(run, "interrupted", "Interrupted from the keyboard.")
     except (BackstepError, PageGone) as error:
+        if counted and isinstance(error, LLMRefused):
+            await _finish(run, "interrupted", str(error))
+            raise
         await _finish(run, "error", str(error) or "The page went away; run the task again.")
     except Exception as error:
         # Nobody is there to take the run up again: it must not be left open.

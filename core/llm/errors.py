@@ -19,6 +19,7 @@ from core.schema.record import Record
 
 _PASSING = frozenset({408, 409, 425, 429})
 _AWAY = frozenset({429, 502, 503, 504})
+_REFUSED = frozenset({401, 402, 403, 404})
 _SHORT = 300
 _SECRET = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _CONTEXT = re.compile(
@@ -73,6 +74,12 @@ class LLMFailure(Record):
     def is_away(self) -> bool:
         """Whether the server as a whole does not answer, whatever it is asked."""
         return self.passing and (self.kind in ("refused", "host", "timeout") or self.status in _AWAY)
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether every call comes to the same until the key, the account, the model or the address is mended."""
+        mended = self.kind in ("quota", "host", "certificate") or self.status in _REFUSED
+        return mended and not self.passing
 
     @property
     def words(self) -> str:

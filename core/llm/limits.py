@@ -4,7 +4,7 @@ import time
 from collections import deque
 
 from core.llm.costs import Prices
-from core.schema.errors import DataError, LLMError
+from core.schema.errors import DataError, LLMRefused
 from core.schema.messages import Usage
 from core.schema.record import Record
 
@@ -34,7 +34,7 @@ class Meter:
         """When, and how many; of the last minute."""
 
     def check_cost(self, name: str, limits: Limits, model: str, prices: Prices) -> None:
-        """Raise LLMError where nothing more may be spent on `model`, or where that cannot be known.
+        """Raise LLMRefused where nothing more may be spent on `model`, or where that cannot be known.
 
         Calls whose price was not known are counted once `prices`, read anew, have one.
         """
@@ -45,10 +45,10 @@ class Meter:
             try:
                 prices.read_again()
             except DataError as error:
-                raise LLMError(f"{cannot}: {error}") from error
+                raise LLMRefused(f"{cannot}: {error}") from error
             self._count_priced(prices)
         if calls := self._unpriced.get(model):
-            raise LLMError(
+            raise LLMRefused(
                 f"{cannot}: no price is known for {calls[-1][0] or model}; add one to prices.toml in the config "
                 "folder, choose a model that has one, or take max_cost out."
             )
@@ -56,7 +56,7 @@ class Meter:
             others = (
                 f", beside calls of {', '.join(self._unpriced)} without a price" if self._unpriced else ""
             )
-            raise LLMError(
+            raise LLMRefused(
                 f"The LLM {name} has cost ${self.spent:.4g} since the program started{others}, and its max_cost is "
                 f"${limits.max_cost:g}; raise max_cost, or choose another LLM."
             )

@@ -23,7 +23,7 @@ from core.llm.honoured import Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
 from core.llm.openai_format import REASONING_MAX_TOKENS, Assembly, Dialect, estimate_prompt, own_limit
 from core.llm.repair import ReplyFormat
-from core.schema.errors import LLMError
+from core.schema.errors import LLMError, LLMRefused
 from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, ToolCall, Usage
 
 if TYPE_CHECKING:
@@ -219,7 +219,8 @@ class OpenAICompatibleLLM:
                 unread.finish_reason = "error"
                 return self._reply(unread, sent, started, retries, _unread(outcome.words))
             if not outcome.passing:
-                raise LLMError(await self._sentence(client, outcome, tokens=estimate_prompt(sent)))
+                refused = LLMRefused if outcome.is_for_all else LLMError
+                raise refused(await self._sentence(client, outcome, tokens=estimate_prompt(sent)))
             failures += 1
             waits = self._patient and outcome.is_away
             if failures >= self._attempts and not waits:
@@ -343,7 +344,7 @@ class OpenAICompatibleLLM:
 
         key = self.find_key()
         if key is not None and not (key.isascii() and key.isprintable()):
-            raise LLMError(
+            raise LLMRefused(
                 f"The key {self.key_name or 'for this server'} has characters no key has; store it again."
             )
         self._key = key
@@ -381,7 +382,7 @@ class OpenAICompatibleLLM:
             return text
         found = (self._find_secret(text[1:]) or "").strip()
         if not found or not (found.isascii() and found.isprintable()):
-            raise LLMError(
+            raise LLMRefused(
                 f'The header "{header}" of the LLM {self.name} stands for the key {text[1:]}, which is neither in the '
                 "environment nor in the system keyring; set it there."
             )
@@ -550,7 +551,7 @@ class OpenAICompatibleLLM:
             return f"{begin}; raise total_timeout_seconds, lower max_tokens, or choose a faster LLM."
         if failure.kind == "large":
             return f"{begin}; look at the server's own log, or choose another LLM."
-        if failure.kind == "quota":
+        if failure.kind == "quota" or failure.status == 402:
             return f"{begin}; the account has nothing left to spend: top it up, or choose another LLM."
         if failure.kind in ("certificate", "host"):
             return f"{begin}; check base_url."

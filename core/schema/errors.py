@@ -6,6 +6,7 @@ BackstepError                 any failure a user can do something about; its tex
 ├── WorldError                the world outside failed; a run ends with exit code 3
 │   ├── BrowserError          the browser is missing, has died or does not answer
 │   ├── LLMError              the LLM endpoint failed, after retries
+│   │   └── LLMRefused        no call to it will go better: a wrong key, a spent quota, no such model
 │   └── StoreError            a database is locked, full, damaged, read-only or too new
 │       ├── TraceError        that of the traces
 │       │   └── NotInTraceError   it has no run, or no step, of that number
@@ -38,6 +39,10 @@ class BrowserError(WorldError):
 
 
 class LLMError(WorldError):
+    pass
+
+
+class LLMRefused(LLMError):
     pass
 
 

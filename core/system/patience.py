@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 _GRACE = 0.25
 """Seconds that count in full: nothing is asked of the system for what is done by then."""
+_MOST_SHARE = 0.05
+"""How much of the time may go into asking the system, however many limits there are and threads to ask for."""
 
 
 class _Given(NamedTuple):
@@ -26,6 +28,14 @@ class _Given(NamedTuple):
     """By process."""
     waited: dict[str, int]
     """By thread."""
+    when: float = 0.0
+    """On the monotonic clock."""
+    until: float = 0.0
+    """Until then it is not asked for anew."""
+
+
+_known: dict[int | None, _Given] = {}
+"""What was asked for last, by process."""
 
 
 class Limit:
@@ -39,19 +49,24 @@ class Limit:
         self._seconds = seconds
         self._process = process
         self._began = time.monotonic()
-        self._since = 0.0
         self._before: _Given | None = None
+        self._after: _Given | None = None
+        self._left = seconds
 
     def left(self) -> float:
-        """Return the seconds that are left, at least; 0 or less when they are over."""
+        """Return the seconds that are left, at least; 0 or less when they are over.
+
+        What the system has not been asked about yet does not count so far.
+        """
         now = time.monotonic()
         if self._before is None:
             left = self._seconds - (now - self._began)
             if now - self._began >= min(_GRACE, self._seconds / 2):
-                self._seconds, self._since = left, now
-                self._before = _read(self._process)
+                self._seconds, self._before = left, _latest(self._process)
             return left
-        return self._seconds - _counted(now - self._since, self._before, _read(self._process))
+        if (latest := _latest(self._process)) is not self._after:
+            self._after, self._left = latest, self._seconds - _counted(self._before, latest)
+        return self._left
 
     def first(self) -> float:
         """Return after how many seconds `left` is to be asked for the first time."""
@@ -80,13 +95,28 @@ async def within(seconds: float) -> AsyncGenerator[asyncio.Timeout, None]:
             timer.cancel()
 
 
-def _counted(elapsed: float, before: _Given, after: _Given) -> float:
+def _counted(before: _Given, after: _Given) -> float:
+    elapsed = after.when - before.when
     waited = (
         max((time - before.waited.get(thread, 0) for thread, time in after.waited.items()), default=0) / 1e9
     )
     ran = max((time - before.ran.get(one, 0) for one, time in after.ran.items()), default=0) / 1e9
     others = 1 - ran / max(elapsed * (os.cpu_count() or 1), 1e-6)
     return elapsed - min(waited, elapsed) * min(max(others, 0.0), 1.0)
+
+
+def _latest(process: int | None) -> _Given:
+    """Return what was asked for last, or ask anew where that has taken little of the time since."""
+    began = time.monotonic()
+    known = _known.get(process)
+    if known is not None and began < known.until:
+        return known
+    given = _read(process)
+    now = time.monotonic()
+    for other in [one for one, old in _known.items() if old.until < began]:
+        del _known[other]
+    _known[process] = given._replace(when=now, until=now + (now - began) / _MOST_SHARE)
+    return _known[process]
 
 
 def _read(process: int | None) -> _Given:

@@ -5,20 +5,28 @@ evaluation that was killed at any moment goes on where it was.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.headless import RunReport
-from core.schema.errors import BackstepError, TraceError, UsageError
+from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
 from core.schema.record import Record
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
 from core.trace.store import TraceStore
 
 _MOST_ATTEMPTS = 2
 _NOT_ENDED = ("running", "interrupted")
+_MOST_FAILURES = 5
+_MOST_ROUNDS = 3
 
 Lane = Callable[[Variant, CaseAttempt], Awaitable[RunReport]]
-"""Makes the run of an attempt, one at a time; raises BackstepError where it cannot begin."""
+"""Makes the run of an attempt, one at a time.
+
+Raises BackstepError where it cannot begin, and LLMRefused, with the run broken
+off, where no run will go better.
+"""
 
 
 class EvaluationLimits(Record):
@@ -30,25 +38,24 @@ class EvaluationLimits(Record):
     """From the start or the resumption; runs under way then are broken off and begun anew the next time."""
 
 
-def opened(store: TraceStore, name: str, plan: EvaluationPlan) -> EvaluationRow:
-    """Return the evaluation of that name, begun now where there is none.
+@contextmanager
+def opened(store: TraceStore, name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
+    """Give the evaluation of that name, begun now where there is none; nobody else does it until this is left.
 
     Raises UsageError where one of that name was asked for something else, or
     is being done by another process.
     """
-    found = store.evaluation(name)
-    if found is None:
-        store.begin_evaluation(name, plan.model_dump_json())
-        found = store.evaluation(name)
-        assert found is not None
-    elif planned(found) != plan:
-        raise UsageError(
-            f"The evaluation {name} was begun with other tasks, seeds or variants; "
-            "ask for the same again, or choose another --name."
-        )
-    elif any(one.run is not None and one.run.outcome == "running" for one in store.attempts(found.number)):
-        raise UsageError(f"The evaluation {name} is being done by another process; wait for it, or end it.")
-    return found
+    row = store.take_evaluation(name, plan.model_dump_json())
+    try:
+        if planned(row) != plan:
+            raise UsageError(
+                f"The evaluation {name} was begun with other tasks, seeds or variants; "
+                "ask for the same again, or choose another --name."
+            )
+        yield row
+    finally:
+        with suppress(TraceError):  # With this process it is free in any case.
+            store.leave_evaluation(row.number)
 
 
 def planned(row: EvaluationRow) -> EvaluationPlan:
@@ -65,11 +72,7 @@ def results(attempts: Iterable[AttemptRow]) -> dict[Case, AttemptRow]:
     A run that was broken off does not count. One that failed with its world
     counts only as the second of its case.
     """
-    return {
-        one.attempt.case: one
-        for one in attempts
-        if counts(one.run.outcome if one.run is not None else None, one.attempt.number)
-    }
+    return {one.attempt.case: one for one in attempts if counts(_outcome(one), one.attempt.number)}
 
 
 def counts(outcome: RunOutcome | None, attempt: int) -> bool:
@@ -81,8 +84,41 @@ def _is_tried_again(outcome: RunOutcome | None, attempt: int) -> bool:
     return outcome in (None, "error") and attempt < _MOST_ATTEMPTS
 
 
+def _outcome(row: AttemptRow) -> RunOutcome | None:
+    return row.run.outcome if row.run is not None else None
+
+
+def _has_failed(row: AttemptRow) -> bool:
+    return _outcome(row) in (None, "error")
+
+
 def _to_be_tried_again(row: AttemptRow) -> bool:
-    return _is_tried_again(row.run.outcome if row.run is not None else None, row.attempt.number)
+    return _is_tried_again(_outcome(row), row.attempt.number)
+
+
+class _Failures:
+    """Attempts that failed with their world, since one did not."""
+
+    def __init__(self) -> None:
+        self._count = self._rounds = 0
+        self._last = 0.0
+
+    def note(self, row: AttemptRow, began: float) -> None:
+        """Count an attempt that began then; raises WorldError where the next ones will fail too.
+
+        What ends all runs at once, as a dead browser does, is one round of
+        failures: a second round was begun after it.
+        """
+        if not _has_failed(row):
+            self._count = self._rounds = 0
+            return
+        self._count += 1
+        if self._rounds == 0 or began >= self._last:
+            self._rounds += 1
+            self._last = time.monotonic()
+        if self._count >= _MOST_FAILURES and self._rounds >= _MOST_ROUNDS:
+            reason = row.error if row.run is None else row.run.error
+            raise WorldError(f"The last {self._count} runs all failed, the last one so: {reason}")
 
 
 class Evaluator:
@@ -107,6 +143,7 @@ class Evaluator:
         self.done = results(attempts)
         self._cost = sum(one.run.cost or 0.0 for one in attempts if one.run is not None)
         self._failed = {one.attempt.case for one in attempts if _to_be_tried_again(one)}
+        self._failures = _Failures()
         self._left = iter([one for one in self.plan.cases() if one[1] not in self.done])
 
     @property
@@ -118,7 +155,7 @@ class Evaluator:
         """Do what is left, as many runs at once as there are lanes.
 
         Ends at a limit, which `why` says then. Raises what ends the work as a
-        whole, such as TraceError.
+        whole: TraceError, LLMRefused, and WorldError where all runs fail.
         """
         seconds = None if self._limits.minutes is None else self._limits.minutes * 60
         try:
@@ -136,9 +173,11 @@ class Evaluator:
             for number in range(first, _MOST_ATTEMPTS + 1):
                 if self._limit_reached():
                     return
+                began = time.monotonic()
                 row = await self._attempt(lane, variant, case, number)
                 if row is None:
                     return
+                self._failures.note(row, began)
                 if not _to_be_tried_again(row):
                     self.done[case] = row
                     self._on_done()
@@ -155,7 +194,7 @@ class Evaluator:
         attempt = CaseAttempt(evaluation=self._number, case=case, number=number)
         try:
             report = await lane(variant, attempt)
-        except TraceError:
+        except (TraceError, LLMRefused):
             raise
         except BackstepError as error:
             self._store.save_unbegun(attempt, str(error))

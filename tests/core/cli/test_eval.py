@@ -33,6 +33,15 @@ def attempts(cli):
         store.close()
 
 
+def doing(cli):
+    """Return the process that does the evaluation."""
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        return store.doing(store.evaluation("mine").number)
+    finally:
+        store.close()
+
+
 def ended(cli):
     """Return the outcome of every attempt by task, seed and time."""
     return [
@@ -111,6 +120,23 @@ def test_what_was_killed_is_resumed_and_nothing_is_done_twice(cli, llm_server):
     assert len(attempts(cli)) == 6
 
 
+@pytest.mark.browser
+def test_one_process_at_a_time_does_an_evaluation_and_it_is_free_once_that_is_killed(cli, llm_server):
+    llm_server.otherwise = Reply(hold=True)
+    process = cli.start(*words("--seeds", "0-1"), start_new_session=True)
+    llm_server.wait_for_requests(1)
+    assert doing(cli) == process.pid
+    second = cli(*words("--seeds", "0-1"))
+    assert second.code == 2
+    assert f"The evaluation mine is being done by another process ({process.pid})" in second.err
+    os.killpg(process.pid, signal.SIGKILL)
+    cli.finish(process)
+    assert doing(cli) is None
+    llm_server.otherwise = ONE
+    assert cli(*words("--seeds", "0-1")).code == 0
+    assert doing(cli) is None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the processes are found in /proc")
 @pytest.mark.browser
 def test_a_run_whose_browser_is_killed_is_tried_once_more_and_marked(cli, llm_server):
@@ -168,6 +194,38 @@ def test_a_dead_llm_server_is_waited_for_and_no_run_fails(cli, llm_server):
         r"The LLM server at .* answered 503: down; another attempt follows\. The call waits", done.err
     )
     assert len(attempts(cli)) == 3
+
+
+@pytest.mark.browser
+def test_a_refused_key_ends_the_evaluation_and_what_it_broke_off_does_not_count(inside, llm_server):
+    def refuse(request):
+        refused = len(llm_server.requests) > 1
+        return Reply(status=401, body='{"error": {"message": "wrong key"}}') if refused else ONE(request)
+
+    llm_server.otherwise = refuse
+    done = inside(*words("--seeds", "0-7", "--concurrency", 2))
+    assert done.code == 3, done.err
+    assert "answered 401: wrong key; check the key" in done.err
+    assert re.search("[01] of 8 runs are done; --resume goes on.", done.err)
+    assert len(attempts(inside)) <= 3
+    assert {outcome for _, outcome in ended(inside)} <= {"done", "interrupted"}
+    llm_server.otherwise = ONE
+    done = inside("eval", "--name", "mine", "--resume", "--json", "--browser", need_chromium())
+    assert done.code == 0, done.err
+    (variant,) = done.json["variants"]
+    assert (variant["successes"], variant["tried_again"], variant["failed"]) == (8, 0, 0)
+
+
+@pytest.mark.browser
+def test_where_run_after_run_fails_the_evaluation_ends_with_the_reason(inside, tmp_path):
+    (tmp_path / "own.toml").write_text(
+        '[[tasks]]\nid = "gone"\ninstruction = "Look."\nurl = "http://127.0.0.1:9/"\n'
+    )
+    own = ("--tasks-file", tmp_path / "own.toml", "--seeds", "0-29")
+    done = inside(*words(*own, llm="rules", tasks="own/gone"))
+    assert done.code == 3, done.err
+    assert "The last 5 runs all failed, the last one so: " in done.err
+    assert len(attempts(inside)) == 5
 
 
 @pytest.mark.browser

@@ -145,7 +145,7 @@ def test_what_is_not_there_is_said_in_a_sentence(inside, words, said):
 
 def test_an_unknown_evaluation_or_run_is_named_with_the_nearest(inside):
     store = TraceStore.open(inside.db)
-    store.begin_evaluation("policies", "{}")
+    store.take_evaluation("policies", "{}")
     store.close()
     done = inside("eval", "--report", "--name", "policy")
     assert done.code == 2

@@ -8,6 +8,7 @@ from email.utils import format_datetime
 import pytest
 
 from core.llm.openai_compatible import OpenAICompatibleLLM
+from core.schema.errors import LLMRefused
 from core.schema.messages import Retry, Sampling
 from tests.core.llm.asking import CLICK, KEY, ask, failure, make
 from tests.llm_server import Reply, Request
@@ -179,6 +180,13 @@ class TestFailuresForGood:
         llm_server.fail(status, "no")
         assert words in str(await failure(llm))
         assert len(llm_server.requests) == 1
+
+    @pytest.mark.parametrize("status", [401, 402, 403, 404])
+    async def test_what_every_call_would_come_to_is_told_apart(self, llm_server, llm, status):
+        llm_server.fail(status, "no")
+        llm_server.fail(400, "this one is wrong")
+        assert isinstance(await failure(llm), LLMRefused)
+        assert not isinstance(await failure(llm), LLMRefused)
 
     async def test_an_empty_account_is_not_tried_again(self, llm_server, llm):
         body = '{"error": {"message": "You have no money left", "code": "insufficient_quota"}}'

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from core.system import patience
 from core.system.patience import Limit, within
 from tests.core.system.busy import busy
 
@@ -91,3 +92,23 @@ async def test_an_error_of_ones_own_is_not_taken_for_the_limit() -> None:
         async with within(5) as limit:
             raise TimeoutError("another")
     assert not limit.expired()
+
+
+def test_many_limits_at_once_ask_the_system_no_oftener_than_one(monkeypatch):
+    asked = []
+    read = patience._read
+
+    def slow(process):
+        asked.append(process)
+        time.sleep(0.01)  # As with some hundred threads on a busy machine.
+        return read(process)
+
+    monkeypatch.setattr(patience, "_read", slow)
+    monkeypatch.setattr(patience, "_known", {})
+    limits = [patience.Limit(1e-6) for _ in range(200)]
+    began = time.monotonic()
+    for limit in limits:
+        limit.left()
+        limit.left()
+    taken = time.monotonic() - began
+    assert len(asked) <= 1 + taken / 0.1

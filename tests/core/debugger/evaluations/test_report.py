@@ -38,7 +38,7 @@ class Written:
     def __init__(self, store: TraceStore, *tasks: str, variants: tuple[Variant, ...] = (PLAIN,)) -> None:
         self.store = store
         self.plan = EvaluationPlan(variants=variants, tasks=tasks, seeds=tuple(range(6)))
-        self.number = store.begin_evaluation("mine", self.plan.model_dump_json())
+        self.number = store.take_evaluation("mine", self.plan.model_dump_json()).number
 
     def run(
         self,

@@ -1,0 +1,181 @@
+"""What an evaluation of many runs at once comes to: runs and steps a minute, and memory, by how many there are at once.
+
+    python -m tests.benchmarks.bench_evaluation [--at-once 1,2,4,8,16,32] [--llms rules,1s] [--runs 64] [--rounds 3]
+
+Each figure is the median of the rounds. A round is one ``main.py eval`` in a
+process of its own, with a database of its own, timed from its first run begun to its
+last run ended. `rules` is the built-in LLM, which answers at once; `1s` is a server on
+the loopback address that answers after a second with a click on one of the page's
+elements. Memory is the largest sum of the proportional set sizes of the
+program, the driver and the browser (Linux); `CPU` is what they took of the processors
+for a step.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.browser.chromium import chromium_at
+from core.trace.store import TraceStore
+from tests.llm_server import LLMServer, Reply, Request, call
+
+ROOT = Path(__file__).resolve().parents[2]
+TASKS = tuple(
+    f"miniwob/{name}"
+    for name in (
+        "click-button",
+        "click-checkboxes",
+        "click-tab-2",
+        "email-inbox",
+        "enter-text",
+        "social-media",
+    )
+)
+MOST_STEPS = 5
+_LOOK_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one configuration came to."""
+
+    runs_a_minute: float
+    steps_a_minute: float
+    memory_mb: float
+    cpu_ms: float
+    """Of all processes, for a step."""
+    failed: int
+    """Runs that ended with a failure of the browser."""
+
+
+def measure(llm: str, at_once: int, runs: int, browser: str) -> Figures:
+    """Do an evaluation of so many runs, `at_once` of them at a time, and return what it came to.
+
+    Another program is put beside this one by a function like it.
+    """
+    with tempfile.TemporaryDirectory() as folder, LLMServer() as server:
+        server.otherwise = _click
+        seeds = -(-runs // len(TASKS))
+        command = [sys.executable, str(ROOT / "main.py"), "eval", "--tasks", ",".join(TASKS)]
+        command += ["--seeds", f"0-{seeds - 1}", "--concurrency", str(at_once), "--preset", "plain"]
+        command += ["--llm", "rules" if llm == "rules" else "test-model", "--browser", browser, "--json"]
+        command += ["--max-steps", str(MOST_STEPS), "--name", "measured", "--db", f"{folder}/traces.db"]
+        environment = {
+            **os.environ,
+            "BACKSTEP_CONFIG_DIR": folder,
+            "BACKSTEP_DATA_DIR": folder,
+            "OPENAI_BASE_URL": server.base_url,
+        }
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        memory, cpu = 0.0, 0.0
+        try:
+            while process.poll() is None:
+                family = tuple(_family(process.pid))
+                memory = max(memory, sum(map(_pss_mb, family)))
+                cpu = max(cpu, sum(map(_cpu_seconds, family)))
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_LOOK_SECONDS)
+        finally:
+            process.terminate()
+            process.wait()
+        return _figures(Path(folder) / "traces.db", memory, cpu)
+
+
+def _figures(database: Path, memory: float, cpu: float) -> Figures:
+    store = TraceStore.open(database, read_only=True)
+    try:
+        row = store.evaluation("measured")
+        rows = (
+            [one.run for one in store.attempts(row.number) if one.run is not None] if row is not None else []
+        )
+    finally:
+        store.close()
+    done = [one for one in rows if one.ended is not None]
+    if not done:
+        return Figures(0, 0, memory, 0, 0)
+    minutes = (max(one.ended or 0 for one in done) - min(one.started for one in done)) / 60
+    steps = sum(one.steps for one in done)
+    failed = sum(one.outcome == "error" for one in done)
+    return Figures(len(done) / minutes, steps / minutes, memory, 1000 * cpu / max(steps, 1), failed)
+
+
+def _click(request: Request) -> Reply:
+    """Answer after a second, with a click on an element that depends on nothing but the words of the request."""
+    tools = {one["function"]["name"]: one["function"] for one in request.body.get("tools", ())}
+    if "click" not in tools:
+        return Reply(text="There is nothing to click.", calls=(call("stop"),), after=1.0)
+    targets = tools["click"]["parameters"]["properties"]["target"].get("enum") or [1]
+    chosen = random.Random(request.texts[-1]).choice(targets)
+    return Reply(text="A click.", calls=(call("click", target=chosen),), after=1.0)
+
+
+def _family(process: int) -> Iterator[int]:
+    yield process
+    with suppress(OSError):  # It has just ended.
+        for children in Path(f"/proc/{process}/task").glob("*/children"):
+            for child in children.read_text().split():
+                yield from _family(int(child))
+
+
+def _pss_mb(process: int) -> float:
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def _cpu_seconds(process: int) -> float:
+    """Return what a process and its children that have ended took of the processors."""
+    with suppress(OSError):
+        words = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def _median(found: Sequence[Figures]) -> Figures:
+    names = Figures.__dataclass_fields__
+    return Figures(**{name: statistics.median(getattr(one, name) for one in found) for name in names})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--at-once", default="1,2,4,8,16,32")
+    parser.add_argument("--llms", default="rules,1s")
+    parser.add_argument("--runs", type=int, default=64, help="how many runs a round has at least")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--browser", default=chromium_at("chromium"))
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    given = parser.parse_args()
+    print("| LLM | at once | runs a minute | steps a minute | memory, MB | CPU, ms a step | failed |")
+    print("|---|---|---|---|---|---|---|", flush=True)
+    told = []
+    for llm in given.llms.split(","):
+        for at_once in map(int, given.at_once.split(",")):
+            found = _median([measure(llm, at_once, given.runs, given.browser) for _ in range(given.rounds)])
+            told.append({"llm": llm, "at_once": at_once, **vars(found)})
+            print(
+                f"| {llm} | {at_once} | {found.runs_a_minute:.0f} | {found.steps_a_minute:.0f} | {found.memory_mb:.0f} "
+                f"| {found.cpu_ms:.0f} | {found.failed:g} |",
+                flush=True,
+            )
+    if given.json is not None:
+        given.json.write_text(
+            json.dumps({"time": time.strftime("%Y-%m-%d"), "figures": told}, indent=2) + "\n"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""One Chromium for several runs: what one of them suffers is not for the others to bear."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+
+from core.browser.sharing import SharedChromium
+from core.browser.tabs import Tabs
+from core.schema.errors import BrowserError
+from tests.core.stage import need_chromium
+
+pytestmark = pytest.mark.browser
+
+
+class Mute:
+    """A session that nobody answers, as on a machine where an answer is very late."""
+
+    async def send(self, method: str, params: object = None) -> None:
+        await asyncio.Event().wait()
+
+
+@pytest.fixture
+async def shared() -> AsyncIterator[SharedChromium]:
+    browser = SharedChromium(need_chromium())
+    try:
+        yield browser
+    finally:
+        await browser.close()
+
+
+@pytest.fixture
+async def two(shared: SharedChromium) -> AsyncIterator[tuple[Tabs, Tabs]]:
+    both = shared.tabs(), shared.tabs()
+    for tabs in both:
+        await tabs.start()
+        await tabs.open_profile()
+    yield both
+    for tabs in both:
+        await tabs.close()
+
+
+async def ask_on(tabs: Tabs) -> None:
+    while True:
+        assert await tabs.current.evaluate("1 + 1") == 2
+        await asyncio.sleep(0.05)
+
+
+async def test_a_late_answer_to_one_run_is_no_dead_browser_while_another_run_is_answered(shared, two):
+    first, second = two
+    shared.connection._sign = Mute()
+    asking = asyncio.ensure_future(ask_on(second))
+    assert await first._connection.answers(8)
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+    assert not await first._connection.answers(8)
+
+
+async def test_a_run_that_gets_no_profile_fails_alone_while_another_run_is_answered(shared, two, monkeypatch):
+    first, second = two
+
+    async def never(name: str | None) -> str:
+        return await asyncio.Event().wait()
+
+    monkeypatch.setattr("core.browser.tabs.TAB_SECONDS", 1.0)
+    monkeypatch.setattr(first.host, "open_profile", never)
+    browser = shared.connection.browser
+    with pytest.raises(BrowserError, match="No browser could be had"):
+        await first.open_profile()
+    assert shared.connection.browser is browser
+    assert await second.current.evaluate("1 + 1") == 2

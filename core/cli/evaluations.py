@@ -72,6 +72,13 @@ def add_evaluation_command(app: typer.Typer) -> None:
         resume: Annotated[
             bool, typer.Option("--resume", help="Only go on with the one of this name.")
         ] = False,
+        failures_of: Annotated[
+            str | None,
+            typer.Option(
+                "--failures-of",
+                help="Do the cases again that failed in the evaluation of this name, in place of --tasks.",
+            ),
+        ] = None,
         base_url: BaseUrl = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
@@ -83,7 +90,7 @@ def add_evaluation_command(app: typer.Typer) -> None:
     ) -> None:
         """Do tasks at several seeds with several agents or LLMs, many at once, and compare them."""
         from core.cli.evaluation import evaluate as carry_out
-        from core.cli.evaluation import read_request
+        from core.debugger.evaluations.request import read_request
         from core.debugger.evaluations.selection import words_of
 
         settings = settings_with(
@@ -101,6 +108,7 @@ def add_evaluation_command(app: typer.Typer) -> None:
             concurrency=concurrency,
             max_cost=max_cost,
             max_minutes=max_minutes,
+            failures_of=failures_of,
         )
         report = carry_out(
             request,

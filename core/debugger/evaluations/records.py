@@ -1,8 +1,8 @@
 """What is asked of an evaluation: tasks, seeds and variants of the agent, as records that travel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -42,16 +42,44 @@ class EvaluationPlan(Record):
     seeds: tuple[int, ...] = Field(min_length=1)
     times: int = Field(default=1, ge=1, le=100)
     """How often each task is done at each seed."""
+    failures_of: str = ""
+    """The name of the evaluation whose failures are done again."""
+    only: tuple[Case, ...] = ()
+    """The cases that are done of these; empty does all."""
 
     @property
     def total(self) -> int:
+        if self.only:
+            return len(self.only)
         return len(self.variants) * len(self.tasks) * len(self.seeds) * self.times
 
     def cases(self) -> Iterator[tuple[Variant, Case]]:
         """Give all runs that are to be made; those of the same task and seed follow one another."""
+        only = frozenset(self.only)
         for time, seed, task in product(range(1, self.times + 1), self.seeds, self.tasks):
             for variant in self.variants:
-                yield variant, Case(variant=variant.name, task=task, seed=seed, time=time)
+                case = Case(variant=variant.name, task=task, seed=seed, time=time)
+                if not only or case in only:
+                    yield variant, case
+
+    def again(self, name: str, failed: Iterable[Case], variants: tuple[Variant, ...] = ()) -> Self:
+        """Return what does the `failed` cases of this one, which is called `name`, once more.
+
+        Other `variants` each do every task and seed at which one of this one failed.
+        """
+        cases = dict.fromkeys(failed)
+        if variants:
+            cases = dict.fromkeys(case.replace(variant=one.name) for case in cases for one in variants)
+        did = {case.variant for case in cases}
+        tasks, seeds = {case.task for case in cases}, {case.seed for case in cases}
+        return type(self)(
+            variants=tuple(one for one in variants or self.variants if one.name in did),
+            tasks=tuple(one for one in self.tasks if one in tasks),
+            seeds=tuple(one for one in self.seeds if one in seeds),
+            times=self.times,
+            failures_of=name,
+            only=tuple(cases),
+        )
 
 
 def variants_of(

@@ -9,9 +9,10 @@ from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
+from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.local import lanes_of, services_of
 from core.debugger.evaluations.records import EvaluationPlan
-from core.debugger.evaluations.report import EvaluationReport, VariantShare, report_of
+from core.debugger.evaluations.report import EvaluationReport, report_of
 from core.debugger.evaluations.request import EvalRequest, plan_of, plan_of_failures
 from core.debugger.services import check_preset
 from core.environments.registry import Environments
@@ -88,7 +89,7 @@ async def _carry_out(
         count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
         async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
             await evaluation.work(lanes)
-        return report_of(row.number, row.name, plan, evaluation.done, evaluation.why)
+        return report_of(services.store, row, evaluation.why)
 
 
 class _Away:
@@ -129,7 +130,7 @@ class _Progress:
 
 def _print(report: EvaluationReport, *, as_json: bool) -> None:
     if as_json:
-        put_json(report.model_dump())
+        put_json(report.model_dump(mode="json"))
         return
     columns = ("success", "95 % interval", "reward", "steps", "LLM calls", "cost", "failed", "again")
     put_table(("variant", *columns), [(one.variant, *_cells(one)) for one in report.variants])
@@ -156,7 +157,7 @@ def _print(report: EvaluationReport, *, as_json: bool) -> None:
         say(f"{report.why} {report.done} of {report.total} runs are done; --resume goes on.")
 
 
-def _cells(one: VariantShare) -> tuple[str, ...]:
+def _cells(one: GroupShare) -> tuple[str, ...]:
     return (
         f"{one.successes} of {one.judged}",
         f"{one.low:.2f} to {one.high:.2f}" if one.judged else "nothing judged",

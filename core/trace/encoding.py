@@ -71,7 +71,7 @@ def decode(
     Raises ValueError (pydantic's ValidationError is one) where the pieces do
     not make one.
     """
-    data = record.encode() if isinstance(record, str) else _decompressed(record)
+    data = json_of(record)
     cls = RECORDS[phase]
     if not cls.part:
         return from_json(cls, data)  # type: ignore[return-value]
@@ -151,6 +151,11 @@ def _decode_clean(part: bytes, observation: Observation | None) -> CleanObservat
             f"the clean observation shows element {error}, which the observation lacks"
         ) from error
     return CleanObservation.model_validate(values)
+
+
+def json_of(record: str | bytes) -> bytes:
+    """Return the JSON of a record as it is stored, without its large part; raises ValueError where it is damaged."""
+    return record.encode() if isinstance(record, str) else _decompressed(record)
 
 
 def _decompressed(data: bytes) -> bytes:

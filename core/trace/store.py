@@ -557,6 +557,10 @@ class TraceStore:
         """Return a blob with its media type, as `blob` does."""
         return self._read(lambda: self._database.blobs.get(name))
 
+    def ask(self, question: Callable[[TraceDatabase], T]) -> T:
+        """Answer what a module of this package asks of very many runs at once."""
+        return self._read(lambda: question(self._database))
+
     def check(self) -> None:
         """Read the whole file for damage, which takes time in a large one; raises TraceError."""
         rows = self._read(lambda: self._database.rows("PRAGMA quick_check(1)"))

@@ -5,13 +5,13 @@ evaluation that was killed at any moment goes on where it was.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.headless import RunReport
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.record import Record
-from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow
+from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
 from core.trace.store import TraceStore
 
 _MOST_ATTEMPTS = 2
@@ -68,13 +68,21 @@ def results(attempts: Iterable[AttemptRow]) -> dict[Case, AttemptRow]:
     return {
         one.attempt.case: one
         for one in attempts
-        if (one.run is None or one.run.outcome not in _NOT_ENDED) and not _to_be_tried_again(one)
+        if counts(one.run.outcome if one.run is not None else None, one.attempt.number)
     }
 
 
+def counts(outcome: RunOutcome | None, attempt: int) -> bool:
+    """Return whether a try is the one of its case; the outcome of a run that could not begin is None."""
+    return outcome not in _NOT_ENDED and not _is_tried_again(outcome, attempt)
+
+
+def _is_tried_again(outcome: RunOutcome | None, attempt: int) -> bool:
+    return outcome in (None, "error") and attempt < _MOST_ATTEMPTS
+
+
 def _to_be_tried_again(row: AttemptRow) -> bool:
-    failed = row.run is None or row.run.outcome == "error"
-    return failed and row.attempt.number < _MOST_ATTEMPTS
+    return _is_tried_again(row.run.outcome if row.run is not None else None, row.attempt.number)
 
 
 class Evaluator:
@@ -156,11 +164,3 @@ class Evaluator:
         if report.outcome == "interrupted" or report.run is None:
             return None
         return AttemptRow(attempt=attempt, run=self._store.run(report.run))
-
-
-def cases_by_variant(done: Mapping[Case, AttemptRow]) -> dict[str, dict[tuple[str, int, int], AttemptRow]]:
-    """Return the results of each variant by task, seed and time, which are the same for all variants."""
-    found: dict[str, dict[tuple[str, int, int], AttemptRow]] = {}
-    for case, row in done.items():
-        found.setdefault(case.variant, {})[(case.task, case.seed, case.time)] = row
-    return found

@@ -51,7 +51,7 @@ def test_eight_runs_four_at_once_come_to_the_same_as_one_after_the_other(inside)
             *words("--seeds", "0-3", "--concurrency", count, "--name", name, llm="rules", tasks=tasks)
         )
         assert done.code == 0, done.err
-        taken = {"seconds": 0.0, "cost": None}
+        taken = {"seconds": 0.0, "seconds_in_llm": 0.0, "seconds_beside_llm": 0.0, "cost": None}
         found.append([{**one, **taken} for one in (*done.json["variants"], *done.json["tasks"])])
         assert done.json["done"] == done.json["total"] == 8
     assert found[0] == found[1]

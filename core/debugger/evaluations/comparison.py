@@ -1,0 +1,76 @@
+"""Two variants on the same cases: by how much the one is better, and which cases flipped."""
+
+from collections.abc import Iterable
+
+from core.debugger.experiments.measurement import paired
+from core.schema.record import Record
+from core.trace.evaluated import EvaluatedRun
+
+
+class Flip(Record):
+    """A case that only one of two variants brought to success."""
+
+    task: str
+    seed: int
+    time: int
+    runs: tuple[int, int]
+    """The run of the first variant and that of the second."""
+    to_success: bool
+    """Whether the second variant succeeds."""
+
+
+class VariantComparison(Record):
+    """Two variants on the cases that were judged of both."""
+
+    first: str
+    second: str
+    judged: int
+    difference: float | None
+    """By how much the share of successes of the second is higher, from -1 to 1."""
+    low: float
+    high: float
+    """Its 95 % interval."""
+    flips: tuple[Flip, ...]
+
+    @property
+    def sentence(self) -> str:
+        if self.difference is None:
+            return "No case was judged of both variants: nothing can be said of their difference."
+        words = (
+            f"{self.second} against {self.first}: {self.difference * 100:+.1f} points "
+            f"(95 %: {self.low * 100:+.1f} to {self.high * 100:+.1f}) on {self.judged} cases; "
+            f"{len(self.flips)} flipped."
+        )
+        return f"{words} The interval holds 0." if self.low <= 0 <= self.high else words
+
+
+def compared(runs: Iterable[EvaluatedRun], first: str, second: str) -> VariantComparison:
+    """Return the second variant against the first; runs that a person has had a hand in count on neither side."""
+    of: dict[str, dict[tuple[str, int, int], EvaluatedRun]] = {first: {}, second: {}}
+    for run in runs:
+        if run.variant in of and run.run is not None and run.success is not None and not run.touched:
+            of[run.variant][(run.task, run.seed, run.time)] = run
+    both = neither = 0
+    flips: list[Flip] = []
+    for (task, seed, time), one in sorted(of[first].items(), key=lambda item: item[0]):
+        other = of[second].get((task, seed, time))
+        if other is None:
+            continue
+        both += bool(one.success and other.success)
+        neither += not one.success and not other.success
+        if one.success != other.success:
+            pair = (one.run or 0, other.run or 0)
+            flips.append(Flip(task=task, seed=seed, time=time, runs=pair, to_success=bool(other.success)))
+    up = sum(one.to_success for one in flips)
+    judged = both + neither + len(flips)
+    low, high = paired(both, up, len(flips) - up, neither)
+    difference = (2 * up - len(flips)) / judged if judged else None
+    return VariantComparison(
+        first=first,
+        second=second,
+        judged=judged,
+        difference=difference,
+        low=low,
+        high=high,
+        flips=tuple(flips),
+    )

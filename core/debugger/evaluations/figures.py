@@ -1,0 +1,147 @@
+"""What the runs of an evaluation came to, counted: successes with their interval, and what they took."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
+from typing import Self
+
+from core.debugger.evaluations.engine import counts
+from core.debugger.experiments.measurement import cost_of, wilson
+from core.schema.record import Record
+from core.schema.restore import Grade
+from core.trace.evaluated import EvaluatedRun
+
+_NUMBER = re.compile(r"[-_ ]?\d+$")
+
+
+class Share(Record):
+    """The successes of some cases, with what they took on the average.
+
+    Runs that a person has had a hand in are told by themselves and count in nothing else.
+    """
+
+    cases: int = 0
+    """Those that are done."""
+    judged: int = 0
+    """Those that somebody could judge; the others count neither way."""
+    successes: int = 0
+    low: float = 0.0
+    high: float = 1.0
+    """The 95 % interval of the share of successes."""
+    reward: float | None = None
+    """The mean; None where no run has one."""
+    steps: float = 0.0
+    llm_calls: float = 0.0
+    prompt_tokens: float = 0.0
+    completion_tokens: float = 0.0
+    seconds: float = 0.0
+    seconds_in_llm: float = 0.0
+    seconds_beside_llm: float = 0.0
+    cost: float | None = None
+    """US dollars of all of them; None where no call had a price."""
+    plan_revisions: float = 0.0
+    remedies: int = 0
+    """Steps of all of them that tried a remedy."""
+    remedies_right: int = 0
+    """Those of them that were judged right after they were done."""
+    remedies_in_successes: int = 0
+    """Those of them in runs that came to a success."""
+    gone_back: dict[Grade, int] = {}
+    """How often they went back, by how well the page was brought back."""
+    failed: int = 0
+    """Cases that ended with a failure of browser, LLM or database, or could not begin."""
+    tried_again: int = 0
+    """Cases whose first run failed that way."""
+    touched: int = 0
+    """Cases whose run a person has had a hand in since."""
+    touched_successes: int = 0
+
+    @property
+    def share(self) -> float | None:
+        return self.successes / self.judged if self.judged else None
+
+    @classmethod
+    def of(cls, rows: Sequence[EvaluatedRun], **named: str) -> Self:
+        """Count the runs that count for their cases; `named` are the fields of a subclass."""
+        touched = [one for one in rows if one.touched]
+        own = [one for one in rows if not one.touched]
+        runs = [one for one in own if one.run is not None]
+        judged = [one for one in runs if one.success is not None]
+        successes = sum(bool(one.success) for one in judged)
+        rewards = [one.reward for one in runs if one.reward is not None]
+        low, high = wilson(successes, len(judged))
+        gone_back: dict[Grade, int] = {}
+        for one in runs:
+            for grade, times in one.gone_back.items():
+                gone_back[grade] = gone_back.get(grade, 0) + times
+        return cls(
+            cases=len(rows),
+            judged=len(judged),
+            successes=successes,
+            low=low,
+            high=high,
+            reward=fmean(rewards) if rewards else None,
+            steps=_mean(one.steps for one in runs),
+            llm_calls=_mean(one.llm_calls for one in runs),
+            prompt_tokens=_mean(one.prompt_tokens for one in runs),
+            completion_tokens=_mean(one.completion_tokens for one in runs),
+            seconds=_mean(one.seconds for one in runs),
+            seconds_in_llm=_mean(one.seconds_in_llm for one in runs),
+            seconds_beside_llm=_mean(one.seconds_beside_llm for one in runs),
+            cost=cost_of(runs),
+            plan_revisions=_mean(one.plan_revisions for one in runs),
+            remedies=sum(one.remedies for one in runs),
+            remedies_right=sum(one.remedies_right for one in runs),
+            remedies_in_successes=sum(one.remedies for one in runs if one.success),
+            gone_back=gone_back,
+            failed=sum(one.run is None or one.outcome == "error" for one in own),
+            tried_again=sum(one.attempt > 1 for one in own),
+            touched=len(touched),
+            touched_successes=sum(bool(one.success) for one in touched),
+            **named,
+        )
+
+
+class GroupShare(Share):
+    """What the cases came to that have the same variant, task, family, preset or LLM; empty is any."""
+
+    variant: str = ""
+    task: str = ""
+    family: str = ""
+    preset: str = ""
+    llm: str = ""
+
+
+def done_of(tries: Iterable[EvaluatedRun]) -> tuple[EvaluatedRun, ...]:
+    """Return the try that counts for each case that is done, in order."""
+    found = {
+        (one.variant, one.task, one.seed, one.time): one for one in tries if counts(one.outcome, one.attempt)
+    }
+    return tuple(found.values())
+
+
+def family_of(task: str) -> str:
+    """Return what tasks of one kind have in common: the id without environment and number.
+
+    Such as ``click-tab`` for ``miniwob/click-tab-2``, and ``webarena`` for ``webarena/12``.
+    """
+    environment, _, name = task.partition("/")
+    return _NUMBER.sub("", name) or environment
+
+
+def grouped(
+    runs: Iterable[EvaluatedRun],
+    key: Callable[[EvaluatedRun], tuple[str, ...]],
+    names: Sequence[str],
+    order: Iterable[tuple[str, ...]] = (),
+) -> tuple[GroupShare, ...]:
+    """Return the figures of the runs with the same key, whose parts are the fields `names`; first those of `order`."""
+    groups: dict[tuple[str, ...], list[EvaluatedRun]] = {one: [] for one in order}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    return tuple(GroupShare.of(rows, **dict(zip(names, of, strict=True))) for of, rows in groups.items())
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return fmean(found) if found else 0.0

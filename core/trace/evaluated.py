@@ -1,0 +1,165 @@
+"""The runs of an evaluation with all that is counted of them, and the ways that they took, in a few queries.
+
+Very many runs are read at once here: only the columns that are counted, and the
+records of those steps alone that went back or tried a remedy.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+
+from core.schema.record import Record
+from core.schema.restore import Grade
+from core.schema.step import Acted, Aligned
+from core.trace import encoding
+from core.trace.database import TraceDatabase
+from core.trace.records import RunOutcome
+from core.trace.store import TraceStore
+
+_TRIES = """
+SELECT variant, attempts.task, attempts.seed, attempts.time, attempt, attempts.run,
+    coalesce(nullif(attempts.error, ''), runs.error, '') AS error,
+    runs.outcome, success, reward, answer, coalesce(steps, 0) AS steps, coalesce(llm_calls, 0) AS llm_calls,
+    coalesce(prompt_tokens, 0) AS prompt_tokens, coalesce(completion_tokens, 0) AS completion_tokens, cost,
+    coalesce(seconds, 0.0) AS seconds, coalesce(seconds_in_llm, 0.0) AS seconds_in_llm,
+    coalesce(touched, 0) AS touched
+FROM attempts LEFT JOIN runs ON runs.run = attempts.run
+WHERE evaluation = ? ORDER BY attempts.id
+"""
+_TRIALS = """
+SELECT steps.run, max(trial) AS trials FROM attempts CROSS JOIN steps ON steps.run = attempts.run
+WHERE evaluation = ? AND trial > 1 GROUP BY steps.run
+"""
+_REFLECTED = """
+SELECT steps.run, origin, steps.outcome, effect, phases.phase, record
+FROM attempts CROSS JOIN steps ON steps.run = attempts.run
+    LEFT JOIN phases ON phases.step = steps.id AND position = CASE effect WHEN 'go back' THEN 8 ELSE 9 END
+WHERE evaluation = ? AND (effect = 'go back' OR origin = 'remedy')
+"""
+_WAYS = """
+SELECT run, number, state, action, target, effect, outcome, message FROM steps
+WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run, number
+"""
+_LAST_RECOGNISED = """
+SELECT steps.run, record FROM steps JOIN phases ON phases.step = steps.id AND position = 2
+WHERE steps.run IN (SELECT value FROM json_each(?))
+    AND number = (SELECT max(number) FROM steps AS all_steps WHERE all_steps.run = steps.run)
+"""
+
+
+class EvaluatedRun(Record):
+    """One try of an evaluation, with all that is counted of its run."""
+
+    variant: str
+    task: str
+    seed: int
+    time: int
+    attempt: int
+    run: int | None = None
+    """None where it could not begin."""
+    outcome: RunOutcome | None = None
+    success: bool | None = None
+    """None where nobody could judge."""
+    reward: float | None = None
+    answer: str | None = None
+    error: str = ""
+    steps: int = 0
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """US dollars; None where no call had a price."""
+    seconds: float = 0.0
+    seconds_in_llm: float = 0.0
+    touched: bool = False
+    """Whether a person had a hand in it."""
+    plan_revisions: int = 0
+    """How often a trial failed and a new one began with another plan."""
+    remedies: int = 0
+    """Steps that tried a remedy."""
+    remedies_right: int = 0
+    """Those of them that were judged right after they were done."""
+    gone_back: dict[Grade, int] = {}
+    """How often it went back, by how well the page was brought back."""
+
+    @property
+    def seconds_beside_llm(self) -> float:
+        return max(self.seconds - self.seconds_in_llm, 0.0)
+
+
+class WayStep(Record):
+    """What is compared of a step where very many runs are."""
+
+    number: int
+    state: str
+    action: str
+    target: str
+    effect: str
+    outcome: str
+    message: str
+
+
+def evaluated_runs(store: TraceStore, evaluation: int) -> tuple[EvaluatedRun, ...]:
+    """Return all tries of an evaluation in order, those under way and broken off among them."""
+    return store.ask(lambda database: _evaluated_runs(database, evaluation))
+
+
+def ways(store: TraceStore, runs: Iterable[int]) -> dict[int, tuple[WayStep, ...]]:
+    """Return the steps of these runs, each in order; a run without steps is left out."""
+    numbers = json.dumps(list(runs))
+    found: dict[int, list[WayStep]] = {}
+    for row in store.ask(lambda database: database.rows(_WAYS, (numbers,))):
+        found.setdefault(row.pop("run"), []).append(WayStep.model_validate(row))
+    return {run: tuple(steps) for run, steps in found.items()}
+
+
+def last_policies(store: TraceStore, runs: Iterable[int]) -> dict[int, str]:
+    """Return the policy that was at work in the last step of these runs; a run without policies is left out."""
+    numbers = json.dumps(list(runs))
+    found = {}
+    for row in store.ask(lambda database: database.rows(_LAST_RECOGNISED, (numbers,))):
+        try:
+            frames = encoding.parsed(encoding.json_of(row["record"]))["stack"]["frames"]
+            found[row["run"]] = str(frames[-1]["policy"])
+        except (ValueError, KeyError, TypeError, IndexError):
+            continue  # No policy was at work, or what is damaged says none.
+    return found
+
+
+def _evaluated_runs(database: TraceDatabase, evaluation: int) -> tuple[EvaluatedRun, ...]:
+    trials = {row["run"]: row["trials"] for row in database.rows(_TRIALS, (evaluation,))}
+    reflected: dict[int, dict[str, Any]] = {}
+    for row in database.rows(_REFLECTED, (evaluation,)):
+        _count(reflected.setdefault(row["run"], {"gone_back": {}}), row)
+    try:
+        return tuple(
+            EvaluatedRun.model_validate(
+                {
+                    **row,
+                    **reflected.get(row["run"], {}),
+                    "plan_revisions": trials.get(row["run"], 1) - 1,
+                }
+            )
+            for row in database.rows(_TRIES, (evaluation,))
+        )
+    except ValidationError as error:
+        raise database.damaged() from error
+
+
+def _count(counts: dict[str, Any], row: dict[str, Any]) -> None:
+    """Add a step that went back, or tried a remedy, to what is counted of its run."""
+    try:
+        record = encoding.decode(row["phase"], row["record"], None) if row["phase"] else None
+    except ValueError:
+        record = (
+            None  # What is damaged says neither how well a page was brought back nor that a step was right.
+        )
+    if row["effect"] == "go back":
+        grade = record.restored.grade if isinstance(record, Acted) and record.restored is not None else "lost"
+        counts["gone_back"][grade] = counts["gone_back"].get(grade, 0) + 1
+    else:
+        right = isinstance(record, Aligned) and record.aligned is True
+        counts["remedies"] = counts.get("remedies", 0) + 1
+        counts["remedies_right"] = counts.get("remedies_right", 0) + right

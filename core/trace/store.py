@@ -104,6 +104,11 @@ class TraceStore:
                 raise TraceError(f"There is an evaluation {name} already; choose another name.")
             return self._database.insert("evaluations", {"name": name, "time": time.time(), "plan": plan})
 
+    def delete_evaluation(self, number: int) -> None:
+        """Forget an evaluation and which runs are its; the runs stay."""
+        with self._write():
+            self._database.execute("DELETE FROM evaluations WHERE number = ?", (number,))
+
     def save_unbegun(self, attempt: CaseAttempt, error: str) -> None:
         """Store an attempt whose run could not begin, and why."""
         with self._write():

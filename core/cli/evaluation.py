@@ -77,19 +77,19 @@ async def _carry_out(
 ) -> EvaluationReport:
     browser = SharedChromium(executable, dialogs=settings.dialogs)
     async with services_of(settings, environments, llms, browser) as services:
-        row = opened(services.store, name, plan)
-        progress = _Progress(plan.total)
-        evaluation = Evaluator(
-            services.store,
-            row,
-            EvaluationLimits(cost=request.max_cost, minutes=request.max_minutes),
-            lambda: progress.tell(len(evaluation.done), evaluation.cost),
-        )
-        progress.begin(name, len(evaluation.done))
-        count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
-        async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
-            await evaluation.work(lanes)
-        return report_of(services.store, row, evaluation.why)
+        with opened(services.store, name, plan) as row:
+            progress = _Progress(plan.total)
+            evaluation = Evaluator(
+                services.store,
+                row,
+                EvaluationLimits(cost=request.max_cost, minutes=request.max_minutes),
+                lambda: progress.tell(len(evaluation.done), evaluation.cost),
+            )
+            progress.begin(name, len(evaluation.done))
+            count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
+            async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
+                await evaluation.work(lanes)
+            return report_of(services.store, row, evaluation.why)
 
 
 class _Away:

@@ -328,6 +328,9 @@ CREATE INDEX attempts_run ON attempts (run) WHERE run IS NOT NULL;
 """
 """Make room for evaluations."""
 
+_VERSION_9 = "ALTER TABLE evaluations ADD COLUMN owner TEXT; -- names the lock of the process at work on it"
+"""Keep two processes from one evaluation."""
+
 
 def _made_by(script: str) -> Migration:
     return lambda database: database.executescript(script)
@@ -336,7 +339,17 @@ def _made_by(script: str) -> Migration:
 MIGRATIONS: tuple[Migration, ...] = tuple(
     map(
         _made_by,
-        (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6, _VERSION_7, _VERSION_8),
+        (
+            _VERSION_1,
+            _VERSION_2,
+            _VERSION_3,
+            _VERSION_4,
+            _VERSION_5,
+            _VERSION_6,
+            _VERSION_7,
+            _VERSION_8,
+            _VERSION_9,
+        ),
     )
 )
 """What makes each version out of the one before; an empty file is version 0."""

@@ -43,15 +43,6 @@ def tallies(database: TraceDatabase) -> tuple[Tally, ...]:
     return tuple(Tally.model_validate(row) for row in found)
 
 
-def owners_at_work(database: TraceDatabase) -> tuple[tuple[int, str], ...]:
-    """Return the evaluations with a run that has not ended, each with the run's owner, who may have died."""
-    found = database.rows(
-        "SELECT DISTINCT evaluation, owner FROM runs JOIN attempts USING (run)"
-        " WHERE outcome = 'running' AND owner IS NOT NULL"
-    )
-    return tuple((row["evaluation"], row["owner"]) for row in found)
-
-
 def mean_costs(database: TraceDatabase) -> tuple[MeanCost, ...]:
     """Return what runs have cost, for each preset and LLM whose calls had a price."""
     found = database.rows(

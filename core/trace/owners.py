@@ -65,6 +65,7 @@ class Owner:
             if not path.exists():
                 os.close(descriptor)
                 continue
+            os.write(descriptor, str(os.getpid()).encode())
             self._token, self._descriptor = token, descriptor
         return self._token
 
@@ -88,6 +89,16 @@ def lock_path(database: Path, token: str) -> Path:
 def lives(database: Path, token: str) -> bool:
     """Return whether a process holds the lock of that token."""
     return _TOKEN.fullmatch(token) is not None and _held(lock_path(database, token), remove=False)
+
+
+def process_of(database: Path, token: str) -> int | None:
+    """Return the id of the process that holds the lock of that token, or None where none does; 0 where it says none."""
+    if not lives(database, token):
+        return None
+    try:
+        return int(lock_path(database, token).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0
 
 
 def clear(database: Path) -> None:

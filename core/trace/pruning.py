@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Literal
 
-from core.schema.errors import TraceError
+from core.schema.errors import TraceError, UsageError
 from core.schema.record import Record
 from core.trace.database import TraceDatabase
 from core.trace.records import RunFilter
@@ -25,6 +25,8 @@ again.
 
 _AT_ONCE = 50
 """Runs that are deleted in one transaction: others wait for it no longer than a moment."""
+_WORTH_COMPACTING = 0.1
+"""What part of the file must be free for the file to be written anew without it."""
 _HASH = re.compile(rb"\b[0-9a-f]{64}\b")
 
 
@@ -160,13 +162,51 @@ def _matches(row: dict[str, Any], wanted: PruneRequest, living: Callable[[str], 
     return not wanted.outcome or _went(row, living) == wanted.outcome
 
 
-def batches(plan: PrunePlan) -> Iterator[tuple[int, ...]]:
+def prune(
+    database: TraceDatabase,
+    plan: PrunePlan,
+    living: Callable[[str], bool],
+    is_alone: Callable[[], bool],
+    tell: Callable[[int], None],
+) -> Pruned:
+    """Delete the runs of a plan; `tell` gets how many went so far. Raises UsageError and TraceError.
+
+    `is_alone` tells whether no other process is at work on runs of the database.
+    """
+    if plan.at_work:
+        raise UsageError(
+            f"Another process is at work on run {plan.at_work[0]}, which would be deleted: "
+            "wait for its end, or choose other runs."
+        )
+    room, size, gone = database.free_room, database.path.stat().st_size, 0
+    for runs in _batches(plan):
+        with database.write():
+            gone += _delete_runs(database, runs, living)
+        tell(gone)
+    # A run that goes on has blobs that nothing refers to yet.
+    alone = is_alone()
+    if alone:
+        with database.write_unchecked():
+            free_blobs(database)
+        database.blobs.forget()
+    freed = database.free_room - room
+    if alone and database.free_room > size * _WORTH_COMPACTING:
+        database.compact()
+    return Pruned(
+        runs=gone,
+        room=freed,
+        smaller=max(0, size - database.path.stat().st_size),
+        waits=not alone,
+    )
+
+
+def _batches(plan: PrunePlan) -> Iterator[tuple[int, ...]]:
     """Return the runs of a plan in the order in which they can go: branches before the runs that they left."""
     runs = [one.run for one in plan.runs]
     return (tuple(runs[at : at + _AT_ONCE]) for at in range(0, len(runs), _AT_ONCE))
 
 
-def delete_runs(database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]) -> int:
+def _delete_runs(database: TraceDatabase, runs: Iterable[int], living: Callable[[str], bool]) -> int:
     """Delete these runs with all that belongs to them, and return how many went.
 
     One that was taken up or branched from since the plan was made stays.

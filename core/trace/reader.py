@@ -142,6 +142,12 @@ def evaluation(database: TraceDatabase, name: str) -> EvaluationRow | None:
     return None if row is None else _valid(database, EvaluationRow, row)
 
 
+def evaluation_owner(database: TraceDatabase, number: int) -> str:
+    """Return what names the lock of the process that does an evaluation, or nothing."""
+    row = database.row("SELECT owner FROM evaluations WHERE number = ?", (number,))
+    return "" if row is None else row["owner"] or ""
+
+
 def attempts(
     database: TraceDatabase, evaluation: int, living: Callable[[str], bool]
 ) -> tuple[AttemptRow, ...]:

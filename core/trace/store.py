@@ -15,7 +15,6 @@ from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange
 from core.browser.recorded.recorder import Taken
 from core.schema.changes import Changes
-from core.schema.errors import TraceError, UsageError
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
@@ -51,8 +50,6 @@ from core.trace.records import (
 from core.trace.repro.rows import Copier, RowChange
 
 JSON = "application/json"
-_WORTH_COMPACTING = 0.1
-"""What part of the file must be free for the file to be written anew without it."""
 NewBlobs = Iterable[tuple[bytes, str]]
 """Contents with their media types."""
 
@@ -97,12 +94,22 @@ class TraceStore:
         with self._write():
             return writing.insert_run(self._database, start, self._owner.token())
 
-    def begin_evaluation(self, name: str, plan: str) -> int:
-        """Store a new evaluation with its plan, as JSON, and return its number; raises TraceError for a name in use."""
+    def take_evaluation(self, name: str, plan: str) -> EvaluationRow:
+        """Return the evaluation of that name, stored now with its plan, as JSON, where there is none.
+
+        It is this process's to do until `leave_evaluation`, or until the
+        process ends. Raises UsageError where a process that lives has it.
+        """
         with self._write():
-            if reading.evaluation(self._database, name) is not None:
-                raise TraceError(f"There is an evaluation {name} already; choose another name.")
-            return self._database.insert("evaluations", {"name": name, "time": time.time(), "plan": plan})
+            writing.take_evaluation(self._database, name, plan, self._owner.token(), self._process_of)
+            found = reading.evaluation(self._database, name)
+            assert found is not None
+            return found
+
+    def leave_evaluation(self, number: int) -> None:
+        """Let others do the evaluation."""
+        with self._write():
+            self._database.update("evaluations", {"number": number}, {"owner": None})
 
     def delete_evaluation(self, number: int) -> None:
         """Forget an evaluation and which runs are its; the runs stay."""
@@ -353,31 +360,7 @@ class TraceStore:
         Raises UsageError, with nothing deleted, where another process is at
         work on one of the runs, and TraceError.
         """
-        if plan.at_work:
-            raise UsageError(
-                f"Another process is at work on run {plan.at_work[0]}, which would be deleted: "
-                "wait for its end, or choose other runs."
-            )
-        room, size, gone = self._database.free_room, self.path.stat().st_size, 0
-        for runs in pruning.batches(plan):
-            with self._write():
-                gone += pruning.delete_runs(self._database, runs, self._lives)
-            tell(gone)
-        # A run that goes on has blobs that nothing refers to yet.
-        alone = self._owner.is_alone()
-        if alone:
-            with self._database.write_unchecked():
-                pruning.free_blobs(self._database)
-            self._database.blobs.forget()
-        freed = self._database.free_room - room
-        if alone and self._database.free_room > size * _WORTH_COMPACTING:
-            self._database.compact()
-        return Pruned(
-            runs=gone,
-            room=freed,
-            smaller=max(0, size - self.path.stat().st_size),
-            waits=not alone,
-        )
+        return pruning.prune(self._database, plan, self._lives, self._owner.is_alone, tell)
 
     # Reading
 
@@ -546,6 +529,11 @@ class TraceStore:
         """Return the evaluation of that name, or None."""
         return self._read(lambda: reading.evaluation(self._database, name))
 
+    def doing(self, evaluation: int) -> int | None:
+        """Return the id of the process that does an evaluation, or None where none does."""
+        owner = self._read(lambda: reading.evaluation_owner(self._database, evaluation))
+        return self._process_of(owner)
+
     def attempts(self, evaluation: int) -> tuple[AttemptRow, ...]:
         """Return what was tried in an evaluation, in order, each with its run as it stands."""
         return self._read(lambda: reading.attempts(self._database, evaluation, self._lives))
@@ -602,3 +590,6 @@ class TraceStore:
 
     def _lives(self, owner: str) -> bool:
         return owners.lives(self.path, owner)
+
+    def _process_of(self, owner: str) -> int | None:
+        return owners.process_of(self.path, owner)

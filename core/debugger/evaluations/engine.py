@@ -5,7 +5,8 @@ evaluation that was killed at any moment goes on where it was.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.headless import RunReport
@@ -30,25 +31,24 @@ class EvaluationLimits(Record):
     """From the start or the resumption; runs under way then are broken off and begun anew the next time."""
 
 
-def opened(store: TraceStore, name: str, plan: EvaluationPlan) -> EvaluationRow:
-    """Return the evaluation of that name, begun now where there is none.
+@contextmanager
+def opened(store: TraceStore, name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
+    """Give the evaluation of that name, begun now where there is none; nobody else does it until this is left.
 
     Raises UsageError where one of that name was asked for something else, or
     is being done by another process.
     """
-    found = store.evaluation(name)
-    if found is None:
-        store.begin_evaluation(name, plan.model_dump_json())
-        found = store.evaluation(name)
-        assert found is not None
-    elif planned(found) != plan:
-        raise UsageError(
-            f"The evaluation {name} was begun with other tasks, seeds or variants; "
-            "ask for the same again, or choose another --name."
-        )
-    elif any(one.run is not None and one.run.outcome == "running" for one in store.attempts(found.number)):
-        raise UsageError(f"The evaluation {name} is being done by another process; wait for it, or end it.")
-    return found
+    row = store.take_evaluation(name, plan.model_dump_json())
+    try:
+        if planned(row) != plan:
+            raise UsageError(
+                f"The evaluation {name} was begun with other tasks, seeds or variants; "
+                "ask for the same again, or choose another --name."
+            )
+        yield row
+    finally:
+        with suppress(TraceError):  # With this process it is free in any case.
+            store.leave_evaluation(row.number)
 
 
 def planned(row: EvaluationRow) -> EvaluationPlan:

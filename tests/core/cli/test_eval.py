@@ -34,6 +34,15 @@ def attempts(cli):
         store.close()
 
 
+def doing(cli):
+    """Return the process that does the evaluation."""
+    store = TraceStore.open(cli.db, read_only=True)
+    try:
+        return store.doing(store.evaluation("mine").number)
+    finally:
+        store.close()
+
+
 def ended(cli):
     """Return the outcome of every attempt by task, seed and time."""
     return [
@@ -110,6 +119,23 @@ def test_what_was_killed_is_resumed_and_nothing_is_done_twice(cli, llm_server):
     again = cli(*words("--seeds", "0-4"))
     assert again.json == done.json
     assert len(attempts(cli)) == 6
+
+
+@pytest.mark.browser
+def test_one_process_at_a_time_does_an_evaluation_and_it_is_free_once_that_is_killed(cli, llm_server):
+    llm_server.otherwise = Reply(hold=True)
+    process = cli.start(*words("--seeds", "0-1"), start_new_session=True)
+    llm_server.wait_for_requests(1)
+    assert doing(cli) == process.pid
+    second = cli(*words("--seeds", "0-1"))
+    assert second.code == 2
+    assert f"The evaluation mine is being done by another process ({process.pid})" in second.err
+    os.killpg(process.pid, signal.SIGKILL)
+    cli.finish(process)
+    assert doing(cli) is None
+    llm_server.otherwise = ONE
+    assert cli(*words("--seeds", "0-1")).code == 0
+    assert doing(cli) is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processes are found in /proc")

@@ -119,7 +119,7 @@ def test_named_runs_and_those_of_exemplars_stay_unless_they_are_asked_for(store)
 
 
 def test_runs_that_an_evaluation_counts_stay_unless_they_are_asked_for(store):
-    evaluation = store.begin_evaluation("mine", "{}")
+    evaluation = store.take_evaluation("mine", "{}").number
     case = Case(variant="plain", task="miniwob/save", seed=0)
     counted = write(store, own=b"1", attempt=CaseAttempt(evaluation=evaluation, case=case))
     write(store, own=b"2")

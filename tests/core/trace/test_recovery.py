@@ -1,11 +1,13 @@
 """What is left of a run when its process is killed."""
 
 import functools
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from core.schema.errors import UsageError
 from core.schema.step import PHASES
 from core.trace.owners import Owner, lives, lock_path
 from core.trace.store import TraceStore
@@ -156,3 +158,19 @@ def test_an_owner_lives_until_it_lets_go(path):
 def test_what_names_no_lock_is_no_living_owner(path, token):
     path.parent.mkdir()
     assert not lives(path, token)
+
+
+def test_an_evaluation_has_one_process_until_it_is_left_or_its_process_is_gone(path):
+    first, second = TraceStore.open(path), TraceStore.open(path)
+    number = first.take_evaluation("mine", "{}").number
+    for store in (first, second):
+        with pytest.raises(UsageError, match=f"done by another process .{os.getpid()}."):
+            store.take_evaluation("mine", "{}")
+    assert second.doing(number) == os.getpid()
+    first.leave_evaluation(number)
+    assert second.doing(number) is None
+    assert second.take_evaluation("mine", "{}").number == number
+    second.close()
+    assert first.doing(number) is None
+    assert first.take_evaluation("mine", "{}").number == number
+    first.close()

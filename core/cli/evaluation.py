@@ -11,9 +11,9 @@ from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
 from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.local import lanes_of, services_of
-from core.debugger.evaluations.records import EvaluationPlan
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
 from core.debugger.evaluations.report import EvaluationReport, report_of
-from core.debugger.evaluations.request import EvalRequest, plan_of, plan_of_failures
+from core.debugger.evaluations.request import plan_of, plan_of_failures
 from core.debugger.services import check_preset
 from core.environments.registry import Environments
 from core.llm.registry import LLMs

@@ -3,56 +3,18 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from core.debugger.evaluations.engine import planned, results
-from core.debugger.evaluations.records import EvaluationPlan, ExemplarUse, Variant, variants_of
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant, variants_of
 from core.debugger.evaluations.selection import selected
 from core.debugger.experiments.evaluation_records import read_seeds
 from core.schema.errors import UsageError
-from core.schema.record import Record
 from core.schema.task import Task
 from core.settings.settings import Settings
 from core.settings.user_file import UserFile, problem
 from core.trace.records import AttemptRow
 from core.trace.store import TraceStore
-
-
-class EvalRequest(Record):
-    """What is asked by flags, or by a TOML file with the same keys."""
-
-    name: str = ""
-    tasks: tuple[str, ...] = ()
-    """Ids, patterns, ``tag:NAME``, ``suite:NAME`` and ``@FILE``."""
-    seeds: str = "0"
-    preset: tuple[str, ...] = ()
-    llm: tuple[str, ...] = ()
-    exemplars: tuple[ExemplarUse, ...] = ("own",)
-    times: int = Field(default=1, ge=1, le=100)
-    concurrency: int = Field(default=1, ge=1, le=64)
-    max_cost: float | None = Field(default=None, gt=0)
-    max_minutes: float | None = Field(default=None, gt=0)
-    failures_of: str = ""
-    """The name of an evaluation whose failures are done again, in place of tasks and seeds."""
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """The command line that asks for the same, without the program."""
-        flags: dict[str, object] = {
-            "--failures-of": self.failures_of,
-            "--tasks": ",".join(self.tasks),
-            "--seeds": "" if self.failures_of else self.seeds,
-            "--preset": ",".join(self.preset),
-            "--llm": ",".join(self.llm),
-            "--exemplars": "" if self.exemplars == ("own",) else ",".join(self.exemplars),
-            "--times": "" if self.times == 1 else self.times,
-            "--concurrency": "" if self.concurrency == 1 else self.concurrency,
-            "--max-cost": self.max_cost,
-            "--max-minutes": self.max_minutes,
-            "--name": self.name,
-        }
-        given = ((flag, str(value)) for flag, value in flags.items() if value not in (None, ""))
-        return ("eval", *(word for pair in given for word in pair))
 
 
 def read_request(path: Path | None, **flags: object) -> EvalRequest:

@@ -3,8 +3,7 @@
 from typing import Literal
 
 from core.debugger.evaluations.matrix import Matrix
-from core.debugger.evaluations.records import EvaluationPlan
-from core.debugger.evaluations.request import EvalRequest
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
 from core.schema.record import Record
 
 EvaluationState = Literal["under way", "interrupted", "finished"]
@@ -54,6 +53,8 @@ class EvaluationsView(Record):
     """None while it is read."""
     starting: str = ""
     """The name of the evaluation that was started last and is not in the database yet."""
+    started: tuple[str, ...] = ()
+    """The names of those that processes of this window do now."""
     said: dict[str, str] = {}
     """By the name of an evaluation that this window has started, what its process said last."""
     notice: str = ""

@@ -6,8 +6,7 @@ from typer.testing import CliRunner
 
 import core.cli.evaluation
 from core.cli.evaluations import add_evaluation_command
-from core.debugger.evaluations.records import EvaluationPlan, Variant
-from core.debugger.evaluations.request import EvalRequest
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant
 from core.trace.records import Case
 
 PLAIN, LASER = Variant(preset="plain", llm="rules"), Variant(preset="laser", llm="rules")

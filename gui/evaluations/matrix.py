@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QRect,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QHeaderView, QStyle, QTableView, QWidget
 
@@ -16,21 +26,25 @@ from gui.widgets.item_views import LEFT, ROW, Index, RowDelegate
 
 _HEIGHT = 26
 _TASK_WIDTH = 250
-_CELL_WIDTH = 210
+_CELL_WIDTH = 216
 _CHANGE_WIDTH = 105
-_WORDS_WIDTH = 74
-"""Pixels for ``18 of 20``."""
+_WORDS_WIDTH = 92
+"""Pixels for ``1 375 of 2 437``."""
 _ALL = "All tasks"
 _INDENT = 16
 
 
 class MatrixFilter(Record):
-    """Which rows are shown, and how."""
+    """Which rows are shown, and in which order."""
 
     words: str = ""
     only_failures: bool = False
     only_flipped: bool = False
     by_family: bool = False
+    column: int = -1
+    """The one that rows are sorted by; -1 leaves them in the order of the plan."""
+    down: bool = False
+    """Whether the largest comes first."""
 
     def shows(self, row: MatrixRow) -> bool:
         text = f"{row.task} {row.family}".lower()
@@ -38,7 +52,8 @@ class MatrixFilter(Record):
             return False
         if self.only_failures and not row.failures:
             return False
-        return not self.only_flipped or bool(row.change is not None and row.change.flips)
+        # Where nothing is compared, nothing can flip.
+        return not self.only_flipped or row.change is None or bool(row.change.flips)
 
 
 class MatrixModel(QAbstractTableModel):
@@ -49,7 +64,6 @@ class MatrixModel(QAbstractTableModel):
         self.matrix: Matrix | None = None
         self.filter = MatrixFilter()
         self.rows: Sequence[MatrixRow] = ()
-        self._sorted = (-1, Qt.SortOrder.AscendingOrder)
 
     @property
     def variants(self) -> int:
@@ -81,8 +95,7 @@ class MatrixModel(QAbstractTableModel):
         self._rearrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        self._sorted = (column, order)
-        self._rearrange()
+        self.show_filter(self.filter.replace(column=column, down=order != Qt.SortOrder.AscendingOrder))
 
     def _rearrange(self) -> None:
         """Arrange the rows anew; what is selected stays selected."""
@@ -116,12 +129,10 @@ class MatrixModel(QAbstractTableModel):
         self.rows = rows
 
     def _in_order(self, rows: list[MatrixRow]) -> list[MatrixRow]:
-        column, order = self._sorted
+        column = self.filter.column
         if column < 0:
             return rows
-        return sorted(
-            rows, key=lambda row: self._value(row, column), reverse=order != Qt.SortOrder.AscendingOrder
-        )
+        return sorted(rows, key=lambda row: self._value(row, column), reverse=self.filter.down)
 
     def _value(self, row: MatrixRow, column: int) -> Any:
         if column == 0:
@@ -246,7 +257,11 @@ class _CellPainter(RowDelegate):
         text = index.data()
         if column == 0:
             inset = _INDENT if row.task and self._model.filter.by_family else 0
-            self.write(painter, room.adjusted(inset, 0, 0, 0), text, font)
+            room = room.adjusted(inset, 0, 0, 0)
+            painter.setFont(font)
+            # Names of tasks often differ only in their end.
+            middle = Qt.TextElideMode.ElideMiddle
+            self.write(painter, room, painter.fontMetrics().elidedText(text, middle, room.width()), font)
         elif column <= self._model.variants:
             cell = row.cells[column - 1]
             words = QRect(room.left(), room.top(), _WORDS_WIDTH, room.height())
@@ -319,12 +334,6 @@ class MatrixView(QTableView):
         else:
             self._on_current(self.currentIndex())
 
-    @property
-    def sorted_by(self) -> tuple[int, bool]:
-        """The column, or -1, and whether the largest comes first."""
-        header = self.horizontalHeader()
-        return header.sortIndicatorSection(), header.sortIndicatorOrder() != Qt.SortOrder.AscendingOrder
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.opened.emit()
@@ -337,6 +346,16 @@ class MatrixView(QTableView):
         for at in range(self.cells.columnCount()):
             width = _TASK_WIDTH if at == 0 else _CELL_WIDTH if at <= variants else _CHANGE_WIDTH
             self.setColumnWidth(at, width)
+        self.show_sort()
+
+    def show_sort(self) -> None:
+        """Mark the heading that the rows are sorted by."""
+        chosen, orders = self.cells.filter, Qt.SortOrder
+        header = self.horizontalHeader()
+        with QSignalBlocker(header):
+            header.setSortIndicator(
+                chosen.column, orders.DescendingOrder if chosen.down else orders.AscendingOrder
+            )
 
     def _on_current(self, index: QModelIndex) -> None:
         row = index.data(ROW) if index.isValid() else None

@@ -13,20 +13,20 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 
 _COLUMNS = (
     Column("Outcome"),
+    Column("Run", number=True),
+    Column("Marks", tooltip="Again: made once more, for the first time failed with its world"),
     Column("Task"),
     Column("Variant"),
     Column("Seed", number=True),
     Column("Time", number=True, tooltip="The how manieth of several at this seed"),
-    Column("Reward", number=True),
     Column("Steps", number=True),
     Column("LLM calls", number=True),
+    Column("Reward", number=True),
     Column("Cost", number=True),
     Column("Took", number=True),
-    Column("Run", number=True),
-    Column("Marks", tooltip="Again: made once more, for the first time failed with its world"),
     Column("What went wrong"),
 )
-_TASK, _VARIANT = 1, 2
+_TASK, _VARIANT, _TIME, _COST = 3, 4, 6, 10
 _MOST = 1000
 """Runs that are shown at once."""
 
@@ -49,9 +49,12 @@ class RunsTable(PlainTable):
             for one in matrix.tries.get((task, at), ())
         ]
         found.sort(key=lambda pair: _rank(pair[1]))
-        self.show_lines(_line(title, one, matrix, going=going) for title, one in found[:_MOST])
+        # Columns that say the same of every run are left out.
         self.setColumnHidden(_TASK, bool(row.task))
         self.setColumnHidden(_VARIANT, column >= 0)
+        self.setColumnHidden(_TIME, all(one.time == 1 for _, one in found))
+        self.setColumnHidden(_COST, all(one.cost is None for _, one in found))
+        self.show_lines(_line(title, one, matrix, going=going) for title, one in found[:_MOST])
         more = f", the first {thousands(_MOST)} are shown" if len(found) > _MOST else ""
         runs = "run" if len(found) == 1 else "runs"
         return f"{thousands(len(found))} {runs}{more}"
@@ -95,39 +98,20 @@ def _line(title: str, one: EvaluatedRun, matrix: Matrix, *, going: bool) -> Tabl
         "touched" if one.touched else "",
         "not counted" if apart else "",
     )
+    marked = ", ".join(mark for mark in marks if mark)
     reward = "" if one.reward is None else f"{one.reward:.2f}"
     run = "" if one.run is None else str(one.run)
+    figures = (str(one.steps), str(one.llm_calls), reward, dollars(one.cost), seconds(one.seconds))
+    values = (
+        one.steps,
+        one.llm_calls,
+        -1.0 if one.reward is None else one.reward,
+        one.cost or 0.0,
+        one.seconds,
+    )
     return TableLine(
-        cells=(
-            word,
-            one.task,
-            title,
-            str(one.seed),
-            str(one.time),
-            reward,
-            str(one.steps),
-            str(one.llm_calls),
-            dollars(one.cost),
-            seconds(one.seconds),
-            run,
-            ", ".join(mark for mark in marks if mark),
-            one.error,
-        ),
-        values=(
-            word,
-            one.task,
-            title,
-            one.seed,
-            one.time,
-            -1.0 if one.reward is None else one.reward,
-            one.steps,
-            one.llm_calls,
-            one.cost or 0.0,
-            one.seconds,
-            one.run or 0,
-            ", ".join(marks),
-            one.error,
-        ),
+        cells=(word, run, marked, one.task, title, str(one.seed), str(one.time), *figures, one.error),
+        values=(word, one.run or 0, marked, one.task, title, one.seed, one.time, *values, one.error),
         key=one.run,
         tone=tone,
         toned=0,

@@ -1,11 +1,12 @@
 """Evaluations: all there are, the matrix of one of them, and the runs of a cell."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QDialog, QMessageBox, QProgressBar, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QMessageBox, QWidget
 
 from core.debugger.evaluations.matrix import MatrixRow
 from core.debugger.evaluations.views import EvaluationItem, EvaluationsView
@@ -18,7 +19,7 @@ from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row, on_panel, splitter
 from gui.widgets.remembered import Remembered
 from gui.widgets.search import SearchField
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, small_label
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, small_label
 
 _NONE = (
     "There are no evaluations yet. New… (Ctrl+N) does tasks at several seeds with several agents or LLMs and shows "
@@ -60,9 +61,6 @@ class EvaluationsWindow(QDialog):
         self._make_buttons()
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.heading_font())
-        self.progress = labelled(QProgressBar(self), "Runs done")
-        self.progress.setMaximumWidth(180)
-        self.progress.setTextVisible(False)
         self.state = ElidedLabel("", self, tone="dim")
         self.said = ElidedLabel("", self, tone="dim")
         self.sentence = NoteLabel("", parent=self, margins=(12, 2, 12, 4))
@@ -126,7 +124,7 @@ class EvaluationsWindow(QDialog):
     def _lay_out(self) -> None:
         buttons = (self.stop_button, self.resume_button, self.failures_button, self.delete_button)
         head = in_row(None, self.new_button, 1, *buttons, margins=(10, 8, 10, 8), spacing=8)
-        facts = in_row(None, self.progress, self.state, (self.said, 1), margins=(12, 2, 12, 2), spacing=10)
+        facts = in_row(None, self.state, (self.said, 1), margins=(12, 2, 12, 2), spacing=10)
         title = in_row(None, (self.title, 1), margins=(12, 8, 12, 2))
         filters = in_row(
             None,
@@ -195,14 +193,12 @@ class EvaluationsWindow(QDialog):
         if item is None or chosen is None:
             return
         self.title.setText(item.name)
-        self.progress.setRange(0, max(1, item.total))
-        self.progress.setValue(item.done)
         done = f"{thousands(item.done)} of {count(item.total, 'run')}, {item.state}"
         again = f", the failures of {item.failures_of}" if item.failures_of else ""
         self.state.setText(f"{done}{again}")
         self.said.setText(self.view.said.get(item.name, "") if item.mine else "")
         self.sentence.show_text("\n".join(chosen.matrix.sentences))
-        self.only_flipped.setEnabled(bool(chosen.matrix.totals.change))
+        self.only_flipped.setEnabled(chosen.matrix.totals.change is not None)
 
     def _refresh(self) -> None:
         item, matrix = self.view.item, self.matrix.cells
@@ -225,10 +221,10 @@ class EvaluationsWindow(QDialog):
         self.open_button.setEnabled(self.runs.current_key is not None)
 
     def _on_filter(self) -> None:
-        chosen = MatrixFilter(
+        chosen = self.matrix.cells.filter.replace(
             words=self.search.text(),
             only_failures=self.only_failures.isChecked(),
-            only_flipped=self.only_flipped.isChecked() and self.only_flipped.isEnabled(),
+            only_flipped=self.only_flipped.isChecked(),
             by_family=self.by_family.isChecked(),
         )
         self.matrix.cells.show_filter(chosen)
@@ -299,8 +295,8 @@ class EvaluationsWindow(QDialog):
         kept.keep_part("evaluations/geometry", self.saveGeometry())
         kept.keep_part("evaluations/sides", self.sides.saveState())
         kept.keep_part("evaluations/split", self.split.saveState())
-        kept.keep_part("evaluations/runs", self.runs.horizontalHeader().saveState())
-        kept.settings.setValue("evaluations/by_family", self.by_family.isChecked())
+        rows = self.matrix.cells.filter.replace(words="")
+        kept.settings.setValue("evaluations/rows", rows.model_dump_json())
 
     def _restore(self) -> None:
         kept = self._remembered
@@ -309,6 +305,12 @@ class EvaluationsWindow(QDialog):
         for name, one in (("sides", self.sides), ("split", self.split)):
             if (state := kept.part(f"evaluations/{name}")) is not None:
                 one.restoreState(state)
+        with suppress(ValueError):
+            rows = MatrixFilter.model_validate_json(str(kept.settings.value("evaluations/rows", "{}")))
+            self.matrix.cells.show_filter(rows)
+            self.only_failures.setChecked(rows.only_failures)
+            self.only_flipped.setChecked(rows.only_flipped)
+            self.by_family.setChecked(rows.by_family)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.keep()

@@ -269,9 +269,8 @@ class EvaluationsService(Service[EvaluationsView]):
         if name in self._processes:
             raise UsageError(f"{name} is being begun already.")
         process = self._processes[name] = JobProcess()
-        self.show(
-            problem="", notice="", said={**self.view.said, name: "It is being begun: the browser starts…"}
-        )
+        said = {**self.view.said, name: "It is being begun: the browser starts…"}
+        self.show(problem="", notice="", said=said, started=tuple(self._processes))
         job = asyncio.ensure_future(self.guarded(self._follow(name, process, arguments)))
         self._jobs.add(job)
         job.add_done_callback(self._jobs.discard)

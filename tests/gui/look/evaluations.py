@@ -1,5 +1,6 @@
 """Draws the evaluations as look draws the window: ``python -m tests.gui.look.evaluations OUTDIR [NAME …]``."""
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
@@ -7,6 +8,7 @@ from core.debugger.evaluations.views import EvaluationsView, RequestPreview
 from gui.evaluations.controller import EvaluationsController
 from tests.gui.evaluations import samples
 from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.samples import CATALOGUE
 from tests.gui.stand_ins import AskedService
 
 
@@ -16,6 +18,7 @@ def _open(studio: Studio, view: EvaluationsView) -> EvaluationsController:
     controller.open()
     assert controller.shown is not None
     controller.shown.resize(1280, 800)
+    studio.session.catalogue_changed.send(CATALOGUE)
     service.changed.send(view)
     studio.kept = [controller, service]
     studio.settle()
@@ -95,6 +98,8 @@ def evaluations_new(studio: Studio) -> QWidget:
     controller.shown.new_wanted.emit()
     dialog = controller.asking
     dialog.tasks.setText("miniwob/click-*, tag:email")
+    dialog.presets.item(0).setCheckState(Qt.CheckState.Checked)
+    dialog.llms.item(0).setCheckState(Qt.CheckState.Checked)
     studio.settle()
     dialog.show_preview(
         RequestPreview(

@@ -90,8 +90,8 @@ def add_evaluation_command(app: typer.Typer) -> None:
     ) -> None:
         """Do tasks at several seeds with several agents or LLMs, many at once, and compare them."""
         from core.cli.evaluation import evaluate as carry_out
+        from core.debugger.evaluations.records import words_of
         from core.debugger.evaluations.request import read_request
-        from core.debugger.evaluations.selection import words_of
 
         settings = settings_with(
             base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate

@@ -15,8 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.evaluations.records import EvalRequest
-from core.debugger.evaluations.selection import words_of
+from core.debugger.evaluations.records import EvalRequest, words_of
 from core.debugger.evaluations.views import RequestPreview
 from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
@@ -71,7 +70,7 @@ class TickList(QListWidget):
         self.setCurrentRow(0)
         self.blockSignals(False)
         rows = max(2, min(_TICK_ROWS, self.count()))
-        self.setFixedHeight(rows * max(18, self.sizeHintForRow(0)) + 2 * self.frameWidth() + 4)
+        self.setFixedHeight(rows * max(18, self.sizeHintForRow(0)) + 2 * self.frameWidth() + 12)
 
     @property
     def ticked(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.debugger.evaluations.matrix import Matrix, MatrixRow
 from core.debugger.experiments.measurement import success_word
-from core.trace.evaluated import EvaluatedRun
+from core.trace.records import EvaluatedRun
 from gui.theme.theme import Theme
 from gui.widgets.formats import dollars, seconds, thousands
 from gui.widgets.plain_table import Column, PlainTable, TableLine

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from core.debugger.compare.service import compare_runs
 from core.debugger.evaluations.figures import family_of
-from core.trace.evaluated import EvaluatedRun
-from core.trace.records import StepRow
+from core.trace.records import EvaluatedRun, StepRow
 from core.trace.store import TraceStore
 
 

@@ -7,18 +7,22 @@ evaluation that was killed at any moment goes on where it was.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant
-from core.debugger.headless import RunReport
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.record import Record
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
-from core.trace.store import TraceStore
+
+if TYPE_CHECKING:
+    # The window reads records of evaluations without what makes the runs.
+    from core.debugger.headless import RunReport
+    from core.trace.store import TraceStore
 
 _MOST_ATTEMPTS = 2
 _NOT_ENDED = ("running", "interrupted")
 
-Lane = Callable[[Variant, CaseAttempt], Awaitable[RunReport]]
+Lane = Callable[[Variant, CaseAttempt], Awaitable["RunReport"]]
 """Makes the run of an attempt, one at a time; raises BackstepError where it cannot begin."""
 
 
@@ -32,7 +36,7 @@ class EvaluationLimits(Record):
 
 
 @contextmanager
-def opened(store: TraceStore, name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
+def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
     """Give the evaluation of that name, begun now where there is none; nobody else does it until this is left.
 
     Raises UsageError where one of that name was asked for something else, or
@@ -90,7 +94,7 @@ class Evaluator:
 
     def __init__(
         self,
-        store: TraceStore,
+        store: "TraceStore",
         row: EvaluationRow,
         limits: EvaluationLimits,
         on_done: Callable[[], None],

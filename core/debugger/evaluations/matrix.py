@@ -10,7 +10,7 @@ from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.figures import Share, done_of, family_of
 from core.debugger.evaluations.records import EvaluationPlan
 from core.schema.record import Record
-from core.trace.evaluated import EvaluatedRun
+from core.trace.records import EvaluatedRun
 
 
 class Change(Record):

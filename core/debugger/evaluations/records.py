@@ -128,3 +128,8 @@ def variants_of(
         for preset, llm, use in product(presets, llms, exemplars)
     )
     return tuple(dict.fromkeys(made))
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a selection as it is written in one text, parted by commas or spaces."""
+    return tuple(text.replace(",", " ").split())

@@ -4,8 +4,8 @@ from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import GroupShare, done_of, family_of, grouped
 from core.schema.record import Record
-from core.trace.evaluated import EvaluatedRun, evaluated_runs
-from core.trace.records import EvaluationRow
+from core.trace.evaluated import evaluated_runs
+from core.trace.records import EvaluatedRun, EvaluationRow
 from core.trace.store import TraceStore
 
 

@@ -30,9 +30,9 @@ from core.debugger.experiments.job import JobProcess, shared_flags
 from core.debugger.service import Service
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.signal import Signal
-from core.trace.evaluated import EvaluatedRun, evaluated_runs
+from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import Tally, all_evaluations, mean_costs, tallies
-from core.trace.records import EvaluationRow
+from core.trace.records import EvaluatedRun, EvaluationRow
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.debugger.evaluations.views import ChosenEvaluation, EvaluationItem, EvaluationsView
-from core.trace.evaluated import EvaluatedRun
+from core.trace.records import EvaluatedRun
 
 PLAIN = Variant(preset="plain", llm="rules")
 LASER = Variant(preset="laser", llm="rules")

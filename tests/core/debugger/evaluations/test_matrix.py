@@ -2,7 +2,7 @@
 
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
-from core.trace.evaluated import EvaluatedRun
+from core.trace.records import EvaluatedRun
 
 A, B = Variant(preset="plain", llm="rules"), Variant(preset="laser", llm="rules")
 PLAN = EvaluationPlan(variants=(A, B), tasks=("x/tab-1", "x/tab-2", "x/mail"), seeds=(0, 1))

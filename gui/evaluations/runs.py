@@ -27,7 +27,9 @@ _COLUMNS = (
     Column("What went wrong"),
 )
 _TASK, _VARIANT, _TIME, _COST = 3, 4, 6, 10
-_MOST = 1000
+_MEASURED = 30
+"""Rows."""
+_MOST = 500
 """Runs that are shown at once."""
 
 
@@ -36,6 +38,8 @@ class RunsTable(PlainTable):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Runs of the chosen cell", _COLUMNS, parent)
+        # To measure all rows for the widths takes longer than a frame.
+        self.horizontalHeader().setResizeContentsPrecision(_MEASURED)
 
     def show_cell(self, matrix: Matrix | None, row: MatrixRow | None, column: int, *, going: bool) -> str:
         """Show the runs, and return how many there are in words; `going` says whether any can be under way."""

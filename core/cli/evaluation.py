@@ -1,9 +1,6 @@
 """The command eval: many runs at once, of all variants on all tasks and seeds."""
 
 import time
-from pathlib import Path
-
-from pydantic import Field, ValidationError
 
 from core.agent.llm_calls import Asked
 from core.browser.chromium import chromium_at
@@ -14,53 +11,17 @@ from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
 from core.debugger.evaluations.local import lanes_of, services_of
-from core.debugger.evaluations.records import EvaluationPlan, ExemplarUse, variants_of
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
 from core.debugger.evaluations.report import EvaluationReport, report_of
-from core.debugger.evaluations.selection import selected
-from core.debugger.experiments.evaluation_records import read_seeds
+from core.debugger.evaluations.request import plan_of, plan_of_failures
 from core.debugger.services import check_preset
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
 from core.schema.errors import UsageError, WorldError
-from core.schema.record import Record
 from core.settings.settings import Settings, config_folder
-from core.settings.user_file import UserFile, problem
 
 _TELL_SECONDS = 5.0
 """So often at the most the progress is told."""
-
-
-class EvalRequest(Record):
-    """What is asked by flags, or by a TOML file with the same keys."""
-
-    name: str = ""
-    tasks: tuple[str, ...] = ()
-    """Ids, patterns, ``tag:NAME``, ``suite:NAME`` and ``@FILE``."""
-    seeds: str = "0"
-    preset: tuple[str, ...] = ()
-    llm: tuple[str, ...] = ()
-    exemplars: tuple[ExemplarUse, ...] = ("own",)
-    times: int = Field(default=1, ge=1, le=100)
-    concurrency: int = Field(default=1, ge=1, le=64)
-    max_cost: float | None = Field(default=None, gt=0)
-    max_minutes: float | None = Field(default=None, gt=0)
-
-
-def read_request(path: Path | None, **flags: object) -> EvalRequest:
-    """Return what a file asks, with the flags that are given going before it.
-
-    Raises DataError with file, line and key where the file is wrong, and
-    UsageError where a flag is.
-    """
-    request = EvalRequest()
-    if path is not None:
-        request = UserFile.read(path).validated(EvalRequest)
-        request = request.replace(name=request.name or path.stem)
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    try:
-        return EvalRequest.model_validate({**request.model_dump(), **given})
-    except ValidationError as error:
-        raise UsageError(f"eval: {problem(error, EvalRequest)}") from error
 
 
 def evaluate(
@@ -78,9 +39,8 @@ def evaluate(
     if resume and not request.name:
         raise UsageError("Say with --name which evaluation is resumed.")
     name = request.name or time.strftime("%Y-%m-%d %H:%M:%S")
-    plan = (
-        _plan_of(request, settings, environments) if request.tasks or not resume else _stored(name, settings)
-    )
+    asks = request.tasks or request.failures_of or not resume
+    plan = _plan_of(request, settings, environments) if asks else _stored(name, settings)
     llms = open_unattended(settings, *(one.llm for one in plan.variants), patient=True)
     for variant in plan.variants:
         check_preset(config_folder(), variant.preset)
@@ -93,14 +53,10 @@ def evaluate(
 
 
 def _plan_of(request: EvalRequest, settings: Settings, environments: Environments) -> EvaluationPlan:
-    return EvaluationPlan(
-        variants=variants_of(
-            request.preset or (settings.preset,), request.llm or (settings.llm,), request.exemplars
-        ),
-        tasks=selected(request.tasks, environments.tasks(), config_folder()),
-        seeds=read_seeds(request.seeds),
-        times=request.times,
-    )
+    if not request.failures_of:
+        return plan_of(request, settings, environments.tasks(), config_folder())
+    with reading(settings) as store:
+        return plan_of_failures(request, store)
 
 
 def _stored(name: str, settings: Settings) -> EvaluationPlan:

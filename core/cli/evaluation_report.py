@@ -15,7 +15,7 @@ from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.settings import Settings
 from core.settings.user_file import near
-from core.trace.evaluated import evaluation_names
+from core.trace.evaluations import all_evaluations
 from core.trace.run_files import write_file
 from core.trace.store import TraceStore
 
@@ -53,7 +53,9 @@ def report_again(name: str, settings: Settings, output: ReportOutput) -> Evaluat
     with reading(settings) as store:
         row = store.evaluation(name)
         if row is None:
-            raise UsageError(f'There is no evaluation "{name}"; {near(name, evaluation_names(store))}')
+            raise UsageError(
+                f'There is no evaluation "{name}"; {near(name, [one.name for one in store.ask(all_evaluations)])}'
+            )
         report = report_of(store, row)
         give(store, report, settings, output)
     return report

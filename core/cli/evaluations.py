@@ -89,6 +89,13 @@ def add_evaluation_command(app: typer.Typer) -> None:
             str | None,
             typer.Option("--name-failures", help="The LLM that names the groups of failures; none without."),
         ] = None,
+        failures_of: Annotated[
+            str | None,
+            typer.Option(
+                "--failures-of",
+                help="Do the cases again that failed in the evaluation of this name, in place of --tasks.",
+            ),
+        ] = None,
         base_url: BaseUrl = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
@@ -100,9 +107,9 @@ def add_evaluation_command(app: typer.Typer) -> None:
     ) -> None:
         """Do tasks at several seeds with several agents or LLMs, many at once, and compare them."""
         from core.cli.evaluation import evaluate as carry_out
-        from core.cli.evaluation import read_request
         from core.cli.evaluation_report import ReportOutput, report_again
-        from core.debugger.evaluations.selection import words_of
+        from core.debugger.evaluations.records import words_of
+        from core.debugger.evaluations.request import read_request
 
         settings = settings_with(
             base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
@@ -125,6 +132,7 @@ def add_evaluation_command(app: typer.Typer) -> None:
             concurrency=concurrency,
             max_cost=max_cost,
             max_minutes=max_minutes,
+            failures_of=failures_of,
         )
         done = carry_out(
             request,

@@ -23,6 +23,7 @@ FEATURES = (
     "ask_again",
     "branching",
     "experiments",
+    "evaluations",
     "exemplars",
 )
 """In the order in which the window installs them."""

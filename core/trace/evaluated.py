@@ -7,17 +7,17 @@ records of those steps alone that went back or tried a remedy.
 import json
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from core.schema.record import Record
-from core.schema.restore import Grade
 from core.schema.step import Acted, Aligned
 from core.trace import encoding
-from core.trace.database import TraceDatabase
-from core.trace.records import RunOutcome
-from core.trace.store import TraceStore
+from core.trace.records import EvaluatedRun
+
+if TYPE_CHECKING:
+    from core.trace.database import TraceDatabase
+    from core.trace.store import TraceStore
 
 _TRIES = """
 SELECT variant, attempts.task, attempts.seed, attempts.time, attempt, attempts.run,
@@ -50,46 +50,6 @@ WHERE steps.run IN (SELECT value FROM json_each(?))
 """
 
 
-class EvaluatedRun(Record):
-    """One try of an evaluation, with all that is counted of its run."""
-
-    variant: str
-    task: str
-    seed: int
-    time: int
-    attempt: int
-    run: int | None = None
-    """None where it could not begin."""
-    outcome: RunOutcome | None = None
-    success: bool | None = None
-    """None where nobody could judge."""
-    reward: float | None = None
-    answer: str | None = None
-    error: str = ""
-    steps: int = 0
-    llm_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = None
-    """US dollars; None where no call had a price."""
-    seconds: float = 0.0
-    seconds_in_llm: float = 0.0
-    touched: bool = False
-    """Whether a person had a hand in it."""
-    plan_revisions: int = 0
-    """How often a trial failed and a new one began with another plan."""
-    remedies: int = 0
-    """Steps that tried a remedy."""
-    remedies_right: int = 0
-    """Those of them that were judged right after they were done."""
-    gone_back: dict[Grade, int] = {}
-    """How often it went back, by how well the page was brought back."""
-
-    @property
-    def seconds_beside_llm(self) -> float:
-        return max(self.seconds - self.seconds_in_llm, 0.0)
-
-
 class WayStep(NamedTuple):
     """What is compared of a step where very many runs are."""
 
@@ -102,24 +62,18 @@ class WayStep(NamedTuple):
     message: str
 
 
-def evaluated_runs(store: TraceStore, evaluation: int) -> tuple[EvaluatedRun, ...]:
+def evaluated_runs(store: "TraceStore", evaluation: int) -> tuple[EvaluatedRun, ...]:
     """Return all tries of an evaluation in order, those under way and broken off among them."""
     return store.ask(lambda database: _evaluated_runs(database, evaluation))
 
 
-def evaluation_names(store: TraceStore) -> tuple[str, ...]:
-    """Return the names of all evaluations, the oldest first."""
-    rows = store.ask(lambda database: database.rows("SELECT name FROM evaluations ORDER BY number"))
-    return tuple(row["name"] for row in rows)
-
-
-def evaluation_of(store: TraceStore, run: int) -> int | None:
+def evaluation_of(store: "TraceStore", run: int) -> int | None:
     """Return the number of the evaluation that a run is of, or None."""
     row = store.ask(lambda database: database.row("SELECT evaluation FROM attempts WHERE run = ?", (run,)))
     return None if row is None else int(row["evaluation"])
 
 
-def ways(store: TraceStore, runs: Iterable[int]) -> dict[int, tuple[WayStep, ...]]:
+def ways(store: "TraceStore", runs: Iterable[int]) -> dict[int, tuple[WayStep, ...]]:
     """Return the steps of these runs, each in order; a run without steps is left out."""
     numbers = json.dumps(list(runs))
     rows = store.ask(lambda database: database.execute(_WAYS, (numbers,)).fetchall())
@@ -128,7 +82,7 @@ def ways(store: TraceStore, runs: Iterable[int]) -> dict[int, tuple[WayStep, ...
     }
 
 
-def last_policies(store: TraceStore, runs: Iterable[int]) -> dict[int, str]:
+def last_policies(store: "TraceStore", runs: Iterable[int]) -> dict[int, str]:
     """Return the policy that was at work in the last step of these runs; a run without policies is left out."""
     numbers = json.dumps(list(runs))
     found = {}
@@ -141,7 +95,7 @@ def last_policies(store: TraceStore, runs: Iterable[int]) -> dict[int, str]:
     return found
 
 
-def _evaluated_runs(database: TraceDatabase, evaluation: int) -> tuple[EvaluatedRun, ...]:
+def _evaluated_runs(database: "TraceDatabase", evaluation: int) -> tuple[EvaluatedRun, ...]:
     trials = {row["run"]: row["trials"] for row in database.rows(_TRIALS, (evaluation,))}
     reflected: dict[int, dict[str, Any]] = {}
     for row in database.rows(_REFLECTED, (evaluation,)):

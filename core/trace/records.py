@@ -158,6 +158,46 @@ class AttemptRow(Record):
     """Why it could not begin."""
 
 
+class EvaluatedRun(Record):
+    """One try of an evaluation, with all that is counted of its run."""
+
+    variant: str
+    task: str
+    seed: int
+    time: int
+    attempt: int
+    run: int | None = None
+    """None where it could not begin."""
+    outcome: RunOutcome | None = None
+    success: bool | None = None
+    """None where nobody could judge."""
+    reward: float | None = None
+    answer: str | None = None
+    error: str = ""
+    steps: int = 0
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """US dollars; None where no call had a price."""
+    seconds: float = 0.0
+    seconds_in_llm: float = 0.0
+    touched: bool = False
+    """Whether a person had a hand in it."""
+    plan_revisions: int = 0
+    """How often a trial failed and a new one began with another plan."""
+    remedies: int = 0
+    """Steps that tried a remedy."""
+    remedies_right: int = 0
+    """Those of them that were judged right after they were done."""
+    gone_back: dict[Grade, int] = {}
+    """How often it went back, by how well the page was brought back."""
+
+    @property
+    def seconds_beside_llm(self) -> float:
+        return max(self.seconds - self.seconds_in_llm, 0.0)
+
+
 class StepRow(Record):
     """A step as the tree of steps shows it."""
 

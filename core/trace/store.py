@@ -111,6 +111,11 @@ class TraceStore:
         with self._write():
             self._database.update("evaluations", {"number": number}, {"owner": None})
 
+    def delete_evaluation(self, number: int) -> None:
+        """Forget an evaluation and which runs are its; the runs stay."""
+        with self._write():
+            self._database.execute("DELETE FROM evaluations WHERE number = ?", (number,))
+
     def save_unbegun(self, attempt: CaseAttempt, error: str) -> None:
         """Store an attempt whose run could not begin, and why."""
         with self._write():

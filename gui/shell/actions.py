@@ -388,6 +388,13 @@ COMMANDS: tuple[Command, ...] = (
         "Open the library of exemplars: search, check, bring in and take out",
     ),
     Command(
+        "evaluations",
+        "E&valuations…",
+        "Ctrl+Shift+V",
+        "graph",
+        "Do many tasks with several agents or LLMs, and see which succeed where",
+    ),
+    Command(
         "why",
         "Where it comes fro&m…",
         "Ctrl+I",

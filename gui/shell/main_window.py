@@ -281,6 +281,9 @@ class MainWindow(WindowParts):
         QTimer.singleShot(_FIRST_PAINT_MS, self, self.heartbeat.start)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.closing.emit(event)
+        if not event.isAccepted():
+            return
         for relay in self._relays:
             relay.close()
         self.heartbeat.stop()

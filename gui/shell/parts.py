@@ -58,6 +58,8 @@ class WindowParts(QMainWindow):
     """Run and step, and words of it that are to be looked for; no words ask what can be."""
     step_shown = Signal(object)
     """A `StepView`, once all panels show it."""
+    closing = Signal(object)
+    """A `QCloseEvent`, before anything has ended; whoever ignores it keeps the window open."""
     closed = Signal()
     """The window has closed; nothing is relayed to it any more."""
 

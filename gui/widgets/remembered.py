@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.attach.views import AttachRequest
+from core.debugger.evaluations.records import EvalRequest
 from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
 from core.debugger.exemplars.library.views import Query
 from core.debugger.experiments.bisect import BisectRequest
@@ -78,6 +79,8 @@ class Remembered:
         "last/worth", None, EvaluationRequest.model_validate_json, _to_json
     )
     """What was asked of the last evaluation of exemplars."""
+    evaluation = _Kept("last/evaluation", EvalRequest(), EvalRequest.model_validate_json, _to_json)
+    """What was asked of the last evaluation."""
     library_query = _Kept("library/query", Query(), Query.model_validate_json, _to_json)
     """What was looked for in the library, and in which order."""
     duplicates_within = _Kept(

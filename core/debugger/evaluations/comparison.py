@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from core.debugger.experiments.measurement import paired
 from core.schema.record import Record
-from core.trace.evaluated import EvaluatedRun
+from core.trace.records import EvaluatedRun
 
 
 class Flip(Record):

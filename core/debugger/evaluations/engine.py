@@ -8,20 +8,24 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant
-from core.debugger.headless import RunReport
 from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
 from core.schema.record import Record
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
-from core.trace.store import TraceStore
+
+if TYPE_CHECKING:
+    # The window reads records of evaluations without what makes the runs.
+    from core.debugger.headless import RunReport
+    from core.trace.store import TraceStore
 
 _MOST_ATTEMPTS = 2
 _NOT_ENDED = ("running", "interrupted")
 _MOST_FAILURES = 5
 _MOST_ROUNDS = 3
 
-Lane = Callable[[Variant, CaseAttempt], Awaitable[RunReport]]
+Lane = Callable[[Variant, CaseAttempt], Awaitable["RunReport"]]
 """Makes the run of an attempt, one at a time.
 
 Raises BackstepError where it cannot begin, and LLMRefused, with the run broken
@@ -39,7 +43,7 @@ class EvaluationLimits(Record):
 
 
 @contextmanager
-def opened(store: TraceStore, name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
+def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
     """Give the evaluation of that name, begun now where there is none; nobody else does it until this is left.
 
     Raises UsageError where one of that name was asked for something else, or
@@ -126,7 +130,7 @@ class Evaluator:
 
     def __init__(
         self,
-        store: TraceStore,
+        store: "TraceStore",
         row: EvaluationRow,
         limits: EvaluationLimits,
         on_done: Callable[[], None],

@@ -9,8 +9,8 @@ from core.debugger.compare.parting import OF_EACH_TASK, Parting, Walked, parting
 from core.debugger.evaluations.figures import done_of
 from core.schema.record import Record
 from core.schema.task import family_of
-from core.trace.evaluated import EvaluatedRun, WayStep, evaluated_runs, evaluation_of, last_policies, ways
-from core.trace.records import RunRow
+from core.trace.evaluated import WayStep, evaluated_runs, evaluation_of, last_policies, ways
+from core.trace.records import EvaluatedRun, RunRow
 from core.trace.store import TraceStore
 
 _CHANGING = re.compile(r"https?://\S+|\"[^\"]*\"|'[^']*'|\d+")

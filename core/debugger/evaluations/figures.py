@@ -8,7 +8,7 @@ from core.debugger.evaluations.engine import counts
 from core.debugger.experiments.measurement import cost_of, wilson
 from core.schema.record import Record
 from core.schema.restore import Grade
-from core.trace.evaluated import EvaluatedRun
+from core.trace.records import EvaluatedRun
 
 
 class Share(Record):

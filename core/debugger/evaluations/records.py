@@ -1,8 +1,8 @@
 """What is asked of an evaluation: tasks, seeds and variants of the agent, as records that travel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -33,6 +33,43 @@ class Variant(Record):
         return Changes(exemplars=NONE) if self.exemplars == "none" else Changes()
 
 
+class EvalRequest(Record):
+    """What is asked by flags, or by a TOML file with the same keys."""
+
+    name: str = ""
+    tasks: tuple[str, ...] = ()
+    """Ids, patterns, ``tag:NAME``, ``suite:NAME`` and ``@FILE``."""
+    seeds: str = "0"
+    preset: tuple[str, ...] = ()
+    llm: tuple[str, ...] = ()
+    exemplars: tuple[ExemplarUse, ...] = ("own",)
+    times: int = Field(default=1, ge=1, le=100)
+    concurrency: int = Field(default=1, ge=1, le=64)
+    max_cost: float | None = Field(default=None, gt=0)
+    max_minutes: float | None = Field(default=None, gt=0)
+    failures_of: str = ""
+    """The name of an evaluation whose failures are done again, in place of tasks and seeds."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The command line that asks for the same, without the program."""
+        flags: dict[str, object] = {
+            "--failures-of": self.failures_of,
+            "--tasks": ",".join(self.tasks),
+            "--seeds": self.seeds if self.tasks else "",
+            "--preset": ",".join(self.preset),
+            "--llm": ",".join(self.llm),
+            "--exemplars": "" if self.exemplars == ("own",) else ",".join(self.exemplars),
+            "--times": "" if self.times == 1 else self.times,
+            "--concurrency": "" if self.concurrency == 1 else self.concurrency,
+            "--max-cost": self.max_cost,
+            "--max-minutes": self.max_minutes,
+            "--name": self.name,
+        }
+        given = ((flag, str(value)) for flag, value in flags.items() if value not in (None, ""))
+        return ("eval", *(word for pair in given for word in pair))
+
+
 class EvaluationPlan(Record):
     """What is asked of an evaluation; with the runs of its cases it says what is left to do."""
 
@@ -42,16 +79,44 @@ class EvaluationPlan(Record):
     seeds: tuple[int, ...] = Field(min_length=1)
     times: int = Field(default=1, ge=1, le=100)
     """How often each task is done at each seed."""
+    failures_of: str = ""
+    """The name of the evaluation whose failures are done again."""
+    only: tuple[Case, ...] = ()
+    """The cases that are done of these; empty does all."""
 
     @property
     def total(self) -> int:
+        if self.only:
+            return len(self.only)
         return len(self.variants) * len(self.tasks) * len(self.seeds) * self.times
 
     def cases(self) -> Iterator[tuple[Variant, Case]]:
         """Give all runs that are to be made; those of the same task and seed follow one another."""
+        only = frozenset(self.only)
         for time, seed, task in product(range(1, self.times + 1), self.seeds, self.tasks):
             for variant in self.variants:
-                yield variant, Case(variant=variant.name, task=task, seed=seed, time=time)
+                case = Case(variant=variant.name, task=task, seed=seed, time=time)
+                if not only or case in only:
+                    yield variant, case
+
+    def again(self, name: str, failed: Iterable[Case], variants: tuple[Variant, ...] = ()) -> Self:
+        """Return what does the `failed` cases of this one, which is called `name`, once more.
+
+        Other `variants` each do every task and seed at which one of this one failed.
+        """
+        cases = dict.fromkeys(failed)
+        if variants:
+            cases = dict.fromkeys(case.replace(variant=one.name) for case in cases for one in variants)
+        did = {case.variant for case in cases}
+        tasks, seeds = {case.task for case in cases}, {case.seed for case in cases}
+        return type(self)(
+            variants=tuple(one for one in variants or self.variants if one.name in did),
+            tasks=tuple(one for one in self.tasks if one in tasks),
+            seeds=tuple(one for one in self.seeds if one in seeds),
+            times=self.times,
+            failures_of=name,
+            only=tuple(cases),
+        )
 
 
 def variants_of(
@@ -63,3 +128,8 @@ def variants_of(
         for preset, llm, use in product(presets, llms, exemplars)
     )
     return tuple(dict.fromkeys(made))
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a selection as it is written in one text, parted by commas or spaces."""
+    return tuple(text.replace(",", " ").split())

@@ -8,8 +8,8 @@ from core.debugger.evaluations.published import PublishedShare, published_for
 from core.debugger.evaluations.records import EvaluationPlan
 from core.schema.record import Record
 from core.schema.task import family_of
-from core.trace.evaluated import EvaluatedRun, evaluated_runs
-from core.trace.records import EvaluationRow
+from core.trace.evaluated import evaluated_runs
+from core.trace.records import EvaluatedRun, EvaluationRow
 from core.trace.store import TraceStore
 
 

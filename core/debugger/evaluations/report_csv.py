@@ -6,7 +6,7 @@ from core.debugger.evaluations.report import EvaluationReport
 from core.debugger.service import table_text
 from core.schema.restore import Grade
 from core.schema.task import family_of
-from core.trace.evaluated import EvaluatedRun
+from core.trace.records import EvaluatedRun
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a text begins with that a spreadsheet takes for a formula."""

@@ -10,9 +10,9 @@ from core.debugger.evaluations.figures import GroupShare
 from core.debugger.evaluations.report import EvaluationReport
 from core.schema.record import Record
 from core.schema.task import family_of
-from core.trace.evaluated import EvaluatedRun
 from core.trace.exports.html_page import FILTERS
 from core.trace.exports.steps import TEMPLATES, templates
+from core.trace.records import EvaluatedRun
 
 _BINS = 24
 _LAST = 0.98

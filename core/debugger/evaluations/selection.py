@@ -35,11 +35,6 @@ def suites_in(config: Path) -> dict[str, Path]:
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
-def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a selection as it is written in one text, parted by commas or spaces."""
-    return tuple(text.replace(",", " ").split())
-
-
 def selected(words: Iterable[str], tasks: Sequence[Task], config: Path) -> tuple[str, ...]:
     """Return the ids of the tasks that any of the words selects, each once, in the order of the words.
 

@@ -16,6 +16,7 @@ from core.debugger.commands import command
 from core.debugger.experiments.measurement import JobReport, Measurement, MeasurementRequest
 from core.debugger.experiments.views import ExperimentView
 from core.debugger.service import Service, table_text, write_table
+from core.debugger.services import Services
 from core.schema.errors import BackstepError, UsageError
 from core.schema.record import Record
 
@@ -111,10 +112,7 @@ class ExperimentService(Service[View], ABC):
 
     def command_line(self, *words: str) -> list[str]:
         """Return a command with the flags that every job needs; raises UsageError before the session has begun."""
-        services = self.services
-        words = (*words, "--lines", "--db", str(services.store.path), "--browser", services.settings.browser)
-        files = [(_FLAGS[one.kind], str(one.path)) for one in services.environments.sources if one.given]
-        return [*words, *(word for flag in files for word in flag)]
+        return [*words, "--lines", *shared_flags(self.services)]
 
     def request_flags(self, request: MeasurementRequest) -> list[str]:
         """Return the flags of what every measurement is asked."""
@@ -144,6 +142,13 @@ class ExperimentService(Service[View], ABC):
         )
 
 
+def shared_flags(services: Services) -> list[str]:
+    """Return the flags that say which database, browser and tasks a session goes by."""
+    files = [(_FLAGS[one.kind], str(one.path)) for one in services.environments.sources if one.given]
+    flags = (("--db", str(services.store.path)), ("--browser", services.settings.browser), *files)
+    return [word for flag in flags for word in flag]
+
+
 _MAIN = Path(__file__).resolve().parents[3] / "main.py"
 _LONGEST_LINE = 16 * 1024 * 1024
 """Bytes."""
@@ -166,8 +171,13 @@ class JobProcess:
         self._process: Process | None = None
         self._cancelled = False
 
-    async def run(self, arguments: Sequence[str], on_line: Callable[[str], None]) -> ProcessEnd:
-        """Start the process, pass on the lines of its stdout, and return how it ended; raises OSError.
+    async def run(
+        self,
+        arguments: Sequence[str],
+        on_line: Callable[[str], None],
+        on_error: Callable[[str], None] = lambda _line: None,
+    ) -> ProcessEnd:
+        """Start the process, pass on the lines of its stdout and stderr, and return how it ended; raises OSError.
 
         The process is ended where this is cancelled.
         """
@@ -179,7 +189,7 @@ class JobProcess:
             )
             assert process.stdout is not None
             assert process.stderr is not None
-            reading = asyncio.ensure_future(_read_errors(process.stderr, errors))
+            reading = asyncio.ensure_future(_read_errors(process.stderr, errors, on_error))
             async for line in process.stdout:
                 on_line(line.decode(errors="replace"))
             code = await process.wait()
@@ -210,7 +220,10 @@ class JobProcess:
                 await process.wait()
 
 
-async def _read_errors(stream: asyncio.StreamReader, lines: list[str]) -> None:
+async def _read_errors(
+    stream: asyncio.StreamReader, lines: list[str], on_error: Callable[[str], None]
+) -> None:
     async for line in stream:
         lines.append(line.decode(errors="replace").strip())
         del lines[:-_LAST_LINES]
+        on_error(lines[-1])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from core.debugger.evaluations.engine import planned
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on
 from tests.llm_server import Reply
@@ -304,6 +305,25 @@ def test_a_name_in_use_for_something_else_is_refused(inside):
     done = inside(*words("--seeds", "1", llm="rules"))
     assert done.code == 2
     assert "was begun with other tasks, seeds or variants" in done.err
+
+
+@pytest.mark.browser
+def test_only_what_failed_is_done_again_with_the_name_of_what_it_failed_in(inside, llm_server):
+    llm_server.script(ONE, TWO, ONE)
+    llm_server.otherwise = ONE
+    assert inside(*words("--seeds", "0-2")).json["variants"][0]["successes"] == 2
+    again = ("eval", "--failures-of", "mine", "--name", "again", "--json", "--browser", need_chromium())
+    done = inside(*again)
+    assert done.code == 0, done.err
+    assert (done.json["total"], done.json["variants"][0]["successes"]) == (1, 1)
+    assert len(llm_server.requests) == 4
+    store = TraceStore.open(inside.db, read_only=True)
+    row = store.evaluation("again")
+    assert [one.attempt.case.seed for one in store.attempts(row.number)] == [1]
+    store.close()
+    assert planned(row).failures_of == "mine"
+    assert "Nothing has failed in the evaluation again" in inside(*again, "--failures-of", "again").err
+    assert "not both" in inside(*again, "--tasks", "miniwob/click-link").err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processes are found in /proc")

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debugger.evaluations.records import EvaluationPlan, Variant, variants_of
-from core.debugger.evaluations.selection import selected, suites_in, words_of
+from core.debugger.evaluations.records import EvaluationPlan, Variant, variants_of, words_of
+from core.debugger.evaluations.selection import selected, suites_in
 from core.environments.registry import Environments
 from core.schema.errors import DataError, UsageError
 

@@ -1,0 +1,159 @@
+"""The results of an evaluation as a matrix: a row for each task, a column for each variant.
+
+An evaluation that does the failures of another one again has that one's
+results of the same cases beside its own.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from core.debugger.evaluations.comparison import VariantComparison, compared
+from core.debugger.evaluations.figures import Share, done_of
+from core.debugger.evaluations.records import EvaluationPlan
+from core.schema.record import Record
+from core.schema.task import family_of
+from core.trace.records import EvaluatedRun
+
+
+class Change(Record):
+    """What came otherwise of the same cases in another column."""
+
+    judged: int = 0
+    """Cases that were judged of both."""
+    to_success: int = 0
+    to_failure: int = 0
+
+    @property
+    def flips(self) -> int:
+        return self.to_success + self.to_failure
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the share of successes is higher, from -1 to 1."""
+        return (self.to_success - self.to_failure) / self.judged if self.judged else None
+
+    @classmethod
+    def of(cls, comparisons: Iterable[VariantComparison]) -> "Change":
+        found = tuple(comparisons)
+        flips = [flip.to_success for one in found for flip in one.flips]
+        judged = sum(one.judged for one in found)
+        return cls(judged=judged, to_success=sum(flips), to_failure=len(flips) - sum(flips))
+
+
+class MatrixColumn(Record):
+    """A variant, in this evaluation or in the one before."""
+
+    variant: str
+    before: bool = False
+    """Whether it is of the evaluation whose failures were done again."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.variant}, before" if self.before else self.variant
+
+
+class MatrixRow(Record):
+    """A task, all tasks of a family, or all there are."""
+
+    task: str = ""
+    """Empty for a family, and for all."""
+    family: str = ""
+    """Empty for all."""
+    cells: tuple[Share, ...]
+    """One for each column."""
+    change: Change | None = None
+    """From one column to the other; None where nothing is compared."""
+
+    @property
+    def failures(self) -> int:
+        return sum(one.judged - one.successes + one.failed for one in self.cells)
+
+
+class Matrix(Record):
+    """All results of an evaluation."""
+
+    columns: tuple[MatrixColumn, ...]
+    rows: tuple[MatrixRow, ...]
+    """One for each task, in the order of the plan."""
+    families: tuple[MatrixRow, ...]
+    totals: MatrixRow
+    sentences: tuple[str, ...] = ()
+    """What the comparison of columns shows."""
+    tries: dict[tuple[str, int], tuple[EvaluatedRun, ...]]
+    """All tries by task and column, those that do not count among them."""
+    counted: frozenset[int] = frozenset()
+    """The runs that count."""
+
+
+def matrix_of(
+    plan: EvaluationPlan, tries: Sequence[EvaluatedRun], before: Sequence[EvaluatedRun] = ()
+) -> Matrix:
+    """Arrange all tries of an evaluation; `before` are those of the one whose failures it does again."""
+    columns: list[MatrixColumn] = []
+    sides: list[list[EvaluatedRun]] = []
+    again = {(case.variant, case.task, case.seed, case.time) for _, case in plan.cases()} if before else ()
+    for variant in plan.variants:
+        if before:
+            columns.append(MatrixColumn(variant=variant.name, before=True))
+            sides.append(
+                [
+                    one
+                    for one in before
+                    if one.variant == variant.name and (one.variant, one.task, one.seed, one.time) in again
+                ]
+            )
+        columns.append(MatrixColumn(variant=variant.name))
+        sides.append([one for one in tries if one.variant == variant.name])
+    titles = [column.title for column in columns]
+    pairs = _pairs(len(columns), beside=bool(before))
+    # A column is compared by its title: before and now the variant has the same name.
+    done = [
+        [one.replace(variant=title) for one in done_of(side)]
+        for title, side in zip(titles, sides, strict=True)
+    ]
+    by_task = [_by_task(side) for side in done]
+
+    def row(tasks: Iterable[str], task: str = "", family: str = "") -> MatrixRow:
+        tasks = tuple(tasks)
+        cases = [[one for of in tasks for one in side.get(of, ())] for side in by_task]
+        return MatrixRow(
+            task=task,
+            family=family,
+            cells=tuple(Share.of(side) for side in cases),
+            change=Change.of(_compared(cases, titles, pair) for pair in pairs) if pairs else None,
+        )
+
+    families: dict[str, list[str]] = {}
+    for task in plan.tasks:
+        families.setdefault(family_of(task), []).append(task)
+    return Matrix(
+        columns=tuple(columns),
+        rows=tuple(row((task,), task, family_of(task)) for task in plan.tasks),
+        families=tuple(row(tasks, family=family) for family, tasks in families.items()),
+        totals=row(plan.tasks),
+        sentences=tuple(_compared(done, titles, pair).sentence for pair in pairs),
+        tries={
+            (task, column): rows for column, side in enumerate(sides) for task, rows in _by_task(side).items()
+        },
+        counted=frozenset(one.run for side in done for one in side if one.run is not None),
+    )
+
+
+def _pairs(columns: int, *, beside: bool) -> list[tuple[int, int]]:
+    """Return which columns are compared: each with the one before it, or the only two."""
+    if beside:
+        return [(at, at + 1) for at in range(0, columns, 2)]
+    return [(0, 1)] if columns == 2 else []
+
+
+def _compared(
+    sides: Sequence[Sequence[EvaluatedRun]], titles: Sequence[str], pair: tuple[int, int]
+) -> VariantComparison:
+    first, second = pair
+    return compared((*sides[first], *sides[second]), titles[first], titles[second])
+
+
+def _by_task(side: Iterable[EvaluatedRun]) -> dict[str, tuple[EvaluatedRun, ...]]:
+    found: dict[str, list[EvaluatedRun]] = {}
+    for one in side:
+        found.setdefault(one.task, []).append(one)
+    return {task: tuple(rows) for task, rows in found.items()}

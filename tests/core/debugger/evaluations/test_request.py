@@ -1,0 +1,69 @@
+"""What an evaluation is asked: as a command line, and the failures of another one."""
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import core.cli.evaluation
+from core.cli.evaluations import add_evaluation_command
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant
+from core.trace.records import Case
+
+PLAIN, LASER = Variant(preset="plain", llm="rules"), Variant(preset="laser", llm="rules")
+PLAN = EvaluationPlan(variants=(PLAIN, LASER), tasks=("a", "b", "c"), seeds=(0, 1, 2))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        EvalRequest(tasks=("miniwob/click-*", "tag:email"), name="all of it"),
+        EvalRequest(
+            tasks=("suite:shop",),
+            seeds="0-3,9",
+            preset=("plain", "laser"),
+            llm=("rules",),
+            exemplars=("own", "none"),
+            times=3,
+            concurrency=4,
+            max_cost=1.5,
+            max_minutes=20.0,
+        ),
+        EvalRequest(failures_of="all of it", name="again"),
+    ],
+)
+def test_the_command_line_of_a_request_asks_for_the_same(request_, monkeypatch):
+    asked = []
+
+    def remember(request, *_, **__):
+        asked.append(request)
+        raise typer.Exit
+
+    monkeypatch.setattr(core.cli.evaluation, "evaluate", remember)
+    app = typer.Typer()
+    app.command("other")(lambda: None)
+    add_evaluation_command(app)
+    done = CliRunner().invoke(app, list(request_.arguments))
+    assert done.exit_code == 0, done.output
+    assert asked == [request_]
+
+
+def test_failures_are_done_again_case_by_case():
+    failed = [
+        Case(variant=PLAIN.name, task="b", seed=2),
+        Case(variant=PLAIN.name, task="c", seed=0),
+    ]
+    again = PLAN.again("first", failed)
+    assert (again.variants, again.tasks, again.seeds) == ((PLAIN,), ("b", "c"), (0, 2))
+    assert {case for _, case in again.cases()} == set(failed)
+    assert again.total == 2
+    assert again.failures_of == "first"
+
+
+def test_other_variants_each_do_what_one_has_failed_at():
+    other = (Variant(preset="step", llm="rules"), Variant(preset="plain", llm="gpt-4o"))
+    failed = [Case(variant=one.name, task="b", seed=2) for one in (PLAIN, LASER)]
+    again = PLAN.again("first", failed, other)
+    assert again.variants == other
+    assert [(variant, case.task, case.seed) for variant, case in again.cases()] == [
+        (one, "b", 2) for one in other
+    ]

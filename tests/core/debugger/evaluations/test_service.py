@@ -1,0 +1,166 @@
+"""Evaluations in a session: begun, interrupted and resumed by processes of their own, and read from the database."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from core.debugger.evaluations.records import EvalRequest
+from core.debugger.evaluations.service import make_service
+from core.debugger.experiments.job import JobProcess
+from tests.core.debugger.live import live_session, settings_in
+from tests.core.stage import config_folder_in, on
+from tests.llm_server import Reply
+
+RIGHT, WRONG = on('button "ONE"', thought="ONE."), on('button "TWO"', thought="TWO.")
+REQUEST = EvalRequest(
+    name="mine", tasks=("miniwob/click-test-2",), seeds="0-3", preset=("plain",), llm=("test",)
+)
+
+
+class Watched:
+    """The service of a session that waits for what its view says."""
+
+    def __init__(self, live) -> None:
+        self.live = live
+        self.service = make_service(live.session)
+        self.sent = {"previewed": None, "opened": None}
+        for name in self.sent:
+            getattr(self.service, name).connect(lambda value, name=name: live._keep(name, value))
+        self.service.changed.connect(lambda view: live._keep("evaluations", view))
+        live.evaluations, live.previewed, live.opened = self.service.view, None, None
+
+        self._closed = False
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.live.session.close().result(60)
+            self.live.session.stop_worker()
+
+    @property
+    def view(self):
+        return self.live.evaluations
+
+    def wait(self, condition, what: str = ""):
+        try:
+            self.live.wait(condition, what)
+        except AssertionError as error:
+            raise AssertionError(f"{error} {self.view.replace(chosen=None)}") from error
+
+    def wait_state(self, state: str):
+        self.wait(lambda: self.view.item is not None and self.view.item.state == state, state)
+        return self.view.item
+
+
+@pytest.fixture
+def watched(tmp_path, llm_server, monkeypatch):
+    config = config_folder_in(tmp_path / "config")
+    entry = f'[llms.test]\nbase_url = "{llm_server.base_url}"\nmodel = "test-model"\nattempts = 1\n'
+    (config / "settings.toml").write_text(entry)
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(config))
+    monkeypatch.setenv("BACKSTEP_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    live = live_session(tmp_path, settings_in(tmp_path, llm_server, browser="chromium"), config)
+    live.session.start()
+    live.wait(lambda: live.view.message.startswith("Choose a task"))
+    watched = Watched(live)
+    watched.service.watch()
+    yield watched
+    watched.close()
+
+
+@pytest.mark.browser
+def test_an_evaluation_is_begun_interrupted_and_resumed_and_its_failures_done_again(watched, llm_server):
+    service = watched.service
+    llm_server.script(RIGHT, WRONG, Reply(hold=True))
+    service.begin(REQUEST)
+    llm_server.wait_for_requests(3)
+    watched.wait(lambda: watched.view.item is not None and watched.view.item.done == 2)
+    assert (watched.view.item.state, watched.view.item.mine) == ("under way", True)
+    assert "mine" in watched.view.said
+    service.end(watched.view.number)
+    watched.wait_state("interrupted")
+    watched.wait(lambda: not watched.view.started)
+    assert watched.view.problem == ""
+    llm_server.otherwise = RIGHT
+    service.resume(EvalRequest(name="mine", concurrency=2))
+    item = watched.wait_state("finished")
+    assert (item.done, item.total, item.successes, item.failed) == (4, 4, 3, 1)
+    watched.wait(lambda: watched.view.chosen.matrix.totals.cells[0].cases == 4)
+
+    (failed,) = [
+        one.run for one in watched.view.chosen.matrix.tries["miniwob/click-test-2", 0] if one.success is False
+    ]
+    service.open_run(failed)
+    watched.wait(lambda: watched.live.opened is not None)
+    assert (watched.live.opened.run, watched.live.opened.step) == (failed, 1)
+
+    watched.wait(lambda: not watched.view.started)
+    service.begin(EvalRequest(name="again", failures_of="mine"))
+    watched.wait(lambda: watched.view.item.name == "again")
+    assert watched.wait_state("finished").total == 1
+    watched.wait(
+        lambda: watched.view.chosen is not None and watched.view.chosen.matrix.totals.cells[-1].cases == 1
+    )
+    assert watched.view.chosen.matrix.totals.change.to_success == 1
+    watched.wait(lambda: not watched.view.started)
+    service.delete(watched.view.number)
+    watched.wait(lambda: [one.name for one in watched.view.items] == ["mine"])
+
+
+@pytest.mark.browser
+def test_one_that_another_program_does_is_seen_and_stopped_just_the_same(watched, llm_server):
+    llm_server.otherwise = Reply(hold=True)
+    words = [*REQUEST.arguments, "--db", str(watched.live.database), "--browser", "chromium"]
+    process = subprocess.Popen([*JobProcess().program, *words], stderr=subprocess.PIPE)
+    watched.wait_state("under way")
+    llm_server.wait_for_requests(1)
+    assert not watched.view.item.mine
+    watched.service.end(watched.view.number)
+    assert process.wait(60) == 130
+    process.stderr.close()
+    watched.wait_state("interrupted")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"tasks": ("suite:nothing",)}, 'There is no suite "nothing"'),
+        ({"seeds": "x"}, "are no seeds"),
+        ({"tasks": (), "failures_of": "none"}, "There is no evaluation none"),
+    ],
+)
+def test_what_cannot_be_begun_is_said_before_as_the_command_line_says_it(watched, changes, said):
+    watched.service.preview(REQUEST.replace(**changes))
+    watched.wait(lambda: watched.live.previewed is not None)
+    assert said in watched.live.previewed.problem
+    watched.service.begin(REQUEST.replace(**changes))
+    watched.wait(lambda: said in watched.view.problem)
+    assert not watched.view.started
+
+
+def test_a_preview_says_how_many_runs_it_would_be_and_the_command_line(watched):
+    request = REQUEST.replace(tasks=("miniwob/click-test*",), exemplars=("own", "none"), times=2)
+    watched.service.preview(request)
+    watched.wait(lambda: watched.live.previewed is not None)
+    preview = watched.live.previewed
+    assert preview.problem == ""
+    assert preview.runs == len(preview.tasks) * 4 * 2 * 2
+    assert "--tasks 'miniwob/click-test*' --seeds 0-3" in preview.command
+    assert preview.cost is None
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be asked by a signal")
+def test_closing_the_session_interrupts_what_it_has_started(tmp_path, watched, llm_server):
+    llm_server.otherwise = Reply(hold=True)
+    watched.service.begin(REQUEST)
+    llm_server.wait_for_requests(1)
+    watched.wait_state("under way")
+    process = next(iter(watched.service._processes.values()))._process
+    watched.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, signal.SIGTERM)

@@ -1,6 +1,7 @@
 """The command eval: many runs at once, of all variants on all tasks and seeds."""
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -11,6 +12,7 @@ from core.browser.sharing import SharedChromium
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
+from core.debugger.evaluations.cluster import cluster_lanes, connected, luggage_of
 from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
 from core.debugger.evaluations.local import lanes_of, services_of
 from core.debugger.evaluations.records import EvaluationPlan, ExemplarUse, variants_of
@@ -43,6 +45,10 @@ class EvalRequest(Record):
     concurrency: int = Field(default=1, ge=1, le=64)
     max_cost: float | None = Field(default=None, gt=0)
     max_minutes: float | None = Field(default=None, gt=0)
+    cluster: str = ""
+    """A Ray cluster as Ray writes its address: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; empty for none."""
+    runtime_env: Path | None = None
+    """What Ray installs on the nodes: a file of its own form."""
 
 
 def read_request(path: Path | None, **flags: object) -> EvalRequest:
@@ -83,9 +89,10 @@ def evaluate(
     llms = open_unattended(settings, *(one.llm for one in plan.variants), patient=True)
     for variant in plan.variants:
         check_preset(config_folder(), variant.preset)
-    browser = chromium_at("chromium" if settings.browser == "embedded" else settings.browser)
-    work = _carry_out(request, name, plan, settings, environments, llms, browser)
-    report = in_loop(work)
+    with ExitStack() as stack:
+        if request.cluster:
+            stack.enter_context(connected(request.cluster, request.runtime_env))
+        report = in_loop(_carry_out(request, name, plan, settings, environments, llms))
     _print(report, as_json=as_json)
     return report
 
@@ -116,10 +123,13 @@ async def _carry_out(
     settings: Settings,
     environments: Environments,
     llms: LLMs,
-    executable: str,
 ) -> EvaluationReport:
+    chosen = "chromium" if settings.browser == "embedded" else settings.browser
+    # On a cluster the browsers are those of the nodes.
+    executable = chosen if request.cluster else chromium_at(chosen)
     browser = SharedChromium(executable, dialogs=settings.dialogs)
-    async with services_of(settings, environments, llms, browser) as services:
+    opening = services_of(settings, environments, llms, browser, started=not request.cluster)
+    async with opening as services:
         row = opened(services.store, name, plan)
         progress = _Progress(plan.total)
         evaluation = Evaluator(
@@ -130,7 +140,12 @@ async def _carry_out(
         )
         progress.begin(name, len(evaluation.done))
         count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
-        async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
+        if request.cluster:
+            luggage = luggage_of(services, (one.llm for one in plan.variants), count)
+            making = cluster_lanes(services, luggage, say)
+        else:
+            making = lanes_of(services, browser, count, _Away().note)
+        async with making as lanes:
             await evaluation.work(lanes)
         return report_of(row.number, row.name, plan, evaluation.done, evaluation.why)
 

@@ -72,6 +72,18 @@ def add_evaluation_command(app: typer.Typer) -> None:
         resume: Annotated[
             bool, typer.Option("--resume", help="Only go on with the one of this name.")
         ] = False,
+        cluster: Annotated[
+            str | None,
+            typer.Option(
+                "--cluster",
+                help="Make the runs on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; --concurrency is then for "
+                "each two processors of its nodes.",
+            ),
+        ] = None,
+        runtime_env: Annotated[
+            Path | None,
+            typer.Option("--runtime-env", help="A file that says what Ray installs on the nodes."),
+        ] = None,
         base_url: BaseUrl = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
@@ -101,6 +113,8 @@ def add_evaluation_command(app: typer.Typer) -> None:
             concurrency=concurrency,
             max_cost=max_cost,
             max_minutes=max_minutes,
+            cluster=cluster,
+            runtime_env=runtime_env,
         )
         report = carry_out(
             request,

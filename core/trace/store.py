@@ -85,6 +85,11 @@ class TraceStore:
         """
         return cls(TraceDatabase.open(path, KIND, read_only=read_only, busy_seconds=busy_seconds))
 
+    @classmethod
+    def of_content(cls, content: bytes) -> "TraceStore":
+        """Open a whole file of this version in memory, to be read only; raises TraceError."""
+        return cls(TraceDatabase.of_content(content, KIND))
+
     def close(self) -> None:
         """Close the file; runs still under way can be recovered from now on."""
         self._database.close()

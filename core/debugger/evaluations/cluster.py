@@ -9,9 +9,10 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,8 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
             ray.shutdown()
             raise UsageError(f"The cluster {address} cannot be used: {_first_line(error)}.") from error
     try:
-        yield
+        with redirect_stdout(sys.stderr):  # Ray prints what befalls its nodes.
+            yield
     finally:
         ray.shutdown()
 
@@ -205,12 +207,9 @@ async def _play(
 
 
 def _store(store: TraceStore, file: bytes, attempt: CaseAttempt) -> int:
-    with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
-        path = Path(folder) / "run.db"
-        path.write_bytes(file)
-        with closing(TraceStore.open(path)) as source:
-            (row,) = source.runs(limit=1)
-            return source.copy_to(store, row.run, Unchanged(), attempt=attempt)
+    with closing(TraceStore.of_content(file)) as source:
+        (row,) = source.runs(limit=1)
+        return source.copy_to(store, row.run, Unchanged(), attempt=attempt)
 
 
 class _Slots:

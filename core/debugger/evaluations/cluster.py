@@ -8,6 +8,7 @@ been stored here.
 import asyncio
 import os
 import shutil
+import socket
 import sqlite3
 import sys
 import tempfile
@@ -40,6 +41,7 @@ CPUS = 2
 _MOST_LOST = 3
 """Nodes that may die under a run before it counts as failed."""
 _CLOSE_SECONDS = 20.0
+_CONNECT_SECONDS = 10.0
 _OWN_FILES = ("presets", "prompts", "state_spaces", "policies", "gates.toml", "endpoints.toml", "prices.toml")
 """What of the config folder goes to the nodes."""
 _LOGINS = ("SHOPPING_SITE_ADMIN_USERNAME", "SHOPPING_SITE_ADMIN_PASSWORD")
@@ -60,6 +62,7 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
     except ImportError as error:
         raise UsageError("--cluster needs Ray: install it with pip install 'backstep[cluster]'.") from error
     environment = {} if runtime_env is None else _read(runtime_env)
+    _check_address(address)
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         for package in (Path(core.__file__).parent, RESOURCES):
             shutil.copytree(package, Path(folder) / package.name, ignore=_NOT_SENT)
@@ -79,6 +82,24 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
             yield
     finally:
         ray.shutdown()
+
+
+def _check_address(address: str) -> None:
+    """Raise UsageError where nothing answers there: Ray would try for minutes."""
+    if address == "auto":
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
+    except ValueError as error:
+        raise UsageError(
+            f"{address} is no address of a cluster; write auto, HOST:PORT or ray://HOST:PORT."
+        ) from error
+    except OSError as error:
+        raise UsageError(
+            f"The cluster {address} cannot be reached ({error.strerror or error}); "
+            "look with ray status whether it runs, and at its address."
+        ) from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -201,12 +222,13 @@ async def _play(
     if played.error is not None:
         raise played.error
     # Once it is here it is stored, though the evaluation ends meanwhile.
-    run = await asyncio.shield(asyncio.to_thread(_store, services.store, played.file, attempt))
+    run = await asyncio.shield(asyncio.to_thread(put_in, services.store, played.file, attempt))
     made.add(attempt.case.task, run)
     return report(services.store.run(run))
 
 
-def _store(store: TraceStore, file: bytes, attempt: CaseAttempt) -> int:
+def put_in(store: TraceStore, file: bytes, attempt: CaseAttempt) -> int:
+    """Store the run of a file as that of an attempt, unless it has one that ended, and return its number."""
     with closing(TraceStore.of_content(file)) as source:
         (row,) = source.runs(limit=1)
         return source.copy_to(store, row.run, Unchanged(), attempt=attempt)

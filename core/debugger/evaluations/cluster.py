@@ -124,7 +124,10 @@ def _first_line(error: BaseException) -> str:
 
 
 def luggage_of(services: Services, llms: Iterable[str], count: int) -> Luggage:
-    """Gather what nodes need to make `count` runs at once each; raises UsageError for an LLM that is not to be had there."""
+    """Gather what nodes need to make `count` runs at once each.
+
+    Raises UsageError for an LLM that nodes cannot have.
+    """
     for name in llms:
         if name.startswith(PREFIX):
             raise UsageError(f"{name} answers from the database of this machine; leave out --cluster.")

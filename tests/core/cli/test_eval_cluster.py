@@ -6,6 +6,7 @@ makes an environment that has Ray, and runs these tests in it.
 """
 
 import re
+import shutil
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from core.schema.errors import TraceError
+from core.storage.resources import RESOURCES
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import KEY
 from tests.core.cli.test_eval import ONE, attempts
@@ -144,7 +146,7 @@ def test_a_file_of_the_users_holds_on_the_nodes(cli, cluster):
     cluster.add_node(**NODE)
     presets = cli.config / "presets"
     presets.mkdir()
-    (presets / "mine.toml").write_text('title = "Mine"\nspace = "none"\n')
+    shutil.copy(RESOURCES / "presets" / "plain.toml", presets / "mine.toml")
     (cli.folder / "own.toml").write_text(
         '[[tasks]]\nid = "gone"\ninstruction = "Look."\nurl = "http://127.0.0.1:9/"\n'
     )

@@ -1,6 +1,6 @@
 """Runs at once on the nodes of a Ray cluster; each is put into the one database as it ends.
 
-Ray starts, places and restarts what makes the runs (`cluster_node.Node`). A run
+Ray starts, places and restarts what makes the runs (`cluster_node.ClusterNode`). A run
 under way on a node that dies is made again on another one: nothing of it has
 been stored here.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import core
-from core.debugger.evaluations.cluster_node import Luggage, Node, Played
+from core.debugger.evaluations.cluster_node import ClusterNode, Luggage, Played
 from core.debugger.evaluations.engine import Lane
 from core.debugger.evaluations.local import MadeRuns
 from core.debugger.evaluations.records import Variant
@@ -204,7 +204,7 @@ async def cluster_lanes(services: Services, luggage: Luggage, tell: Tell) -> Asy
         scheduling_strategy="SPREAD",
         max_restarts=-1,
         max_concurrency=luggage.count + 2,
-    )(Node)
+    )(ClusterNode)
     # Not by `ray.put`: the object store may spill to a disk, and keys are in it.
     actors = [make.remote(luggage) for _ in range(count)]
     slots = _Slots(actors, luggage.count, tell)

@@ -72,7 +72,7 @@ class Played:
     error: BackstepError | None = None
 
 
-class Node:
+class ClusterNode:
     """The actor: makes as many runs at once as the luggage says, and queues those beyond."""
 
     def __init__(self, luggage: Luggage) -> None:

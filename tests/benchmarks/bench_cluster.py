@@ -118,13 +118,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--browser", default="chromium")
+    parser.add_argument("--llms", default="rules,test-model", help="test-model answers after a second")
     given = parser.parse_args()
     print(f"load of the machine before: {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as name, LLMServer() as server:
         folder = Path(name)
         one = on('button "ONE"', thought="ONE.")
         server.otherwise = lambda request: after_a_second(one(request))
-        for llm in ("rules", "test-model"):
+        for llm in given.llms.split(","):
             small = {"object_store_memory": 80_000_000}
             cluster = Cluster(
                 initialize_head=True, head_node_args={**small, "num_cpus": 0, "include_dashboard": False}

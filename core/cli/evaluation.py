@@ -1,6 +1,7 @@
 """The command eval: many runs at once, of all variants on all tasks and seeds."""
 
 import time
+from contextlib import ExitStack
 
 from core.agent.llm_calls import Asked
 from core.browser.chromium import chromium_at
@@ -9,6 +10,7 @@ from core.cli.evaluation_report import ReportOutput, give, unfinished
 from core.cli.output import say
 from core.cli.runs import reading
 from core.cli.surroundings import in_loop, open_unattended
+from core.debugger.evaluations.cluster import cluster_lanes, connected, node_setup
 from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
 from core.debugger.evaluations.local import lanes_of, services_of
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
@@ -44,9 +46,10 @@ def evaluate(
     llms = open_unattended(settings, *(one.llm for one in plan.variants), patient=True)
     for variant in plan.variants:
         check_preset(config_folder(), variant.preset)
-    browser = chromium_at("chromium" if settings.browser == "embedded" else settings.browser)
-    work = _carry_out(request, name, plan, settings, environments, llms, browser)
-    report = in_loop(work)
+    with ExitStack() as stack:
+        if request.cluster:
+            stack.enter_context(connected(request.cluster, request.runtime_env))
+        report = in_loop(_carry_out(request, name, plan, settings, environments, llms))
     with reading(settings) as store:
         give(store, report, settings, output)
     return report
@@ -74,10 +77,13 @@ async def _carry_out(
     settings: Settings,
     environments: Environments,
     llms: LLMs,
-    executable: str,
 ) -> EvaluationReport:
+    chosen = "chromium" if settings.browser == "embedded" else settings.browser
+    # On a cluster the browsers are those of the nodes.
+    executable = chosen if request.cluster else chromium_at(chosen)
     browser = SharedChromium(executable, dialogs=settings.dialogs)
-    async with services_of(settings, environments, llms, browser) as services:
+    opening = services_of(settings, environments, llms, browser, started=not request.cluster)
+    async with opening as services:
         with opened(services.store, name, plan) as row:
             progress = _Progress(plan.total)
             evaluation = Evaluator(
@@ -88,7 +94,12 @@ async def _carry_out(
             )
             progress.begin(name, len(evaluation.done))
             count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
-            async with lanes_of(services, browser, count, settings, _Away().note) as lanes:
+            if request.cluster:
+                setup = node_setup(services, (one.llm for one in plan.variants), count)
+                making = cluster_lanes(services, setup, say)
+            else:
+                making = lanes_of(services, browser, count, _Away().note)
+            async with making as lanes:
                 try:
                     await evaluation.work(lanes)
                 except WorldError:

@@ -96,6 +96,18 @@ def add_evaluation_command(app: typer.Typer) -> None:
                 help="Do the cases again that failed in the evaluation of this name, in place of --tasks.",
             ),
         ] = None,
+        cluster: Annotated[
+            str | None,
+            typer.Option(
+                "--cluster",
+                help="Make the runs on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; --concurrency is then for "
+                "each two processors of its nodes.",
+            ),
+        ] = None,
+        runtime_env: Annotated[
+            Path | None,
+            typer.Option("--runtime-env", help="A file that says what Ray installs on the nodes."),
+        ] = None,
         base_url: BaseUrl = None,
         max_steps: MaxSteps = None,
         browser: Browser = None,
@@ -133,6 +145,8 @@ def add_evaluation_command(app: typer.Typer) -> None:
             max_cost=max_cost,
             max_minutes=max_minutes,
             failures_of=failures_of,
+            cluster=cluster,
+            runtime_env=runtime_env,
         )
         done = carry_out(
             request,

@@ -187,11 +187,13 @@ async def open_services(
     config: Path,
     browsers: Callable[[str], BrowserHost] | None = None,
     make_tabs: Callable[[BrowserHost], Tabs] = Tabs,
+    started: bool = True,
 ) -> Services:
     """Open the trace and connect to the browser; raises TraceError, DataError or BrowserError.
 
     `browsers` gives others by their names; without it there is only `host`.
-    `make_tabs` gives the tabs where the browser is shared with other runs.
+    `make_tabs` gives the tabs where the browser is shared with other runs. One
+    that is not `started` is connected to when a task is first opened.
     """
     store = TraceStore.open(settings.database)
     tabs = make_tabs(host)
@@ -213,7 +215,8 @@ async def open_services(
             config=config,
             browsers=browsers or (lambda name: host),
         )
-        await tabs.start()
+        if started:
+            await tabs.start()
     except BaseException:
         store.close()
         raise

@@ -330,6 +330,13 @@ class OpenAICompatibleLLM:
                 self._client = await asyncio.to_thread(self._make_client)
             return self._client
 
+    def secrets(self) -> dict[str, str]:
+        """Return the key and what headers stand for, by their names, for the same LLM in another process."""
+        own = {
+            text[1:]: self._find_secret(text[1:]) for text in self._headers.values() if text.startswith("$")
+        }
+        return {name: value for name, value in {self.key_name: self.find_key(), **own}.items() if value}
+
     def find_key(self) -> str | None:
         """Return the key for the server, or None where it has none; asks a keyring, which may take its time."""
         key = self._find_key() if callable(self._find_key) else self._find_key

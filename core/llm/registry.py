@@ -211,6 +211,16 @@ class LLMs:
             meters=self.meters,
         )
 
+    def secrets(self) -> dict[str, str]:
+        """Return the keys of the LLMs that were made so far, by their names."""
+        made = (*self._made.values(), *self._embedders)
+        return {
+            name: value
+            for llm in made
+            if isinstance(llm, OpenAICompatibleLLM)
+            for name, value in llm.secrets().items()
+        }
+
     async def check(self, name: str) -> str:
         """Return one line on whether the LLM of that name can be reached."""
         return await check_endpoint(self.get(name))

@@ -174,6 +174,24 @@ class DatabaseFile:
         migrate(database, path, kind)
         return cls(path, kind, database, read_only=False)
 
+    @classmethod
+    def of_content(cls, content: bytes, kind: FileKind) -> Self:
+        """Open a whole file that is up to date in memory, to be read only; raises the kind's error."""
+        path = Path(":memory:")
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        try:
+            with failures_of(path, kind):
+                connection.deserialize(content)
+                database = Database(connection, execute_plugins=False)
+                version = version_of(database, path, kind)
+        except BaseException:
+            connection.close()
+            raise
+        if version != kind.newest:
+            connection.close()
+            raise kind.error(f"What was given as {kind.a_noun} is of another version of this program.")
+        return cls(path, kind, database, read_only=True)
+
     @contextmanager
     def write(self) -> Generator[None, None, None]:
         """Do all of the block or nothing of it; raises the kind's error when SQLite fails."""

@@ -171,6 +171,18 @@ def attempts(
     )
 
 
+def run_of(database: TraceDatabase, attempt: CaseAttempt) -> int | None:
+    """Return the run of an attempt, if one has ended by itself."""
+    case = {**attempt.case.model_dump(), "evaluation": attempt.evaluation, "attempt": attempt.number}
+    same = " AND ".join(f"attempts.{name} = :{name}" for name in case)
+    row = database.row(
+        f"SELECT run FROM attempts JOIN runs USING (run) WHERE {same}"
+        " AND outcome NOT IN ('running', 'interrupted')",
+        case,
+    )
+    return None if row is None else int(row["run"])
+
+
 def bisections(database: TraceDatabase, run: int | None) -> tuple[tuple[int, str], ...]:
     where, parameters = ("", []) if run is None else (" WHERE run = ?", [run])
     rows = database.rows(f"SELECT number, record FROM bisections{where} ORDER BY number", parameters)

@@ -82,6 +82,11 @@ class TraceStore:
         """
         return cls(TraceDatabase.open(path, KIND, read_only=read_only, busy_seconds=busy_seconds))
 
+    @classmethod
+    def of_content(cls, content: bytes) -> "TraceStore":
+        """Open a whole file of this version in memory, to be read only; raises TraceError."""
+        return cls(TraceDatabase.of_content(content, KIND))
+
     def close(self) -> None:
         """Close the file; runs still under way can be recovered from now on."""
         self._database.close()
@@ -126,19 +131,32 @@ class TraceStore:
         with self._write():
             return store_run(self._database, imported, name)
 
-    def copy_to(self, target: "TraceStore", run: int, change: RowChange, *, offline: bool = False) -> int:
+    def copy_to(
+        self,
+        target: "TraceStore",
+        run: int,
+        change: RowChange,
+        *,
+        offline: bool = False,
+        attempt: CaseAttempt | None = None,
+    ) -> int:
         """Copy a run with those that it branched from into another database, and return its number there.
 
         `change` is what becomes of all text. With `offline` the pages of the
-        copies get recorded answers only. Nothing is copied where it raises
-        TraceError.
+        copies get recorded answers only. As the run of an `attempt` it is
+        copied once: if that has one there which has ended, its number is
+        returned. Nothing is copied where it raises TraceError.
         """
         with self._database.read(), target._write():
+            if attempt is not None and (known := reading.run_of(target._database, attempt)) is not None:
+                return known
             runs = [part for part, _ in reading.path(self._database, run)]
             copier = Copier(self._database, target._database, change)
             copies = copier.copy(runs)
             for copy in copies.values() if offline else ():
                 target._database.update("runs", {"run": copy}, {"offline": True})
+            if attempt is not None:
+                writing.insert_attempt(target._database, attempt, run=copies[run])
             return copies[run]
 
     def begin_step(self, run: int, number: int, trial: int = 1, *, agent: bytes = b"") -> None:

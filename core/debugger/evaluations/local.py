@@ -15,14 +15,19 @@ from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
 from core.settings.settings import Settings, config_folder
-from core.trace.records import CaseAttempt
+from core.trace.records import Case, CaseAttempt
 
 
 @asynccontextmanager
 async def services_of(
-    settings: Settings, environments: Environments, llms: LLMs, browser: SharedChromium
+    settings: Settings,
+    environments: Environments,
+    llms: LLMs,
+    browser: SharedChromium,
+    *,
+    started: bool = True,
 ) -> AsyncIterator[Services]:
-    """Open the services that the runs share, and close them with the browser."""
+    """Open the services that the runs share, and close them with the browser; it is not `started` without need."""
     try:
         services = await open_services(
             settings,
@@ -31,6 +36,7 @@ async def services_of(
             environments=environments,
             config=config_folder(),
             make_tabs=lambda _: browser.tabs(),
+            started=started,
         )
         try:
             yield services
@@ -45,39 +51,75 @@ async def lanes_of(
     services: Services,
     browser: SharedChromium,
     count: int,
-    settings: Settings,
     on_asked: Callable[[Asked], None],
 ) -> AsyncIterator[list[Lane]]:
     """Give what makes runs, for `count` of them at once; `on_asked` is told of every LLM call."""
-    made: dict[str, list[int]] = {}
+    made = MadeRuns(services)
+    async with sharing(services, browser, count) as each:
+        yield [partial(_play, one, made, on_asked) for one in each]
+
+
+@asynccontextmanager
+async def sharing(services: Services, browser: SharedChromium, count: int) -> AsyncIterator[list[Services]]:
+    """Give the services for `count` runs at once: they differ in their tabs."""
     each = [services, *(replace(services, tabs=browser.tabs()) for _ in range(count - 1))]
     started: list[Services] = []
     try:
         for one in each[1:]:
             await one.tabs.start()
             started.append(one)
-        yield [partial(_play, one, settings, on_asked, made) for one in each]
+        yield each
     finally:
         for one in started:
             await one.tabs.close()
 
 
+class MadeRuns:
+    """The runs of each task so far: what they have sent is not sent again without leave."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._made: dict[str, list[int]] = {}
+
+    def check(self, name: str) -> None:
+        """Raise UsageError where the task is not to be begun anew by the rule of gates."""
+        task = self._services.environments.find(name)
+        if not task.seeded and self._services.world(task).keeper is None:
+            check_again(self._services, task, self._made.get(name, ()), self._services.settings.on_gate)
+
+    def add(self, name: str, run: int) -> None:
+        self._made.setdefault(name, []).append(run)
+
+
 async def _play(
     services: Services,
-    settings: Settings,
+    made: MadeRuns,
     on_asked: Callable[[Asked], None],
-    made: dict[str, list[int]],
     variant: Variant,
     attempt: CaseAttempt,
 ) -> RunReport:
-    """Make the run of an attempt; `made` has the runs of each task so far."""
-    task = services.environments.find(attempt.case.task)
-    if not task.seeded and services.world(task).keeper is None:
-        check_again(services, task, made.get(task.id, ()), settings.on_gate)
-    report = await run_headless(
+    """Make the run of an attempt."""
+    made.check(attempt.case.task)
+    report = await run_of(services, variant, attempt.case, on_asked, attempt=attempt)
+    if report.run is not None:
+        made.add(attempt.case.task, report.run)
+    return report
+
+
+async def run_of(
+    services: Services,
+    variant: Variant,
+    case: Case,
+    on_asked: Callable[[Asked], None] = lambda asked: None,
+    *,
+    attempt: CaseAttempt | None = None,
+) -> RunReport:
+    """Make a run of a case; `attempt` says which of an evaluation of this database it is."""
+    settings = services.settings
+    return await run_headless(
         services,
-        task,
-        attempt.case.seed,
+        services.environments.find(case.task),
+        case.seed,
         preset=variant.preset,
         llm=services.llms.routed(variant.llm),
         budget=Budget(settings.max_steps, settings.max_llm_calls),
@@ -86,6 +128,3 @@ async def _play(
         attempt=attempt,
         on_asked=on_asked,
     )
-    if report.run is not None:
-        made.setdefault(task.id, []).append(report.run)
-    return report

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field
@@ -49,6 +50,10 @@ class EvalRequest(Record):
     max_minutes: float | None = Field(default=None, gt=0)
     failures_of: str = ""
     """The name of an evaluation whose failures are done again, in place of tasks and seeds."""
+    cluster: str = ""
+    """A Ray cluster as Ray writes its address: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``; empty for none."""
+    runtime_env: Path | None = None
+    """What Ray installs on the nodes: a file of its own form."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -64,6 +69,8 @@ class EvalRequest(Record):
             "--concurrency": "" if self.concurrency == 1 else self.concurrency,
             "--max-cost": self.max_cost,
             "--max-minutes": self.max_minutes,
+            "--cluster": self.cluster,
+            "--runtime-env": self.runtime_env,
             "--name": self.name,
         }
         given = ((flag, str(value)) for flag, value in flags.items() if value not in (None, ""))

@@ -181,11 +181,16 @@ def export_repro(store: TraceStore, run: int) -> bytes:
         path = Path(folder) / "repro.db"
         with closing(TraceStore.open(path)) as target:
             store.copy_to(target, run, secrets, offline=bool(store.network(run)))
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            # One file, which may lie where nothing can be written beside it.
-            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        return whole_file(path, compact=True)
+
+
+def whole_file(path: Path, *, compact: bool = False) -> bytes:
+    """Return a closed trace database as one file, which may lie where nothing can be written beside it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        if compact:
             connection.execute("VACUUM")
-        return path.read_bytes()
+    return path.read_bytes()
 
 
 def secrets_of(store: TraceStore, run: int) -> Secrets:

@@ -1,6 +1,7 @@
 """Begin an evaluation, do failures again, or go on with one: what is asked, and what that comes to."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -16,13 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.evaluations.records import EvalRequest, words_of
-from core.debugger.evaluations.views import RequestPreview
+from core.debugger.evaluations.views import RequestPreview, SuiteItem
 from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
 from gui.widgets.formats import count, dollars
+from gui.widgets.item_views import MenuEntry, open_menu
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.number_field import NumberField
 from gui.widgets.words import NoteLabel, labelled, set_tone
@@ -93,15 +95,16 @@ class AskingDialog(QDialog):
         self.mode = mode
         self._of = name
         self._preview: RequestPreview | None = None
+        self._suites: tuple[SuiteItem, ...] = ()
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(lambda: self.preview_wanted.emit(self.request))
         self.name = labelled(QLineEdit(self), "Name")
         self.name.setPlaceholderText("the time at which it is begun")
         self.tasks = labelled(QLineEdit(self), "Tasks")
         self.tasks.setPlaceholderText("miniwob/click-*, tag:email, suite:shop, @FILE")
-        self.tasks.setToolTip(
-            "Ids, patterns, tag:NAME, suite:NAME (miniwob-synapse, miniwob-step, shop, airline or one of yours) "
-            "or @FILE, parted by commas"
+        self.tasks.setToolTip("Ids, patterns, tag:NAME, suite:NAME or @FILE, parted by commas")
+        self.suites = key_button(
+            "Suites", "Add a named selection of tasks", "Alt+U", self._offer_suites, self
         )
         self.selected = NoteLabel("dim", parent=self)
         self.seeds = labelled(
@@ -120,12 +123,12 @@ class AskingDialog(QDialog):
         )
         self.cost = labelled(NumberField(self, decimals=2, maximum=100_000), "Cost at the most")
         self.cost.setPrefix("$")
-        self.cost.setSpecialValueText("no limit")
+        self.cost.setSpecialValueText("no limit of cost")
         self.cost.setToolTip(
             "US dollars over all runs of the evaluation, after which no further one is begun"
         )
         self.minutes = labelled(NumberField(self, decimals=1, maximum=100_000), "Minutes at the most")
-        self.minutes.setSpecialValueText("no limit")
+        self.minutes.setSpecialValueText("no limit of time")
         self.minutes.setSuffix(" min")
         self.minutes.setToolTip("Minutes from now after which it ends; it can be resumed")
         self.total = NoteLabel("", parent=self)
@@ -159,7 +162,7 @@ class AskingDialog(QDialog):
         if self.mode == "failures":
             form.addRow("Failures of", labelled(NoteLabel("", self._of, self), "Failures of"))
         if self.mode == "new":
-            form.addRow("Tasks", self.tasks)
+            form.addRow("Tasks", in_row(None, (self.tasks, 1), self.suites, spacing=6))
         if self.mode != "resume":
             form.addRow("", self.selected)
         if self.mode == "new":
@@ -173,15 +176,32 @@ class AskingDialog(QDialog):
         if self.mode != "resume":
             form.addRow("Command line", in_row(None, (self.command, 1), self.copy_button, spacing=6))
         if self.mode != "new":
-            for field in (self.tasks, self.seeds, self.times, self.presets, self.llms, self.exemplars):
+            for field in (
+                self.tasks,
+                self.suites,
+                self.seeds,
+                self.times,
+                self.presets,
+                self.llms,
+                self.exemplars,
+            ):
                 field.hide()
         if self.mode == "resume":
             for other in (self.name, self.command, self.copy_button):
                 other.hide()
         return form
 
-    def choose(self, request: EvalRequest, catalogue: Catalogue, preset: str, llm: str) -> None:
+    def choose(
+        self,
+        request: EvalRequest,
+        catalogue: Catalogue,
+        preset: str,
+        llm: str,
+        suites: tuple[SuiteItem, ...] = (),
+    ) -> None:
         """Choose as the last time; `preset` and `llm` are ticked where nothing was chosen before."""
+        self._suites = suites
+        self.suites.setEnabled(bool(suites))
         self.tasks.setText(", ".join(request.tasks))
         if request.tasks:
             self.seeds.setText(request.seeds)
@@ -258,6 +278,16 @@ class AskingDialog(QDialog):
         if self.begin_button.isEnabled():
             self.asked.emit(self.request)
             self.accept()
+
+    def _offer_suites(self) -> None:
+        entries = [
+            MenuEntry(f"{one.name}: {one.title}", partial(self._add_suite, one.name)) for one in self._suites
+        ]
+        open_menu(self, entries, self.suites.mapToGlobal(self.suites.rect().bottomLeft()))
+
+    def _add_suite(self, name: str) -> None:
+        words = words_of(self.tasks.text())
+        self.tasks.setText(", ".join(dict.fromkeys((*words, f"suite:{name}"))))
 
     def _on_copy(self) -> None:
         QGuiApplication.clipboard().setText(self.command.text())

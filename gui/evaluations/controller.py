@@ -72,7 +72,9 @@ class EvaluationsController(FeatureController):
         dialog.preview_wanted.connect(self._service.preview)
         dialog.asked.connect(self._on_asked)
         view = self.window.view
-        dialog.choose(self.window.remembered.evaluation, self._catalogue, view.preset, view.llm)
+        dialog.choose(
+            self.window.remembered.evaluation, self._catalogue, view.preset, view.llm, self._view.suites
+        )
         dialog.open()
 
     @Slot(object)

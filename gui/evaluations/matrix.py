@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
 from PySide6.QtWidgets import QHeaderView, QStyle, QTableView, QWidget
 
 from core.debugger.evaluations.figures import Share
@@ -200,7 +200,10 @@ class MatrixModel(QAbstractTableModel):
             return cell_text(row.cells[column - 1])
         change = row.change or Change()
         if column == self.variants + 1:
-            return "" if change.difference is None else f"{change.difference * 100:+.0f} points"
+            if change.difference is None:
+                return ""
+            points = round(change.difference * 100)
+            return f"{points:+} points" if points else "0 points"
         up, down = change.to_success, change.to_failure
         return " ".join(word for word in (f"▲ {up}" if up else "", f"▼ {down}" if down else "") if word)
 
@@ -264,10 +267,11 @@ class _CellPainter(RowDelegate):
             self.write(painter, room, painter.fontMetrics().elidedText(text, middle, room.width()), font)
         elif column <= self._model.variants:
             cell = row.cells[column - 1]
-            words = QRect(room.left(), room.top(), _WORDS_WIDTH, room.height())
+            wide = max(_WORDS_WIDTH, QFontMetrics(font).horizontalAdvance(text))
+            words = QRect(room.left(), room.top(), wide, room.height())
             self.write(painter, words, text, font, "text" if cell.judged else "dim")
             if cell.judged:
-                self._draw_share(painter, room.adjusted(_WORDS_WIDTH + 8, 0, 0, 0), cell)
+                self._draw_share(painter, room.adjusted(wide + 8, 0, 0, 0), cell)
         else:
             change = row.change or Change()
             better = change.to_success - change.to_failure

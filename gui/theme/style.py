@@ -3,7 +3,9 @@
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QProxyStyle
+from PySide6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QProxyStyle
+
+_SPIN_MARGIN = 5
 
 
 class PlainTextStyle(QProxyStyle):
@@ -21,4 +23,7 @@ class PlainTextStyle(QProxyStyle):
         """Make a label plain; called by Qt for each widget, for the application and for palettes."""
         if isinstance(what, QLabel):
             what.setTextFormat(Qt.TextFormat.PlainText)
+        elif isinstance(what, QLineEdit) and isinstance(what.parent(), QAbstractSpinBox):
+            # The style sheet's padding of these has no effect.
+            what.setTextMargins(_SPIN_MARGIN, 0, 0, 0)
         super().polish(what)

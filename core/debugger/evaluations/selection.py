@@ -6,6 +6,7 @@ folder ``suites`` of the user's configuration, which goes before.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import Field
@@ -33,6 +34,15 @@ def suites_in(config: Path) -> dict[str, Path]:
     """Return the files of suites by their names; those of the configuration go before."""
     folders = (SUITES, config / "suites")
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
+def readable_suites(config: Path) -> dict[str, Suite]:
+    """Return the suites by their names, without those whose file cannot be read: choosing one says why."""
+    found = {}
+    for name, path in suites_in(config).items():
+        with suppress(DataError):
+            found[name] = UserFile.read(path).validated(Suite)
+    return found
 
 
 def selected(words: Iterable[str], tasks: Sequence[Task], config: Path) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
@@ -19,12 +20,14 @@ from core.debugger.evaluations.failures import deciding_step
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
 from core.debugger.evaluations.request import plan_of, plan_of_failures
+from core.debugger.evaluations.selection import readable_suites
 from core.debugger.evaluations.views import (
     ChosenEvaluation,
     EvaluationItem,
     EvaluationsView,
     OpenedRun,
     RequestPreview,
+    SuiteItem,
 )
 from core.debugger.experiments.job import JobProcess, shared_flags
 from core.debugger.service import Service
@@ -71,6 +74,7 @@ class EvaluationsService(Service[EvaluationsView]):
     async def watch(self) -> None:
         """Look at the database again and again, until `unwatch`."""
         if self._watching is None:
+            self.show(suites=await asyncio.to_thread(_suites, self.services.config))
             self._watching = asyncio.ensure_future(self._watch())
 
     @command
@@ -299,6 +303,10 @@ class EvaluationsService(Service[EvaluationsView]):
             process.cancel()
         if self._jobs:
             await asyncio.wait(self._jobs)
+
+
+def _suites(config: Path) -> tuple[SuiteItem, ...]:
+    return tuple(SuiteItem(name=name, title=one.title) for name, one in readable_suites(config).items())
 
 
 def _read_all(store: TraceStore) -> tuple[tuple[EvaluationRow, ...], tuple[Tally, ...], frozenset[int]]:

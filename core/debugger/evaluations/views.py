@@ -40,6 +40,13 @@ class ChosenEvaluation(Record):
     matrix: Matrix
 
 
+class SuiteItem(Record):
+    """A named selection of tasks."""
+
+    name: str
+    title: str
+
+
 class EvaluationsView(Record):
     """All evaluations of the database, and the one that is looked at."""
 
@@ -47,6 +54,8 @@ class EvaluationsView(Record):
     """Whether they were read."""
     items: tuple[EvaluationItem, ...] = ()
     """The newest first."""
+    suites: tuple[SuiteItem, ...] = ()
+    """Those that can be chosen from."""
     number: int | None = None
     """The evaluation that is looked at."""
     chosen: ChosenEvaluation | None = None

@@ -2,7 +2,7 @@
 
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
-from core.debugger.evaluations.views import ChosenEvaluation, EvaluationItem, EvaluationsView
+from core.debugger.evaluations.views import ChosenEvaluation, EvaluationItem, EvaluationsView, SuiteItem
 from core.trace.records import EvaluatedRun
 
 PLAIN = Variant(preset="plain", llm="rules")
@@ -22,6 +22,9 @@ _NAMES = (
     "click-tab",
     "search-engine",
 )
+
+
+SUITES = (SuiteItem(name="airline", title="All scenarios"), SuiteItem(name="shop", title="All goals"))
 
 
 def tasks(count: int) -> tuple[str, ...]:
@@ -88,7 +91,7 @@ def view_of(
     """Return a view of one evaluation, with `others` below it in the list; `more` are fields of its item."""
     one = item(9, name, plan, tries, **more)
     chosen = ChosenEvaluation(number=9, name=name, plan=plan, matrix=matrix_of(plan, tries, before))
-    return EvaluationsView(ready=True, items=(one, *others), number=9, chosen=chosen)
+    return EvaluationsView(ready=True, items=(one, *others), suites=SUITES, number=9, chosen=chosen)
 
 
 TWO_PLAN = EvaluationPlan(variants=(PLAIN, LASER), tasks=tasks(14), seeds=tuple(range(10)))

@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
 
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
 from core.debugger.evaluations.views import EvaluationsView, OpenedRun, RequestPreview
@@ -160,6 +161,18 @@ def test_a_new_one_is_asked_with_a_live_preview_and_remembered(window, controlle
     dialog.begin_button.click()
     assert service.asked[-1] == ("begin", request)
     assert window.remembered.evaluation == request
+
+
+def test_a_suite_is_added_to_the_tasks_from_the_menu(controller, shown, qtbot):
+    shown.new_button.click()
+    dialog = controller.asking
+    dialog.tasks.setText("miniwob/click-*")
+    dialog.suites.click()
+    (menu,) = dialog.findChildren(QMenu)
+    assert [one.text() for one in menu.actions()] == ["airline: All scenarios", "shop: All goals"]
+    menu.actions()[1].trigger()
+    assert dialog.tasks.text() == "miniwob/click-*, suite:shop"
+    menu.close()
 
 
 def test_failures_are_done_again_and_what_was_interrupted_is_resumed(controller, shown, service, qtbot):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.debugger.evaluations.records import EvaluationPlan, Variant, variants_of, words_of
-from core.debugger.evaluations.selection import selected, suites_in
+from core.debugger.evaluations.selection import readable_suites, selected, suites_in
 from core.environments.registry import Environments
 from core.schema.errors import DataError, UsageError
 
@@ -73,6 +73,7 @@ def test_a_suite_of_ones_own_goes_before_and_its_mistakes_have_file_and_line(tmp
     with pytest.raises(DataError, match=r"shop\.toml, line 1: There is no task miniwob/klick"):
         chosen("suite:shop", config=tmp_path)
     own.write_text('task = ["miniwob/click-link"]\n')
+    assert set(readable_suites(tmp_path)) == {"airline", "miniwob-step", "miniwob-synapse"}
     with pytest.raises(DataError, match=r'line 1: there is no key "task"; did you mean tasks\?'):
         chosen("suite:shop", config=tmp_path)
 

@@ -1,0 +1,59 @@
+"""Episodes of BrowserGym with a policy that clicks anything, one after the other; needs nothing of Backstep.
+
+    python tests/benchmarks/gym_episodes.py MINIWOB_URL SECONDS STEPS TASK:SEED… [--chromium PATH]
+
+Runs in an environment of its own, since BrowserGym pins another Playwright. The
+policy answers after SECONDS; an episode has at most STEPS steps. BrowserGym's
+wait before an observation is zero. Prints a line of JSON for each episode: when
+it began and ended, in seconds since the epoch, and how many steps it had.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+
+from gym_steps import use_chromium
+
+
+def episode(task: str, seed: int, seconds: float, steps: int) -> dict[str, float]:
+    """Play one episode in an environment of its own and say what it took."""
+    import gymnasium
+
+    began = time.time()
+    environment = gymnasium.make(f"browsergym/miniwob.{task}", headless=True, pre_observation_delay=0.0)
+    seen, _ = environment.reset(seed=seed)
+    draw = random.Random(f"{task} {seed}")
+    done = 0
+    ended = False
+    while done < steps and not ended:
+        time.sleep(seconds)
+        elements = seen["extra_element_properties"]
+        targets = [name for name, one in elements.items() if one.get("clickable")] or list(elements)
+        seen, _, terminated, truncated, _ = environment.step(f"click({draw.choice(targets)!r})")
+        ended = terminated or truncated
+        done += 1
+    environment.close()
+    return {"began": began, "ended": time.time(), "steps": done}
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    chromium = ""
+    if "--chromium" in words:
+        at = words.index("--chromium")
+        chromium = words[at + 1]
+        del words[at : at + 2]
+    os.environ["MINIWOB_URL"] = words[0]
+    import browsergym.miniwob  # noqa: F401 (registers the tasks)
+
+    if chromium:
+        use_chromium(chromium)
+    for word in words[3:]:
+        task, _, seed = word.partition(":")
+        print(json.dumps(episode(task, int(seed), float(words[1]), int(words[2]))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ from core.cli.options import (
     BaseUrl,
     Browser,
     Database,
+    KeptPictures,
     MaxSteps,
     OnGate,
     TaskFiles,
@@ -113,6 +114,7 @@ def add_evaluation_command(app: typer.Typer) -> None:
         browser: Browser = None,
         db: Database = None,
         on_gate: OnGate = None,
+        pictures: KeptPictures = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
@@ -124,7 +126,12 @@ def add_evaluation_command(app: typer.Typer) -> None:
         from core.debugger.evaluations.request import read_request
 
         settings = settings_with(
-            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+            base_url=base_url,
+            db=db,
+            browser=browser,
+            max_steps=max_steps,
+            on_gate=on_gate,
+            pictures=pictures,
         )
         output = ReportOutput(as_json=as_json, csv=csv, html=html, name_failures=name_failures or "")
         if report:

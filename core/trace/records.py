@@ -158,6 +158,15 @@ class AttemptRow(Record):
     """Why it could not begin."""
 
 
+def is_failure(success: bool | None, outcome: RunOutcome | None) -> bool:
+    """Return whether a run that is over was no success.
+
+    One that nobody could judge is a failure where it did not end by itself;
+    the outcome of a run that could not begin is None.
+    """
+    return not success if success is not None else outcome != "done"
+
+
 class EvaluatedRun(Record):
     """One try of an evaluation, with all that is counted of its run."""
 
@@ -192,6 +201,14 @@ class EvaluatedRun(Record):
     """Those of them that were judged right after they were done."""
     gone_back: dict[Grade, int] = {}
     """How often it went back, by how well the page was brought back."""
+
+    @property
+    def case(self) -> Case:
+        return Case(variant=self.variant, task=self.task, seed=self.seed, time=self.time)
+
+    @property
+    def is_failure(self) -> bool:
+        return is_failure(self.success, self.outcome)
 
     @property
     def seconds_beside_llm(self) -> float:

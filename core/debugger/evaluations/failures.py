@@ -71,7 +71,7 @@ class FailureGroup(Record):
 def failures_of(store: TraceStore, runs: Sequence[EvaluatedRun]) -> tuple[FailureGroup, ...]:
     """Group the runs that were no success, the largest group first; those that a person touched are left out."""
     own = [one for one in runs if not one.touched]
-    failed = [one for one in own if _is_failure(one)]
+    failed = [one for one in own if one.is_failure]
     successes = _successes(own, failed)
     steps = ways(store, [one.run for one in (*failed, *successes) if one.run is not None])
     policies = last_policies(store, [one.run for one in failed if one.run is not None])
@@ -108,11 +108,6 @@ def deciding_step(store: TraceStore, row: RunRow) -> int:
     steps = ways(store, {row.run, *(one.run for one in successes)})
     parting = partings(steps, [Walked(row.run, row.task, row.seed)], successes).get(row.run)
     return parting.step if parting is not None else 0
-
-
-def _is_failure(run: EvaluatedRun) -> bool:
-    """Return whether it was no success; a run that ended by itself and that nobody could judge is none."""
-    return not run.success if run.success is not None else run.outcome != "done"
 
 
 def _successes(own: Iterable[EvaluatedRun], failed: Iterable[EvaluatedRun]) -> list[EvaluatedRun]:

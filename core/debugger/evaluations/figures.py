@@ -22,6 +22,8 @@ class Share(Record):
     judged: int = 0
     """Those that somebody could judge; the others count neither way."""
     successes: int = 0
+    failures: int = 0
+    """Cases that were no success, the failed ones among them."""
     low: float = 0.0
     high: float = 1.0
     """The 95 % interval of the share of successes."""
@@ -75,6 +77,7 @@ class Share(Record):
             cases=len(rows),
             judged=len(judged),
             successes=successes,
+            failures=sum(one.is_failure for one in own),
             low=low,
             high=high,
             reward=fmean(rewards) if rewards else None,

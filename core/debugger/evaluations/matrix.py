@@ -65,7 +65,7 @@ class MatrixRow(Record):
 
     @property
     def failures(self) -> int:
-        return sum(one.judged - one.successes + one.failed for one in self.cells)
+        return sum(one.failures for one in self.cells)
 
 
 class Matrix(Record):

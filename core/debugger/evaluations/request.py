@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.debugger.evaluations.engine import planned, results
+from core.debugger.evaluations.engine import planned
+from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant, variants_of
 from core.debugger.evaluations.selection import selected
 from core.debugger.experiments.evaluation_records import read_seeds
@@ -13,7 +14,7 @@ from core.schema.errors import UsageError
 from core.schema.task import Task
 from core.settings.settings import Settings
 from core.settings.user_file import UserFile, problem
-from core.trace.records import AttemptRow
+from core.trace.evaluated import evaluated_runs
 from core.trace.store import TraceStore
 
 
@@ -58,7 +59,7 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     if row is None:
         raise UsageError(f"There is no evaluation {name} whose failures could be done again.")
     plan = planned(row)
-    failed = [case for case, one in results(store.attempts(row.number)).items() if has_failed(one)]
+    failed = [one.case for one in done_of(evaluated_runs(store, row.number)) if one.is_failure]
     if not failed:
         raise UsageError(f"Nothing has failed in the evaluation {name} so far.")
     variants: tuple[Variant, ...] = ()
@@ -67,8 +68,3 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
         llms = request.llm or tuple(one.llm for one in plan.variants)
         variants = variants_of(presets, llms, request.exemplars)
     return plan.again(name, failed, variants)
-
-
-def has_failed(row: AttemptRow) -> bool:
-    """Return whether a case that is done came to no success; what nobody could judge has not failed."""
-    return row.run is None or row.run.outcome == "error" or row.run.verdict.success is False

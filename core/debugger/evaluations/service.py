@@ -35,7 +35,7 @@ from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.signal import Signal
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import Tally, all_evaluations, mean_costs, tallies
-from core.trace.records import EvaluatedRun, EvaluationRow
+from core.trace.records import EvaluatedRun, EvaluationRow, is_failure
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class EvaluationsService(Service[EvaluationsView]):
             done=whole,
             judged=sum(one.count for one in own if one.success is not None),
             successes=sum(one.count for one in own if one.success),
-            failed=sum(one.count for one in done if one.success is False or one.outcome in (None, "error")),
+            failed=sum(one.count for one in done if is_failure(one.success, one.outcome)),
             state="under way" if at_work else "finished" if whole >= plan.total else "interrupted",
             mine=row.name in self._processes,
             failures_of=plan.failures_of,

@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 import pytest
 
 from core.debugger.evaluations.failures import deciding_step
-from core.debugger.evaluations.records import EvaluationPlan, Variant
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant
 from core.debugger.evaluations.report import report_of, with_failures
 from core.debugger.evaluations.report_csv import csv_of
 from core.debugger.evaluations.report_html import html_of
+from core.debugger.evaluations.request import plan_of_failures
 from core.schema.action import Click, RoleTarget
 from core.schema.restore import Comparison, Restored
 from core.schema.step import Acted, Aligned, Reviewed
@@ -94,6 +95,20 @@ def test_remedies_and_going_back_are_counted_by_what_came_of_them(store):
     (variant,) = made.report.variants
     assert (variant.remedies, variant.remedies_right, variant.remedies_in_successes) == (3, 1, 2)
     assert variant.gone_back == {"exact": 2, "lost": 1}
+
+
+def test_what_nobody_could_judge_is_a_failure_where_it_did_not_end_by_itself(store):
+    made = Written(store, "own/a", "own/b")
+    made.run("own/a", 0, "Save", success=None)
+    run = made.run("own/b", 0, "Save", success=None, outcome="budget")
+    report = made.report
+    assert [(one.task, one.failures, one.judged) for one in report.tasks] == [
+        ("own/a", 0, 0),
+        ("own/b", 1, 0),
+    ]
+    assert [one.run for group in report.failures for one in group.runs] == [run]
+    again = plan_of_failures(EvalRequest(failures_of="mine"), store)
+    assert [case for _, case in again.cases()] == [made.case("own/b", 0)]
 
 
 def test_a_new_trial_counts_as_a_revised_plan(store):

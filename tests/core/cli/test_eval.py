@@ -7,11 +7,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from core.debugger.evaluations.engine import planned
+from core.schema.step import Observed, record_of
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on
 from tests.llm_server import Reply
@@ -52,19 +54,29 @@ def ended(cli):
 
 
 @pytest.mark.browser
-def test_eight_runs_four_at_once_come_to_the_same_as_one_after_the_other(inside):
+def test_eight_runs_four_at_once_come_to_the_same_as_one_after_the_other(cli, inside):
     tasks = "miniwob/click-link,miniwob/enter-text"
     found = []
-    for name, count in (("one", 1), ("four", 4)):
-        done = inside(
-            *words("--seeds", "0-3", "--concurrency", count, "--name", name, llm="rules", tasks=tasks)
-        )
+    for name, count, kept in (("one", 1, "all"), ("four", 4, "failures")):
+        flags = ("--seeds", "0-3", "--concurrency", count, "--name", name, "--pictures", kept)
+        done = inside(*words(*flags, llm="rules", tasks=tasks))
         assert done.code == 0, done.err
         taken = {"seconds": 0.0, "seconds_in_llm": 0.0, "seconds_beside_llm": 0.0, "cost": None}
         found.append([{**one, **taken} for one in (*done.json["variants"], *done.json["tasks"])])
         assert done.json["done"] == done.json["total"] == 8
     assert found[0] == found[1]
     assert found[0][0]["cases"] == 8
+    with closing(TraceStore.open(cli.db, read_only=True)) as store:
+        of = {name: store.attempts(store.evaluation(name).number) for name in ("one", "four")}
+        pictures = {
+            name: {
+                bool(record_of(Observed, store.step(one.run.run, 1).records).screenshot)
+                for one in rows
+                if one.run.verdict.success
+            }
+            for name, rows in of.items()
+        }
+    assert pictures == {"one": {True}, "four": {False}}
 
 
 @pytest.mark.browser

@@ -13,9 +13,9 @@ from core.cli.surroundings import WithEmbedded, in_browser, in_loop
 from core.debugger.ask_again.repeat import attribute_step, kept_attributions
 from core.debugger.ask_again.views import Attribution
 from core.debugger.exemplars.scripted import world_for
-from core.debugger.experiments.evaluation import rows_of
-from core.debugger.experiments.evaluation_records import ReplayReport, sums_of
 from core.debugger.experiments.replay import replay
+from core.debugger.experiments.worth import rows_of
+from core.debugger.experiments.worth_records import ReplayReport, sums_of
 from core.debugger.services import user_llms
 from core.environments.registry import Environments
 from core.memory.library.records import Entry, Filter, Provenance

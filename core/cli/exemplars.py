@@ -325,13 +325,13 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         as_lines: AsLines = False,
     ) -> None:
         """Find what an exemplar is worth: tasks at the same seeds with it and without, and which runs flip."""
-        from core.cli.measurement import evaluate_exemplars, read_subject
-        from core.debugger.experiments.evaluation_records import EvaluationRequest, read_seeds
+        from core.cli.measurement import measure_exemplars, read_subject
+        from core.debugger.experiments.worth_records import WorthRequest, read_seeds
 
         settings = settings_with(
             base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
         )
-        request = EvaluationRequest(
+        request = WorthRequest(
             subject=read_subject(name, is_family=of_family, change=change),
             tasks=tuple(task or ()),
             seeds=read_seeds(seeds),
@@ -341,7 +341,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             most_calls=max_calls,
             most_cost=max_cost,
         )
-        evaluate_exemplars(
+        measure_exemplars(
             request,
             settings,
             environments_of(settings, tasks_file, webarena),

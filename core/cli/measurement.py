@@ -17,16 +17,16 @@ from core.cli.output import LineTeller, put, put_json, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_browser, open_unattended, services_in
 from core.debugger.experiments.bisect import Bisection, BisectRequest, PrefixResult, bisect, chosen_steps
-from core.debugger.experiments.evaluation import (
-    evaluate,
+from core.debugger.experiments.measurement import Measurement, success_word
+from core.debugger.experiments.worth import (
     library_key,
+    measure,
     members_of,
     sources_of,
     tasks_of,
     used_in,
 )
-from core.debugger.experiments.evaluation_records import Evaluation, EvaluationRequest, Pair, Subject
-from core.debugger.experiments.measurement import Measurement, success_word
+from core.debugger.experiments.worth_records import Pair, Subject, Worth, WorthRequest
 from core.debugger.headless import RunReport, check_again, fork_headless, run_headless
 from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
@@ -145,21 +145,21 @@ def read_subject(name: str, *, is_family: bool, change: str) -> Subject:
         ) from error
 
 
-def evaluate_exemplars(
-    request: EvaluationRequest,
+def measure_exemplars(
+    request: WorthRequest,
     settings: Settings,
     environments: Environments,
     with_embedded: WithEmbedded,
     *,
     as_json: bool,
     as_lines: bool,
-) -> Evaluation:
+) -> Worth:
     """Run the tasks with and without and print what came of it; raises BackstepError where it cannot begin."""
     name = request.llm or settings.llm
     llms = open_unattended(settings, name)
     memory = memory_of(settings)
 
-    def work(services: Services, evaluation: Evaluation) -> AsyncIterator[Evaluation]:
+    def work(services: Services, worth: Worth) -> AsyncIterator[Worth]:
         made: dict[str, list[int]] = defaultdict(list)
 
         async def play(task: str, seed: int, changes: Changes) -> RunReport:
@@ -169,7 +169,7 @@ def evaluate_exemplars(
                 services,
                 found,
                 seed,
-                preset=evaluation.preset,
+                preset=worth.preset,
                 llm=llms.routed(name),
                 budget=Budget(settings.max_steps, settings.max_llm_calls),
                 on_gate=settings.on_gate,
@@ -180,19 +180,19 @@ def evaluate_exemplars(
             return report
 
         def was_used(run: int) -> bool:
-            return used_in(services.store, run, evaluation.subject)
+            return used_in(services.store, run, worth.subject)
 
-        say(f"{evaluation.subject.words}: {evaluation.total} pairs, preset {evaluation.preset}, LLM {name}")
-        return _saying(evaluate(evaluation, play, was_used))
+        say(f"{worth.subject.words}: {worth.total} pairs, preset {worth.preset}, LLM {name}")
+        return _saying(measure(worth, play, was_used))
 
-    def save(_services: Services, one: Evaluation) -> int:
+    def save(_services: Services, one: Worth) -> int:
         key, content = library_key(one.subject), one.model_dump_json()
         return memory.library().save_proof("worth", key, one.when, content, number=one.number or None)
 
     try:
         sources = sources_of(members_of(memory, request.subject))
         tasks = tasks_of(request.tasks, environments.tasks(), sources)
-        began = Evaluation(
+        began = Worth(
             subject=request.subject,
             tasks=tasks,
             unseeded=tuple(one.id for one in environments.tasks() if one.id in tasks and not one.seeded),
@@ -214,13 +214,13 @@ def evaluate_exemplars(
     if as_json:
         put_json({**found.model_dump(), "worth": found.summary.model_dump(), "sentence": found.sentence})
     elif not as_lines:
-        _print_evaluation(found)
+        _print_worth(found)
     return found
 
 
-async def _saying(evaluations: AsyncIterator[Evaluation]) -> AsyncIterator[Evaluation]:
+async def _saying(worths: AsyncIterator[Worth]) -> AsyncIterator[Worth]:
     """Yield them, and say of each what its last pair came to."""
-    async for one in evaluations:
+    async for one in worths:
         pair = one.pairs[-1]
         say(
             f"{pair.task}, seed {pair.seed}: with {success_word(pair.with_it.success)}, "
@@ -240,7 +240,7 @@ def _preset(name: str, settings: Settings) -> str:
     return "synapse"
 
 
-def _print_evaluation(found: Evaluation) -> None:
+def _print_worth(found: Worth) -> None:
     put_table(("task", "seed", "with", "without", "used", "flip", "runs"), [_row(one) for one in found.pairs])
     for error in sorted({error for one in found.pairs for error in one.errors}):
         say(error)

@@ -69,7 +69,7 @@ class ExemplarsController(FeatureController):
         shown.edit_requested.connect(self.editor.open)
         shown.copy_requested.connect(self.editor.open_copy)
         shown.new_requested.connect(self.editor.open_new)
-        shown.worth_requested.connect(self.window.evaluation_requested)
+        shown.worth_requested.connect(self.window.worth_requested)
         shown.replay_requested.connect(self.window.replay_requested)
         shown.watched.connect(lambda _on: self._update_pages())
         shown.tabs.currentChanged.connect(lambda _at: self._update_pages())

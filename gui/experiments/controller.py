@@ -1,4 +1,4 @@
-"""Experiments: Bisect in a window of its own, and the pages of the library that evaluate and replay exemplars."""
+"""Experiments: Bisect in a window of its own, and the pages of the library that measure and replay exemplars."""
 
 from typing import TYPE_CHECKING
 
@@ -6,8 +6,8 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.experiments.bisect import BisectRequest
-from core.debugger.experiments.evaluation_records import EvaluationRequest, Subject
-from core.debugger.experiments.views import BisectView, EvaluationView
+from core.debugger.experiments.views import BisectView, WorthView
+from core.debugger.experiments.worth_records import Subject, WorthRequest
 from core.debugger.snapshots import Catalogue
 from gui.shell.feature import FeatureController, present
 from gui.shell.main_window import MainWindow
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from core.debugger.experiments.service import Experiments
     from gui.exemplars.library.library_window import LibraryWindow
     from gui.experiments.bisect import BisectWindow
-    from gui.experiments.evaluation import EvaluationPage
     from gui.experiments.replays import AttributionPage, ReplayPage
+    from gui.experiments.worth import WorthPage
 
 
 class ExperimentsController(FeatureController):
@@ -29,20 +29,20 @@ class ExperimentsController(FeatureController):
         self._catalogue = Catalogue()
         self._run = 0
         self._chose_again = False
-        """Whether the evaluation's form has the choices of the last time."""
+        """Whether the form of Worth has the choices of the last time."""
         self._library: LibraryWindow | None = None
         self.bisect_window: BisectWindow | None = None
         """Once it was opened."""
-        self.evaluation: EvaluationPage | None = None
+        self.worth: WorthPage | None = None
         self.replay: ReplayPage | None = None
         self.attribution: AttributionPage | None = None
         """The pages, once the library was opened."""
         self.follow(service.bisect.changed, self._show_bisect)
-        self.follow(service.evaluation.changed, self._show_evaluation)
+        self.follow(service.worth.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
         window.runs.bisect_requested.connect(self.open_bisect)
         window.library_made.connect(self._add_pages)
-        window.evaluation_requested.connect(self._on_evaluation_requested)
+        window.worth_requested.connect(self._on_worth_requested)
         window.replay_requested.connect(self._on_replay_requested)
 
     @Slot(int)
@@ -70,27 +70,27 @@ class ExperimentsController(FeatureController):
     @Slot(object)
     def _add_pages(self, library: "LibraryWindow") -> None:
         """Add the pages to the library, which is made when it is first opened; they are loaded only now."""
-        from gui.experiments.evaluation import EvaluationPage
         from gui.experiments.replays import AttributionPage, ReplayPage
+        from gui.experiments.worth import WorthPage
 
-        window, service, self._library = self.window, self._service.evaluation, library
-        self.evaluation = EvaluationPage(window.theme, library)
+        window, service, self._library = self.window, self._service.worth, library
+        self.worth = WorthPage(window.theme, library)
         self.replay = ReplayPage(window.theme, library)
         self.attribution = AttributionPage(window.theme, library)
-        for name, page in (("Worth", self.evaluation), ("Replay", self.replay), ("Credit", self.attribution)):
+        for name, page in (("Worth", self.worth), ("Replay", self.replay), ("Credit", self.attribution)):
             library.add_page(name, page)
-        self.evaluation.start_requested.connect(self._on_evaluate)
-        self.evaluation.form.subject_chosen.connect(service.open)
-        self.evaluation.export_requested.connect(service.export)
-        self.evaluation.run_opened.connect(window.show_run)
-        self.evaluation.compare_requested.connect(window.compare_requested)
+        self.worth.start_requested.connect(self._on_start)
+        self.worth.form.subject_chosen.connect(service.open)
+        self.worth.export_requested.connect(service.export)
+        self.worth.run_opened.connect(window.show_run)
+        self.worth.compare_requested.connect(window.compare_requested)
         self.replay.replay_requested.connect(service.replay)
-        for page in (self.evaluation, self.replay):
+        for page in (self.worth, self.replay):
             page.cancel_requested.connect(service.cancel)
         for page in (self.replay, self.attribution):
             page.exemplar_opened.connect(window.exemplar_requested)
         self._show_catalogue(self._catalogue)
-        service.open(self.evaluation.form.subject)
+        service.open(self.worth.form.subject)
 
     # What is asked
 
@@ -98,19 +98,19 @@ class ExperimentsController(FeatureController):
         self.window.remembered.bisect = request
         self._service.bisect.bisect(request)
 
-    def _on_evaluate(self, request: EvaluationRequest) -> None:
+    def _on_start(self, request: WorthRequest) -> None:
         self.window.remembered.worth = request
-        self._service.evaluation.evaluate(request)
+        self._service.worth.measure(request)
 
     @Slot(str)
-    def _on_evaluation_requested(self, id: str) -> None:
-        self._service.evaluation.open(Subject(name=id))
-        self._show_page(self.evaluation)
+    def _on_worth_requested(self, id: str) -> None:
+        self._service.worth.open(Subject(name=id))
+        self._show_page(self.worth)
 
     @Slot(object)
     def _on_replay_requested(self, ids: tuple[str, ...]) -> None:
         if ids:
-            self._service.evaluation.replay(ids)
+            self._service.worth.replay(ids)
             self._show_page(self.replay)
 
     def _show_page(self, page: QWidget | None) -> None:
@@ -124,12 +124,12 @@ class ExperimentsController(FeatureController):
         self._catalogue = catalogue
         if self.bisect_window is not None:
             self.bisect_window.show_catalogue(catalogue)
-        if self.evaluation is not None:
-            self.evaluation.show_catalogue(catalogue)
+        if self.worth is not None:
+            self.worth.show_catalogue(catalogue)
             last = self.window.remembered.worth
             if last is not None and catalogue.presets and not self._chose_again:
                 self._chose_again = True
-                self.evaluation.form.choose_again(last)
+                self.worth.form.choose_again(last)
 
     @Slot(object)
     def _show_bisect(self, view: BisectView) -> None:
@@ -137,8 +137,8 @@ class ExperimentsController(FeatureController):
             self.bisect_window.show_view(view)
 
     @Slot(object)
-    def _show_evaluation(self, view: EvaluationView) -> None:
-        for page in (self.evaluation, self.replay, self.attribution):
+    def _show_view(self, view: WorthView) -> None:
+        for page in (self.worth, self.replay, self.attribution):
             if page is not None:
                 page.show_view(view)
 

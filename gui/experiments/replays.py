@@ -6,8 +6,8 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.experiments.evaluation_records import AttributionSum
-from core.debugger.experiments.views import EvaluationView, ReplayRow
+from core.debugger.experiments.views import ReplayRow, WorthView
+from core.debugger.experiments.worth_records import AttributionSum
 from gui.experiments.page import JobFoot
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
@@ -47,7 +47,7 @@ _CREDIT_COLUMNS = (
 
 
 class ReplayPage(QWidget):
-    """Shows `EvaluationView`; asks for things only by emitting."""
+    """Shows `WorthView`; asks for things only by emitting."""
 
     replay_requested = Signal(tuple)
     """Ids; nothing for all."""
@@ -56,7 +56,7 @@ class ReplayPage(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._view = EvaluationView()
+        self._view = WorthView()
         self.table = PlainTable(theme, "Replayed exemplars", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_opened.emit(str(key)))
         self.table.current.connect(lambda _key: self._refresh())
@@ -73,10 +73,10 @@ class ReplayPage(QWidget):
         buttons = (self.cancel_button, self.one_button, self.failed_button, self.all_button)
         self.foot = JobFoot(self, "Exemplars replayed", *buttons)
         self.foot.put_below(self, self.or_words)
-        self.show_view(EvaluationView())
+        self.show_view(WorthView())
 
     @Slot(object)
-    def show_view(self, view: EvaluationView) -> None:
+    def show_view(self, view: WorthView) -> None:
         """Replace what is on screen; what goes on stands above what is known from before."""
         self._view = view
         fresh = {one.id: ReplayRow(found=one) for one in (view.replay.results if view.replay else ())}
@@ -135,7 +135,7 @@ def _line(row: ReplayRow) -> TableLine:
 
 
 class AttributionPage(QWidget):
-    """Shows the attributions of `EvaluationView`."""
+    """Shows the attributions of `WorthView`."""
 
     exemplar_opened = Signal(str)
 
@@ -150,10 +150,10 @@ class AttributionPage(QWidget):
         on_panel(inside)
         self.or_words = OrWords(inside, self)
         in_column(self, self.or_words)
-        self.show_view(EvaluationView())
+        self.show_view(WorthView())
 
     @Slot(object)
-    def show_view(self, view: EvaluationView) -> None:
+    def show_view(self, view: WorthView) -> None:
         self.or_words.say("" if view.attributions else _NO_CREDIT)
         self.table.show_lines([_credit_line(one) for one in view.attributions])
 

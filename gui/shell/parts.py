@@ -48,7 +48,7 @@ class WindowParts(QMainWindow):
     """Two runs, to be shown beside each other."""
     exemplar_requested = Signal(str)
     """The id of an exemplar, to be shown in the library."""
-    evaluation_requested = Signal(str)
+    worth_requested = Signal(str)
     """The id of an exemplar whose effect is to be evaluated."""
     replay_requested = Signal(object)
     """A tuple of ids of exemplars, to be replayed on their tasks."""

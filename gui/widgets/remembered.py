@@ -11,7 +11,7 @@ from core.debugger.evaluations.records import EvalRequest
 from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
 from core.debugger.exemplars.library.views import Query
 from core.debugger.experiments.bisect import BisectRequest
-from core.debugger.experiments.evaluation_records import EvaluationRequest
+from core.debugger.experiments.worth_records import WorthRequest
 from core.schema.changes import Changes
 from core.schema.record import Record
 
@@ -75,9 +75,7 @@ class Remembered:
     """The agent that was attached last."""
     bisect = _Kept[BisectRequest | None]("last/bisect", None, BisectRequest.model_validate_json, _to_json)
     """What was asked of the last bisection."""
-    worth = _Kept[EvaluationRequest | None](
-        "last/worth", None, EvaluationRequest.model_validate_json, _to_json
-    )
+    worth = _Kept[WorthRequest | None]("last/worth", None, WorthRequest.model_validate_json, _to_json)
     """What was asked of the last evaluation of exemplars."""
     evaluation = _Kept("last/evaluation", EvalRequest(), EvalRequest.model_validate_json, _to_json)
     """What was asked of the last evaluation."""

@@ -9,7 +9,7 @@ from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant, variants_of
 from core.debugger.evaluations.selection import selected
-from core.debugger.experiments.evaluation_records import read_seeds
+from core.debugger.experiments.worth_records import read_seeds
 from core.schema.errors import UsageError
 from core.schema.task import Task
 from core.settings.settings import Settings

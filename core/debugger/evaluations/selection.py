@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from core.debugger.experiments.evaluation import fitting
+from core.debugger.experiments.worth import fitting
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
 from core.schema.task import Task

@@ -1,4 +1,4 @@
-"""What bisections and evaluations have in common: runs that are made several times, judged and counted."""
+"""What bisections and experiments with exemplars have in common: runs made several times, judged and counted."""
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence

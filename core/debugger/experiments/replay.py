@@ -7,8 +7,8 @@ from typing import Any
 from core.agent.general_space import label_of
 from core.agent.world import World
 from core.debugger.exemplars.scripted import Look, Script, perform
-from core.debugger.experiments.evaluation import sources_of
-from core.debugger.experiments.evaluation_records import ReplayResult
+from core.debugger.experiments.worth import sources_of
+from core.debugger.experiments.worth_records import ReplayResult
 from core.debugger.headless import ALLOW
 from core.environments.registry import Environments
 from core.memory.library.records import Provenance

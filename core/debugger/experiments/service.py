@@ -8,18 +8,18 @@ from pydantic import ValidationError
 from core.debugger.ask_again.repeat import kept_attributions
 from core.debugger.commands import command
 from core.debugger.experiments.bisect import Bisection, BisectRequest, chosen_steps
-from core.debugger.experiments.evaluation import library_key, members_of, sources_of, tasks_of
-from core.debugger.experiments.evaluation_records import (
-    Evaluation,
-    EvaluationRequest,
+from core.debugger.experiments.job import ExperimentService
+from core.debugger.experiments.measurement import JobReport
+from core.debugger.experiments.views import BisectView, ReplayRow, WorthView
+from core.debugger.experiments.worth import library_key, members_of, sources_of, tasks_of
+from core.debugger.experiments.worth_records import (
     ReplayReport,
     ReplayResult,
     Subject,
+    Worth,
+    WorthRequest,
     sums_of,
 )
-from core.debugger.experiments.job import ExperimentService
-from core.debugger.experiments.measurement import JobReport
-from core.debugger.experiments.views import BisectView, EvaluationView, ReplayRow
 from core.debugger.services import check_preset
 from core.memory.library.store import Library
 from core.schema.errors import UsageError
@@ -39,7 +39,7 @@ class Experiments:
 
     def __init__(self, session: "Session") -> None:
         self.bisect = BisectService(session)
-        self.evaluation = EvaluationService(session)
+        self.worth = WorthService(session)
 
 
 class BisectService(ExperimentService[BisectView]):
@@ -107,10 +107,10 @@ def _read(store: TraceStore, run: int) -> dict[str, Any]:
     }
 
 
-class EvaluationService(ExperimentService[EvaluationView]):
-    """Shows what is known of exemplars; evaluates and replays them."""
+class WorthService(ExperimentService[WorthView]):
+    """Shows what is known of exemplars; measures and replays them."""
 
-    view = EvaluationView()
+    view = WorthView()
 
     @command
     async def open(self, subject: Subject | None) -> None:
@@ -120,8 +120,8 @@ class EvaluationService(ExperimentService[EvaluationView]):
         await self.reread()
 
     @command
-    async def evaluate(self, request: EvaluationRequest) -> None:
-        """Begin an evaluation in the background."""
+    async def measure(self, request: WorthRequest) -> None:
+        """Begin an experiment in the background."""
         self._check(request)
         subject = request.subject
         on_gate = request.on_gate or self.services.settings.on_gate
@@ -134,7 +134,7 @@ class EvaluationService(ExperimentService[EvaluationView]):
             flags += ["--task", task]
         flags += self.request_flags(request)
         arguments = [*self.command_line("exemplars", "worth"), *flags, "--", subject.name]
-        self.launch("The experiment", _TRYING, arguments, "under_way", Evaluation)
+        self.launch("The experiment", _TRYING, arguments, "under_way", Worth)
 
     @command
     async def replay(self, ids: tuple[str, ...]) -> None:
@@ -150,7 +150,7 @@ class EvaluationService(ExperimentService[EvaluationView]):
             return f"{job} was cancelled; what was found out is kept."
         return report.sentence if report is not None else ""
 
-    def _check(self, request: EvaluationRequest) -> None:
+    def _check(self, request: WorthRequest) -> None:
         """Raise BackstepError for what the job would only refuse."""
         services = self.services
         sources = sources_of(members_of(self.memory, request.subject))
@@ -167,7 +167,7 @@ class EvaluationService(ExperimentService[EvaluationView]):
             "ready": True,
             "families": tuple(sorted(library.counts().by.get("family", {}))),
             "tasks": tuple(one.id for one in services.environments.tasks()),
-            "kept": _evaluations(library, subject),
+            "kept": _kept(library, subject),
             "replays": _replays(library),
             "attributions": sums_of(kept_attributions(library)),
             "trace": str(services.store.path.absolute()),
@@ -184,11 +184,11 @@ class EvaluationService(ExperimentService[EvaluationView]):
         self.show(**changes)
 
 
-def _evaluations(library: Library, subject: Subject | None) -> tuple[Evaluation, ...]:
-    found: list[Evaluation] = []
+def _kept(library: Library, subject: Subject | None) -> tuple[Worth, ...]:
+    found: list[Worth] = []
     for number, content in library.proofs("worth", [] if subject is None else [library_key(subject)]):
         with contextlib.suppress(ValidationError):  # One that a later program has written.
-            found.append(Evaluation.model_validate_json(content).replace(number=number))
+            found.append(Worth.model_validate_json(content).replace(number=number))
     return tuple(found)
 
 

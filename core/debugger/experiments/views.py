@@ -4,14 +4,14 @@ from abc import abstractmethod
 from typing import Generic, TypeVar
 
 from core.debugger.experiments.bisect import Bisection
-from core.debugger.experiments.evaluation_records import (
+from core.debugger.experiments.measurement import JobReport, Measurement
+from core.debugger.experiments.worth_records import (
     AttributionSum,
-    Evaluation,
     ReplayReport,
     ReplayResult,
     Subject,
+    Worth,
 )
-from core.debugger.experiments.measurement import JobReport, Measurement
 from core.schema.record import Record
 
 M = TypeVar("M", bound=Measurement)
@@ -105,11 +105,11 @@ class ReplayRow(Record):
         return {False: 0, None: 1, True: 2}[self.found.success], self.found.id
 
 
-class EvaluationView(ExperimentView[Evaluation]):
+class WorthView(ExperimentView[Worth]):
     """What was found out about exemplars, and what goes on."""
 
     subject: Subject | None = None
-    """Whose evaluations are in view; None for the last of all."""
+    """Whose experiments are in view; None for the last of all."""
     recorded_at: tuple[tuple[str, int], ...] = ()
     """The tasks and seeds that the subject came from."""
     versions: tuple[int, ...] = ()
@@ -134,7 +134,7 @@ class EvaluationView(ExperimentView[Evaluation]):
         return self.under_way or self.replay
 
     @property
-    def going(self) -> Evaluation | None:
+    def going(self) -> Worth | None:
         one = self.under_way
         is_other = one is not None and self.subject is not None and one.subject.name != self.subject.name
         return None if is_other else one

@@ -79,7 +79,7 @@ def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
         ("open_copy", "a/1"),
         ("open_new",),
     ]
-    with qtbot.waitSignal(window.evaluation_requested) as asked:
+    with qtbot.waitSignal(window.worth_requested) as asked:
         shown.worth_requested.emit("a/1")
     assert asked.args == ["a/1"]
     with qtbot.waitSignal(window.replay_requested) as asked:

@@ -6,13 +6,13 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.debugger.experiments.bisect import BisectRequest
-from core.debugger.experiments.evaluation_records import Subject
+from core.debugger.experiments.worth_records import Subject
 from core.schema.signal import Signal
 from gui.exemplars.library.library_window import LibraryWindow
 from gui.experiments.controller import ExperimentsController, install
 from gui.shell.main_window import MainWindow
 from tests.gui.experiments import test_bisect as bisecting
-from tests.gui.experiments import test_evaluation_pages as evaluating
+from tests.gui.experiments import test_worth_pages as worth_pages
 
 
 class AskedService:
@@ -28,7 +28,7 @@ class AskedService:
 
 @pytest.fixture
 def services():
-    return SimpleNamespace(bisect=AskedService(), evaluation=AskedService())
+    return SimpleNamespace(bisect=AskedService(), worth=AskedService())
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_branch_of_a_bisection_opens_in_the_main_window(controller, session):
 def test_a_view_of_another_run_is_not_shown(controller, services, qtbot: QtBot):
     controller.open_bisect(12)
     services.bisect.changed.send(bisecting.VIEW.replace(run=11, problem="Gone."))
-    services.evaluation.changed.send(evaluating.VIEW)
+    services.worth.changed.send(worth_pages.VIEW)
     qtbot.wait(60)
     assert controller.bisect_window.page.view.run == 12
 
@@ -75,42 +75,42 @@ def test_a_view_of_another_run_is_not_shown(controller, services, qtbot: QtBot):
 def test_the_library_gets_three_pages_with_what_is_known_of_all(library, services):
     titles = [library.tabs.tabText(at) for at in range(library.tabs.count())]
     assert titles == ["Library", "Worth", "Replay", "Credit"]
-    assert services.evaluation.asked == [("open", None)]
+    assert services.worth.asked == [("open", None)]
 
 
-def test_what_is_chosen_in_the_library_is_evaluated_and_replayed(window, controller, library, services):
-    window.evaluation_requested.emit("a/1")
-    assert library.tabs.currentWidget() is controller.evaluation
-    assert services.evaluation.asked[-1] == ("open", Subject(name="a/1"))
+def test_what_is_chosen_in_the_library_is_measured_and_replayed(window, controller, library, services):
+    window.worth_requested.emit("a/1")
+    assert library.tabs.currentWidget() is controller.worth
+    assert services.worth.asked[-1] == ("open", Subject(name="a/1"))
     window.replay_requested.emit(("a/1", "b/1"))
     assert library.tabs.currentWidget() is controller.replay
-    assert services.evaluation.asked[-1] == ("replay", ("a/1", "b/1"))
+    assert services.worth.asked[-1] == ("replay", ("a/1", "b/1"))
 
 
 def test_all_pages_show_what_comes_and_the_choices_of_the_last_time(
     window, session, controller, library, services, qtbot: QtBot
 ):
-    session.catalogue_changed.send(evaluating.CATALOGUE)
-    services.evaluation.changed.send(evaluating.VIEW)
-    qtbot.waitUntil(controller.evaluation.start_button.isEnabled)
+    session.catalogue_changed.send(worth_pages.CATALOGUE)
+    services.worth.changed.send(worth_pages.VIEW)
+    qtbot.waitUntil(controller.worth.start_button.isEnabled)
     assert controller.replay.table.lines
     assert controller.attribution.table.lines
-    controller.evaluation.form.seeds.setText("0-2, 9")
-    controller.evaluation.start_button.click()
-    assert services.evaluation.asked[-1][0] == "evaluate"
+    controller.worth.form.seeds.setText("0-2, 9")
+    controller.worth.start_button.click()
+    assert services.worth.asked[-1][0] == "measure"
     again = install(window, services)
     again._add_pages(library)
-    session.catalogue_changed.send(evaluating.CATALOGUE)
-    qtbot.waitUntil(lambda: again.evaluation.form.seeds.text() == "0-2, 9")
+    session.catalogue_changed.send(worth_pages.CATALOGUE)
+    qtbot.waitUntil(lambda: again.worth.form.seeds.text() == "0-2, 9")
 
 
 def test_runs_and_exemplars_of_the_pages_are_opened_elsewhere(
     window, session, controller, library, qtbot: QtBot
 ):
-    controller.evaluation.run_opened.emit(31, 1)
+    controller.worth.run_opened.emit(31, 1)
     assert ("show_step", 31, 1) in session.asked
     with qtbot.waitSignal(window.compare_requested) as compared:
-        controller.evaluation.compare_requested.emit(31, 32)
+        controller.worth.compare_requested.emit(31, 32)
     assert compared.args == [31, 32]
     with qtbot.waitSignal(window.exemplar_requested) as asked:
         controller.replay.exemplar_opened.emit("a/1")

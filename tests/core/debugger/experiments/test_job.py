@@ -7,8 +7,8 @@ import pytest
 
 from core.debugger.ask_again.views import Attribution
 from core.debugger.experiments.bisect import Bisection, BisectRequest
-from core.debugger.experiments.evaluation_records import Evaluation, EvaluationRequest, ReplayResult, Subject
-from core.debugger.experiments.service import EvaluationService
+from core.debugger.experiments.service import WorthService
+from core.debugger.experiments.worth_records import ReplayResult, Subject, Worth, WorthRequest
 from core.environments.registry import Environments
 from tests.core.debugger.experiments.fake_subprocess import FakeSubprocess
 
@@ -23,7 +23,7 @@ BISECTION = (
     f'"branches": [{RUN % ""}]}}]}}'
 )
 ARM = RUN % ', "used": true'
-EVALUATION = (
+WORTH = (
     '{"number": 2, "subject": {"kind": "change", "name": "a/1", "before": 1, "after": 2}, "tasks": ["t/x"], '
     '"seeds": [1], "times": 1, "preset": "synapse", "llm": "fast", "browser": "embedded", "on_gate": "refuse", '
     '"unseeded": [], "left_out": [["t/x", 0]], "trace": "traces.db", "most_calls": null, "most_cost": 1.0, '
@@ -43,7 +43,7 @@ BISECT_REQUEST = (
     '{"run": 1, "steps": [2], "every": 1, "times": 3, "preset": "", "llm": "fast", "most_calls": 9, '
     '"most_cost": 1.0}'
 )
-EVALUATION_REQUEST = (
+WORTH_REQUEST = (
     '{"subject": {"kind": "family", "name": "f", "before": 0, "after": 0}, "tasks": ["t/*"], "seeds": [0, 1], '
     '"times": 2, "preset": "synapse", "llm": "", "on_gate": "allow", "most_calls": null, "most_cost": null}'
 )
@@ -53,11 +53,11 @@ EVALUATION_REQUEST = (
     ("record", "text"),
     [
         (Bisection, BISECTION),
-        (Evaluation, EVALUATION),
+        (Worth, WORTH),
         (ReplayResult, REPLAY),
         (Attribution, ATTRIBUTION),
         (BisectRequest, BISECT_REQUEST),
-        (EvaluationRequest, EVALUATION_REQUEST),
+        (WorthRequest, WORTH_REQUEST),
     ],
 )
 def test_what_is_stored_is_read_and_stored_alike(record, text):
@@ -82,10 +82,10 @@ def test_the_job_is_given_the_choices_and_the_task_files_of_the_command_line(sta
     remembered.write_text(path.read_text().replace("own/one", "own/two"))
     environments = Environments(task_files=(path,), remembered_task_files=(remembered,), strict=False)
     monkeypatch.setattr(stage.services, "environments", environments)
-    fake = FakeSubprocess(stage, EvaluationService)
+    fake = FakeSubprocess(stage, WorthService)
     fake.service.open(None)
     fake.wait(lambda view: view.ready)
-    request = EvaluationRequest(
+    request = WorthRequest(
         subject=Subject(kind="family", name="click-link"),
         tasks=("miniwob/click-link",),
         preset="synapse",
@@ -93,7 +93,7 @@ def test_the_job_is_given_the_choices_and_the_task_files_of_the_command_line(sta
         on_gate="allow",
         most_calls=7,
     )
-    fake.service.evaluate(request)
+    fake.service.measure(request)
     fake.wait(lambda view: fake.asked and not view.busy)
     [arguments] = fake.asked
     flags = dict(pairwise(arguments))

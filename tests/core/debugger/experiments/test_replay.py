@@ -4,8 +4,8 @@ import pytest
 from werkzeug import Response
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.debugger.experiments.evaluation_records import ReplayReport
 from core.debugger.experiments.replay import replay
+from core.debugger.experiments.worth_records import ReplayReport
 from core.memory.library.records import Provenance
 from core.schema.changes import Changes
 from core.schema.exemplar import ExemplarStep

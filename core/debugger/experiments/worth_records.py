@@ -1,4 +1,4 @@
-"""What is asked of evaluations and replays of exemplars, and what came of them, as records that travel."""
+"""What is asked of experiments and replays of exemplars, and what came of them, as records that travel."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ from core.settings.settings import OnGate
 
 
 class Subject(Record):
-    """What is evaluated: an exemplar, all of a family, or a change of one."""
+    """What is measured: an exemplar, all of a family, or a change of one."""
 
     kind: Literal["exemplar", "family", "change"] = "exemplar"
     name: str = Field(min_length=1)
@@ -63,8 +63,8 @@ class Subject(Record):
         )
 
 
-class EvaluationRequest(MeasurementRequest):
-    """What is asked of an evaluation; without an LLM that of the settings."""
+class WorthRequest(MeasurementRequest):
+    """What is asked of an experiment; without an LLM that of the settings."""
 
     subject: Subject
     tasks: tuple[str, ...] = ()
@@ -109,8 +109,8 @@ class Pair(Record):
         return tuple(filter(None, (self.with_it.error, self.without_it.error)))
 
 
-class Evaluation(Measurement):
-    """An evaluation as far as it has come; kept in the library."""
+class Worth(Measurement):
+    """An experiment as far as it has come; kept in the library."""
 
     subject: Subject
     tasks: tuple[str, ...]
@@ -154,8 +154,8 @@ class Evaluation(Measurement):
         return len(self.cases)
 
     @property
-    def summary(self) -> "EvaluationSummary":
-        return EvaluationSummary.of(self.pairs)
+    def summary(self) -> "WorthSummary":
+        return WorthSummary.of(self.pairs)
 
     @property
     def sentence(self) -> str:
@@ -190,7 +190,7 @@ class Evaluation(Measurement):
         ]
 
 
-class EvaluationSummary(Record):
+class WorthSummary(Record):
     """What pairs of runs say of their subject."""
 
     pairs: int = 0
@@ -228,7 +228,7 @@ class EvaluationSummary(Record):
         return words
 
     @classmethod
-    def of(cls, pairs: Iterable[Pair]) -> "EvaluationSummary":
+    def of(cls, pairs: Iterable[Pair]) -> "WorthSummary":
         pairs = tuple(pairs)
         judged = [one for one in pairs if one.judged]
         up = sum(one.flip == "to success" for one in judged)

@@ -7,7 +7,7 @@ from werkzeug import Response
 
 from core.agent.presets import PRESETS
 from core.cli.measurement import read_subject
-from core.debugger.experiments.evaluation_records import read_seeds
+from core.debugger.experiments.worth_records import read_seeds
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from core.schema.errors import UsageError

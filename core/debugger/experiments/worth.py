@@ -1,10 +1,10 @@
-"""An exemplar evaluated: the same tasks at the same seeds, with it and without it."""
+"""An exemplar measured: the same tasks at the same seeds, with it and without it."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from core.debugger.experiments.evaluation_records import Arm, Evaluation, Pair, Subject
+from core.debugger.experiments.worth_records import Arm, Pair, Subject, Worth
 from core.debugger.headless import RunReport
 from core.memory.library.records import Filter, LibraryRow, about_family
 from core.memory.library.store import Library
@@ -24,7 +24,7 @@ Play = Callable[[str, int, Changes], Awaitable[RunReport]]
 
 
 def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
-    """Return the exemplars that are evaluated; raises UsageError where there are none, LibraryError and DataError."""
+    """Return the exemplars that are measured; raises UsageError where there are none, LibraryError and DataError."""
     if subject.kind == "family":
         ids = [entry.id for entry in rows_of(memory.listing(), Filter(family=subject.name))]
         if not ids:
@@ -95,19 +95,17 @@ def fitting(patterns: Iterable[str], tasks: Sequence[Task]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-async def evaluate(
-    evaluation: Evaluation, play: Play, was_used: Callable[[int], bool]
-) -> AsyncIterator[Evaluation]:
-    """Yield the evaluation after each of its pairs; `play` makes a run, `was_used` looks into it.
+async def measure(worth: Worth, play: Play, was_used: Callable[[int], bool]) -> AsyncIterator[Worth]:
+    """Yield the experiment after each of its pairs; `play` makes a run, `was_used` looks into it.
 
     Which of the two goes first changes from pair to pair, so that what a
     server does to later runs falls on both. Nothing is begun any more once a
     limit is reached, or a run was interrupted: the half of a pair that was
     made stays in the trace and does not count.
     """
-    subject = evaluation.subject
-    for number, (task, seed, time) in enumerate(evaluation.cases):
-        if evaluation.limit_reached():
+    subject = worth.subject
+    for number, (task, seed, time) in enumerate(worth.cases):
+        if worth.limit_reached():
             return
         changes = {"with_it": subject.with_it, "without_it": subject.without_it}
         arms: dict[str, Arm] = {}
@@ -118,8 +116,8 @@ async def evaluate(
             used = arm.run is not None and was_used(arm.run)
             arms[name] = arm.replace(used=used)
         pair = Pair(task=task, seed=seed, time=time, **arms)
-        evaluation = evaluation.replace(pairs=(*evaluation.pairs, pair))
-        yield evaluation
+        worth = worth.replace(pairs=(*worth.pairs, pair))
+        yield worth
 
 
 def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
@@ -132,7 +130,7 @@ def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
 
 
 def library_key(subject: Subject) -> str:
-    """Return what its evaluations are kept under in the library."""
+    """Return what its experiments are kept under in the library."""
     return about_family(subject.name) if subject.kind == "family" else subject.name
 
 

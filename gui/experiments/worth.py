@@ -3,15 +3,15 @@
 from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QLabel, QSpinBox, QWidget
 
-from core.debugger.experiments.evaluation_records import (
-    Evaluation,
-    EvaluationRequest,
+from core.debugger.experiments.measurement import success_word
+from core.debugger.experiments.views import WorthView
+from core.debugger.experiments.worth_records import (
     Pair,
     Subject,
+    Worth,
+    WorthRequest,
     read_seeds,
 )
-from core.debugger.experiments.measurement import success_word
-from core.debugger.experiments.views import EvaluationView
 from core.debugger.snapshots import Catalogue
 from core.schema.errors import UsageError
 from gui.experiments.page import ExperimentForm, ExperimentPage
@@ -43,14 +43,14 @@ _COLUMNS = (
 )
 
 
-class EvaluationForm(ExperimentForm):
+class WorthForm(ExperimentForm):
     """The choices for the subject in view."""
 
     subject_chosen = Signal(object)
     """A `Subject`, once its name is written or chosen."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._view = EvaluationView()
+        self._view = WorthView()
         super().__init__("pair", "How often each", 100, parent)
         self.kind = self.combo("What is tried", _KINDS)
         self.name = self.line("Exemplar or family")
@@ -81,7 +81,7 @@ class EvaluationForm(ExperimentForm):
         self.name.editingFinished.connect(self._on_name)
         self._on_kind()
 
-    def show_view(self, view: EvaluationView) -> None:
+    def show_view(self, view: WorthView) -> None:
         """Offer what there is; the choices stay, unless another subject was opened."""
         before, self._view = self._view, view
         self._families.setStringList(list(view.families))
@@ -115,7 +115,7 @@ class EvaluationForm(ExperimentForm):
 
     @property
     def subject(self) -> Subject | None:
-        """What is to be evaluated; None while it is not complete."""
+        """What is to be measured; None while it is not complete."""
         name, kind = self.name.text().strip(), self.kind.currentData()
         if not name or (kind == "change" and self.before.value() == self.after.value()):
             return None
@@ -123,10 +123,10 @@ class EvaluationForm(ExperimentForm):
         return Subject.model_validate({"kind": kind, "name": name, **numbers})
 
     @property
-    def request(self) -> EvaluationRequest:
+    def request(self) -> WorthRequest:
         subject = self.subject
         assert subject is not None
-        return EvaluationRequest(
+        return WorthRequest(
             subject=subject,
             tasks=tuple(name for part in self.tasks.text().split(",") if (name := part.strip())),
             seeds=read_seeds(self.seeds.text()),
@@ -174,7 +174,7 @@ class EvaluationForm(ExperimentForm):
             words += ". The built-in LLM heeds only the mistakes that exemplars tell of"
         return f"{words}."
 
-    def choose_again(self, request: EvaluationRequest) -> None:
+    def choose_again(self, request: WorthRequest) -> None:
         """Choose as was done before, for whatever exemplar."""
         self.choose_common(request)
         self.seeds.setText(ranges(request.seeds, "-"))
@@ -202,8 +202,8 @@ class EvaluationForm(ExperimentForm):
             self.subject_chosen.emit(subject)
 
 
-class EvaluationPage(ExperimentPage[EvaluationView, Evaluation]):
-    """Shows the evaluations of `EvaluationView`."""
+class WorthPage(ExperimentPage[WorthView, Worth]):
+    """Shows the experiments of `WorthView`."""
 
     compare_requested = Signal(int, int)
     """The runs with and without."""
@@ -215,10 +215,10 @@ class EvaluationPage(ExperimentPage[EvaluationView, Evaluation]):
         "is done with the exemplar in the library and without it, and which runs flip shows here."
     )
     export_title = "Export the pairs"
-    form: EvaluationForm
+    form: WorthForm
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(EvaluationForm(), EvaluationView(), parent)
+        super().__init__(WorthForm(), WorthView(), parent)
         self.table = PlainTable(theme, "Pairs of runs", _COLUMNS, self)
         self.table.opened.connect(lambda _key: self._open(0))
         self.table.current.connect(lambda _key: self.refresh())
@@ -244,8 +244,8 @@ class EvaluationPage(ExperimentPage[EvaluationView, Evaluation]):
         self.form.show_catalogue(catalogue)
 
     @Slot(object)
-    def show_view(self, view: EvaluationView) -> None:
-        """Replace what is on screen; choices and the evaluation in view stay."""
+    def show_view(self, view: WorthView) -> None:
+        """Replace what is on screen; choices and the experiment in view stay."""
         self.form.show_view(view)
         super().show_view(view)
 

@@ -1,24 +1,24 @@
-"""The pages on which exemplars are evaluated and replayed: what is asked, what came of it, and what can be opened."""
+"""The pages on which exemplars are measured and replayed: what is asked, what came of it, and what can be opened."""
 
 import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.debugger.experiments.evaluation_records import (
+from core.debugger.experiments.views import ReplayRow, WorthView
+from core.debugger.experiments.worth_records import (
     Arm,
     AttributionSum,
-    Evaluation,
-    EvaluationRequest,
     Pair,
     ReplayReport,
     ReplayResult,
     Subject,
+    Worth,
+    WorthRequest,
 )
-from core.debugger.experiments.views import EvaluationView, ReplayRow
 from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
-from gui.experiments.evaluation import EvaluationPage
 from gui.experiments.replays import AttributionPage, ReplayPage
+from gui.experiments.worth import WorthPage
 
 CATALOGUE = Catalogue(
     presets=(
@@ -40,7 +40,7 @@ def pair(seed: int, with_it: bool | None, without_it: bool | None) -> Pair:
     )
 
 
-EVALUATION = Evaluation(
+WORTH = Worth(
     number=3,
     subject=SUBJECT,
     tasks=("shop/goal-013",),
@@ -52,14 +52,14 @@ EVALUATION = Evaluation(
     state="done",
     pairs=(pair(1, True, False), pair(2, True, True), pair(3, False, True)),
 )
-VIEW = EvaluationView(
+VIEW = WorthView(
     ready=True,
     subject=SUBJECT,
     recorded_at=(("shop/goal-013", 0),),
     versions=(1, 2),
     families=("goal-013", "click-link"),
     tasks=("shop/goal-013",),
-    kept=(EVALUATION,),
+    kept=(WORTH,),
     trace="traces.db",
     replays=(
         ReplayRow(found=ReplayResult(id="a/1", task="t", success=False, problem="It was gone.")),
@@ -71,8 +71,8 @@ VIEW = EvaluationView(
 
 
 @pytest.fixture
-def evaluation(qtbot: QtBot, theme) -> EvaluationPage:
-    page = EvaluationPage(theme)
+def worth(qtbot: QtBot, theme) -> WorthPage:
+    page = WorthPage(theme)
     qtbot.addWidget(page)
     page.show_catalogue(CATALOGUE)
     page.show_view(VIEW)
@@ -91,60 +91,60 @@ def cells(table, column: int) -> list[str]:
     return [line.cells[column] for line in table.lines]
 
 
-def test_which_runs_flip_is_reported_with_the_interval(evaluation: EvaluationPage):
-    assert cells(evaluation.table, 0) == ["to success", "", "to failure"]
-    assert "2 of 3 succeed with it, 2 without: +0 points (95 %:" in evaluation.sentence.text()
-    assert SUBJECT.name in evaluation.sentence.text()
+def test_which_runs_flip_is_reported_with_the_interval(worth: WorthPage):
+    assert cells(worth.table, 0) == ["to success", "", "to failure"]
+    assert "2 of 3 succeed with it, 2 without: +0 points (95 %:" in worth.sentence.text()
+    assert SUBJECT.name in worth.sentence.text()
 
 
-def test_both_runs_of_a_pair_are_opened_and_compared(evaluation: EvaluationPage, qtbot: QtBot):
-    assert not evaluation.with_button.isEnabled()
-    evaluation.table.choose(("shop/goal-013", 3, 1))
-    with qtbot.waitSignal(evaluation.run_opened) as opened:
-        evaluation.without_button.click()
+def test_both_runs_of_a_pair_are_opened_and_compared(worth: WorthPage, qtbot: QtBot):
+    assert not worth.with_button.isEnabled()
+    worth.table.choose(("shop/goal-013", 3, 1))
+    with qtbot.waitSignal(worth.run_opened) as opened:
+        worth.without_button.click()
     assert opened.args == [43, 1]
-    with qtbot.waitSignal(evaluation.compare_requested) as compared:
-        evaluation.compare_button.click()
+    with qtbot.waitSignal(worth.compare_requested) as compared:
+        worth.compare_button.click()
     assert compared.args == [23, 43]
 
 
-def test_runs_of_another_database_are_not_opened(evaluation: EvaluationPage):
-    evaluation.show_view(VIEW.replace(trace="other.db"))
-    evaluation.table.choose(("shop/goal-013", 3, 1))
-    assert not evaluation.with_button.isEnabled()
+def test_runs_of_another_database_are_not_opened(worth: WorthPage):
+    worth.show_view(VIEW.replace(trace="other.db"))
+    worth.table.choose(("shop/goal-013", 3, 1))
+    assert not worth.with_button.isEnabled()
 
 
-def test_only_presets_with_memory_are_offered_and_never_the_person(evaluation: EvaluationPage):
-    form = evaluation.form
+def test_only_presets_with_memory_are_offered_and_never_the_person(worth: WorthPage):
+    form = worth.form
     assert [form.preset.itemData(at) for at in range(form.preset.count())] == ["combined", "synapse"]
     assert form.preset.currentData() == "synapse"
     assert "person" not in [form.llm.itemData(at) for at in range(form.llm.count())]
 
 
-def test_what_is_asked_is_reported_before_it_is_begun(evaluation: EvaluationPage, qtbot: QtBot):
-    form = evaluation.form
+def test_what_is_asked_is_reported_before_it_is_begun(worth: WorthPage, qtbot: QtBot):
+    form = worth.form
     assert "4 pairs of runs" in form.total.text()
     assert "Left out: 1" in form.total.text()
     form.seeds.setText("1-3, 7")
     form.tasks.setText("shop/*, miniwob/click-link")
     form.times.setValue(2)
-    with qtbot.waitSignal(evaluation.start_requested) as started:
-        evaluation.start_button.click()
+    with qtbot.waitSignal(worth.start_requested) as started:
+        worth.start_button.click()
     [request] = started.args
-    assert request == EvaluationRequest(
+    assert request == WorthRequest(
         subject=SUBJECT, tasks=("shop/*", "miniwob/click-link"), seeds=(1, 2, 3, 7), times=2
     )
 
 
 @pytest.mark.parametrize("seeds", ["", "x", "3-1", "1-", "0-99999"])
-def test_seeds_that_are_none_keep_it_from_beginning(evaluation: EvaluationPage, seeds: str):
-    evaluation.form.seeds.setText(seeds)
-    assert not evaluation.start_button.isEnabled()
-    assert evaluation.form.problem == evaluation.form.total.text() != ""
+def test_seeds_that_are_none_keep_it_from_beginning(worth: WorthPage, seeds: str):
+    worth.form.seeds.setText(seeds)
+    assert not worth.start_button.isEnabled()
+    assert worth.form.problem == worth.form.total.text() != ""
 
 
-def test_a_change_is_tried_by_two_versions(evaluation: EvaluationPage, qtbot: QtBot):
-    form = evaluation.form
+def test_a_change_is_tried_by_two_versions(worth: WorthPage, qtbot: QtBot):
+    form = worth.form
     with qtbot.waitSignal(form.subject_chosen) as chosen:
         form.kind.setCurrentIndex(form.kind.findData("change"))
     assert chosen.args == [Subject(kind="change", name=SUBJECT.name, before=1, after=2)]
@@ -152,41 +152,41 @@ def test_a_change_is_tried_by_two_versions(evaluation: EvaluationPage, qtbot: Qt
     assert "two different versions" in form.problem
 
 
-def test_how_far_it_is_shows_while_it_goes_on(evaluation: EvaluationPage):
-    going = EVALUATION.replace(number=4, state="running", pairs=EVALUATION.pairs[:1])
-    evaluation.show_view(VIEW.replace(under_way=going))
-    assert (evaluation.foot.progress.value(), evaluation.foot.progress.maximum()) == (1, 3)
-    assert evaluation.shown == going
-    assert evaluation.cancel_button.isEnabled()
-    assert not evaluation.start_button.isEnabled()
-    evaluation.show_view(VIEW.replace(kept=(EVALUATION, going)))
-    assert not evaluation.cancel_button.isEnabled()
+def test_how_far_it_is_shows_while_it_goes_on(worth: WorthPage):
+    going = WORTH.replace(number=4, state="running", pairs=WORTH.pairs[:1])
+    worth.show_view(VIEW.replace(under_way=going))
+    assert (worth.foot.progress.value(), worth.foot.progress.maximum()) == (1, 3)
+    assert worth.shown == going
+    assert worth.cancel_button.isEnabled()
+    assert not worth.start_button.isEnabled()
+    worth.show_view(VIEW.replace(kept=(WORTH, going)))
+    assert not worth.cancel_button.isEnabled()
 
 
-def test_an_earlier_experiment_is_shown_again(evaluation: EvaluationPage):
-    later = EVALUATION.replace(number=4, pairs=())
-    evaluation.show_view(VIEW.replace(kept=(EVALUATION, later)))
-    assert evaluation.shown == later
-    evaluation.choice.setCurrentIndex(evaluation.choice.findData(3))
-    evaluation.choice.activated.emit(evaluation.choice.currentIndex())
-    assert evaluation.shown == EVALUATION
+def test_an_earlier_experiment_is_shown_again(worth: WorthPage):
+    later = WORTH.replace(number=4, pairs=())
+    worth.show_view(VIEW.replace(kept=(WORTH, later)))
+    assert worth.shown == later
+    worth.choice.setCurrentIndex(worth.choice.findData(3))
+    worth.choice.activated.emit(worth.choice.currentIndex())
+    assert worth.shown == WORTH
 
 
-def test_the_pairs_are_exported(evaluation: EvaluationPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("evaluation.csv", ""))
-    with qtbot.waitSignal(evaluation.export_requested) as asked:
-        evaluation.export_button.click()
-    assert asked.args == [EVALUATION, "evaluation.csv"]
+def test_the_pairs_are_exported(worth: WorthPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("worth.csv", ""))
+    with qtbot.waitSignal(worth.export_requested) as asked:
+        worth.export_button.click()
+    assert asked.args == [WORTH, "worth.csv"]
 
 
 def test_empty_pages_say_what_to_do(qtbot: QtBot, theme):
     for page, words in (
-        (EvaluationPage(theme), "press Try"),
+        (WorthPage(theme), "press Try"),
         (ReplayPage(theme), "Replay all"),
         (AttributionPage(theme), "press Credit"),
     ):
         qtbot.addWidget(page)
-        page.show_view(EvaluationView(ready=True))
+        page.show_view(WorthView(ready=True))
         assert words in page.or_words.words.text()
 
 

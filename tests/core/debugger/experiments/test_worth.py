@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.debugger.experiments.evaluation import evaluate, members_of, sources_of, tasks_of, used_in
-from core.debugger.experiments.evaluation_records import Arm, Evaluation, EvaluationSummary, Pair, Subject
+from core.debugger.experiments.worth import measure, members_of, sources_of, tasks_of, used_in
+from core.debugger.experiments.worth_records import Arm, Pair, Subject, Worth, WorthSummary
 from core.debugger.headless import RunReport
 from core.memory.memory import Memory
 from core.schema.changes import Changes
@@ -28,7 +28,7 @@ def pair(with_it, without_it, seed=0):
     return Pair(task="t", seed=seed, with_it=result(with_it), without_it=result(without_it))
 
 
-def evaluation(**more):
+def worth(**more):
     values = {
         "subject": SUBJECT,
         "tasks": ("a", "b"),
@@ -37,12 +37,12 @@ def evaluation(**more):
         "llm": "l",
         "when": 0.0,
     }
-    return Evaluation.model_validate(values | more)
+    return Worth.model_validate(values | more)
 
 
 @given(st.lists(st.tuples(*[st.sampled_from((True, False, None))] * 2), max_size=30))
 def test_only_judged_pairs_count_and_flips_are_the_difference(outcomes):
-    summary = EvaluationSummary.of(pair(*one) for one in outcomes)
+    summary = WorthSummary.of(pair(*one) for one in outcomes)
     judged = [one for one in outcomes if None not in one]
     assert (summary.pairs, summary.judged) == (len(outcomes), len(judged))
     assert summary.successes_with - summary.successes_without == summary.to_success - summary.to_failure
@@ -55,28 +55,28 @@ def test_only_judged_pairs_count_and_flips_are_the_difference(outcomes):
 
 
 def test_an_interval_that_holds_0_is_said_to_show_nothing():
-    few = EvaluationSummary.of([pair(True, False), pair(True, True)])
+    few = WorthSummary.of([pair(True, False), pair(True, True)])
     assert "not shown to matter" in few.sentence
-    many = EvaluationSummary.of([pair(True, False)] * 20)
+    many = WorthSummary.of([pair(True, False)] * 20)
     assert "not shown to matter" not in many.sentence
 
 
 def test_pairs_that_repeat_one_another_are_said_to():
     pairs = [pair(True, False, seed) for seed in (0, 1)]
-    same = evaluation(unseeded=("a",), pairs=pairs)
+    same = worth(unseeded=("a",), pairs=pairs)
     assert "a is the same at every seed" in same.sentence
-    assert "same at every seed" not in evaluation(unseeded=("a",), seeds=(1,), pairs=pairs).sentence
+    assert "same at every seed" not in worth(unseeded=("a",), seeds=(1,), pairs=pairs).sentence
 
 
 def test_seeds_that_it_was_recorded_at_are_left_out():
-    one = evaluation(left_out=(("a", 1),), times=2)
+    one = worth(left_out=(("a", 1),), times=2)
     assert ("a", 1, 1) not in one.cases
     assert len(one.cases) == 6
     assert one.cases[0] == ("a", 0, 1)
 
 
 async def play_all(began, play):
-    found = [so_far async for so_far in evaluate(began, play, lambda run: run % 2 == 0)]
+    found = [so_far async for so_far in measure(began, play, lambda run: run % 2 == 0)]
     return found[-1] if found else began
 
 
@@ -87,7 +87,7 @@ async def test_each_task_is_done_with_and_without_at_the_same_seed_and_neither_a
         asked.append((task, seed, changes))
         return RunReport(run=len(asked), task=task, seed=seed, outcome="done", success=not changes.without)
 
-    ended = await play_all(evaluation(), play)
+    ended = await play_all(worth(), play)
     assert len(ended.pairs) == 4
     assert ended.summary.to_success == 4
     for number, one in enumerate(ended.pairs):
@@ -106,7 +106,7 @@ async def test_a_run_that_cannot_be_made_is_reported_in_its_pair_and_counts_neit
             raise BrowserError("The browser has gone.")
         return RunReport(run=1, task=task, seed=seed, outcome="done", success=True)
 
-    ended = await play_all(evaluation(seeds=(0,)), play)
+    ended = await play_all(worth(seeds=(0,)), play)
     assert ended.pairs[0].without_it.error == "The browser has gone."
     assert ended.summary.judged == 0
 
@@ -115,12 +115,12 @@ async def test_nothing_is_begun_beyond_a_limit_nor_after_an_interruption():
     async def play(task, seed, changes):
         return RunReport(run=1, task=task, seed=seed, outcome="done", success=True, llm_calls=5)
 
-    assert len((await play_all(evaluation(most_calls=10), play)).pairs) == 1
+    assert len((await play_all(worth(most_calls=10), play)).pairs) == 1
 
     async def interrupted(task, seed, changes):
         return RunReport(run=1, task=task, seed=seed, outcome="interrupted")
 
-    assert (await play_all(evaluation(), interrupted)).pairs == ()
+    assert (await play_all(worth(), interrupted)).pairs == ()
 
 
 @pytest.mark.parametrize(

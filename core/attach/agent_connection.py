@@ -333,12 +333,13 @@ class AgentConnection:
                     self._shown = ""  # Another tab may be shown now.
                 if method == "Target.attachedToTarget":
                     self._note_attached(params, message.get("sessionId", ""))
-                elif method == "Target.detachedFromTarget":
-                    self.attached.discard(self._tabs.pop(params["sessionId"], ""))
                 if "targetInfo" in params:
                     params["targetInfo"] = self.told(params["targetInfo"])
                     text = json.dumps(message)
                 await self._agent.send_text(text)
+                if method == "Target.detachedFromTarget":
+                    # Not before the client was told: what waits for it is answered then.
+                    self.attached.discard(self._tabs.pop(params["sessionId"], ""))
                 if method in ("Target.attachedToTarget", "Target.detachedFromTarget"):
                     async with self.announced:
                         self.announced.notify_all()

@@ -260,13 +260,13 @@ class _Slots:
 
     async def play(self, variant: Variant, case: Case) -> Played:
         """Make a run of a case where there is a place; raises BrowserError where it cannot be had."""
-        from ray.exceptions import RayActorError
+        from ray.exceptions import ObjectLostError, RayActorError
 
         for _ in range(_MOST_LOST):
             number = await self._take()
             try:
                 played: Played = await self._actors[number].play.remote(variant, case)
-            except RayActorError:
+            except (RayActorError, ObjectLostError):  # The latter where it died before the run was fetched.
                 await self._lose(number)
                 continue
             finally:

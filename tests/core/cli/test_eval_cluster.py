@@ -93,7 +93,7 @@ def test_a_cluster_comes_to_the_same_as_this_machine_though_a_node_dies(cli, clu
     assert "A node of the cluster was lost" in done.err
     assert set(Counter(one.attempt for one in attempts(cli)).values()) == {1}
     local = cli(*words(*seeds, name="local", tasks=TASKS))
-    taken = {"seconds": 0.0, "number": 0, "name": ""}
+    taken = {"seconds": 0.0, "seconds_in_llm": 0.0, "seconds_beside_llm": 0.0}
     assert done.json["done"] == done.json["total"] == 40
     for part in ("variants", "tasks"):
         assert [{**one, **taken} for one in done.json[part]] == [{**one, **taken} for one in local.json[part]]

@@ -217,7 +217,7 @@ class AskingDialog(QDialog):
 
     @property
     def request(self) -> EvalRequest:
-        """What is asked for now."""
+        """The request that the fields come to."""
         limits = {
             "concurrency": self.at_once.value(),
             "max_cost": round(self.cost.value(), 2) or None,

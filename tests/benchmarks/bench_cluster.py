@@ -142,7 +142,7 @@ def main() -> None:
                         given.runs,
                         given.browser,
                     )
-                time.sleep(0.5)
+                time.sleep(0.5)  # Ray ends the actors of a round in the background, and tells nobody when.
             finally:
                 cluster.shutdown()
             rows = [each.run for each in store.attempts(1) if each.run is not None and each.run.ended]

@@ -122,7 +122,7 @@ def _watch(processes: Sequence["subprocess.Popen[bytes]"]) -> tuple[float, float
             family = [one for process in processes for one in _family(process.pid)]
             memory = max(memory, sum(map(_pss_mb, family)))
             cpu = max(cpu, sum(map(_cpu_seconds, family)))
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_LOOK_SECONDS)  # The memory of processes is looked at from outside, at intervals.
     finally:
         for process in processes:
             process.terminate()

@@ -9,12 +9,10 @@ it began and ended, in seconds since the epoch, and how many steps it had.
 """
 
 import json
-import os
 import random
-import sys
 import time
 
-from gym_steps import use_chromium
+from gym_steps import begin
 
 
 def episode(task: str, seed: int, seconds: float, steps: int) -> dict[str, float]:
@@ -28,7 +26,7 @@ def episode(task: str, seed: int, seconds: float, steps: int) -> dict[str, float
     done = 0
     ended = False
     while done < steps and not ended:
-        time.sleep(seconds)
+        time.sleep(seconds)  # So long the LLM would take.
         elements = seen["extra_element_properties"]
         targets = [name for name, one in elements.items() if one.get("clickable")] or list(elements)
         seen, _, terminated, truncated, _ = environment.step(f"click({draw.choice(targets)!r})")
@@ -39,20 +37,10 @@ def episode(task: str, seed: int, seconds: float, steps: int) -> dict[str, float
 
 
 def main() -> None:
-    words = sys.argv[1:]
-    chromium = ""
-    if "--chromium" in words:
-        at = words.index("--chromium")
-        chromium = words[at + 1]
-        del words[at : at + 2]
-    os.environ["MINIWOB_URL"] = words[0]
-    import browsergym.miniwob  # noqa: F401 (registers the tasks)
-
-    if chromium:
-        use_chromium(chromium)
-    for word in words[3:]:
+    words = begin()
+    for word in words[2:]:
         task, _, seed = word.partition(":")
-        print(json.dumps(episode(task, int(seed), float(words[1]), int(words[2]))), flush=True)
+        print(json.dumps(episode(task, int(seed), float(words[0]), int(words[1]))), flush=True)
 
 
 if __name__ == "__main__":

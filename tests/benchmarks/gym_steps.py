@@ -42,7 +42,8 @@ def median_step(page: str, rounds: int, **options: object) -> float:
     return statistics.median(took)
 
 
-def main() -> None:
+def begin() -> list[str]:
+    """Make MiniWoB++ ready as the command line says, and return the words that follow its address."""
     words = sys.argv[1:]
     chromium = ""
     if "--chromium" in words:
@@ -51,17 +52,23 @@ def main() -> None:
         del words[at : at + 2]
     os.environ["MINIWOB_URL"] = words[0]
     import browsergym.miniwob  # noqa: F401 (registers the tasks)
-    from browsergym.core.action.highlevel import HighLevelActionSet
 
     if chromium:
         use_chromium(chromium)
+    return words[1:]
+
+
+def main() -> None:
+    words = begin()
+    from browsergym.core.action.highlevel import HighLevelActionSet
+
     mapping = HighLevelActionSet(subsets=["coord", "chat", "nav"]).to_python_code
     results = {}
-    for page in words[2:]:
+    for page in words[1:]:
         results[page] = {
-            "shipped": median_step(page, int(words[1]), action_mapping=mapping),
+            "shipped": median_step(page, int(words[0]), action_mapping=mapping),
             "without waits": median_step(
-                page, int(words[1]), action_mapping=mapping, pre_observation_delay=0.0
+                page, int(words[0]), action_mapping=mapping, pre_observation_delay=0.0
             ),
         }
     print(json.dumps(results))

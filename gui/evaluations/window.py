@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QDialog, QMessageBox, QWidget
+from PySide6.QtGui import QShortcut
+from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
 
 from core.debugger.evaluations.matrix import MatrixRow
 from core.debugger.evaluations.views import EvaluationItem, EvaluationsView
@@ -19,6 +19,7 @@ from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row, on_panel, splitter
 from gui.widgets.remembered import Remembered
 from gui.widgets.search import SearchField
+from gui.widgets.watched_window import WatchedWindow
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, small_label
 
 _NONE = (
@@ -28,11 +29,9 @@ _NONE = (
 _CHOOSE = "Choose an evaluation at the left."
 
 
-class EvaluationsWindow(QDialog):
+class EvaluationsWindow(WatchedWindow):
     """Shows an `EvaluationsView`; asks for things only by emitting. Closing it ends nothing that goes on."""
 
-    watched = Signal(bool)
-    """Whether somebody looks now."""
     chosen = Signal(int)
     """The number of an evaluation."""
     new_wanted = Signal()
@@ -311,21 +310,3 @@ class EvaluationsWindow(QDialog):
             self.only_failures.setChecked(rows.only_failures)
             self.only_flipped.setChecked(rows.only_flipped)
             self.by_family.setChecked(rows.by_family)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.keep()
-        super().closeEvent(event)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.watched.emit(True)
-
-    def done(self, result: int) -> None:
-        self.keep()
-        super().done(result)
-        self.watched.emit(False)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            return  # It is no dialog to be answered.
-        super().keyPressEvent(event)

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QDialog, QTabWidget, QWidget
+from PySide6.QtGui import QKeyEvent, QShortcut
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from core.debugger.exemplars.library.views import Chosen, Notice
 from gui.exemplars.library.library_page import LibraryPage
@@ -12,13 +12,14 @@ from gui.exemplars.library.outcomes import NoticeBar
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.remembered import Remembered
+from gui.widgets.watched_window import WatchedWindow
 
 if TYPE_CHECKING:
     # The forms of other programs take long to load, which only who exports waits for.
     from gui.exemplars.library.exchange_dialogs import ExportDialog
 
 
-class LibraryWindow(QDialog):
+class LibraryWindow(WatchedWindow):
     """Asks for things only by emitting; closing it ends nothing that goes on."""
 
     edit_requested = Signal(str)
@@ -38,8 +39,6 @@ class LibraryWindow(QDialog):
     archive_requested = Signal(object, bool)
     """What is `Chosen`, and whether it goes into the archive."""
     reindex_requested = Signal()
-    watched = Signal(bool)
-    """Whether somebody looks at the library now."""
 
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,19 +86,6 @@ class LibraryWindow(QDialog):
         kept.keep_part("library/columns", self.page.table.layout_state)
         kept.library_query = self.page.filters.query
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.keep()
-        super().closeEvent(event)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.watched.emit(True)
-
-    def done(self, result: int) -> None:
-        self.keep()
-        super().done(result)
-        self.watched.emit(False)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
             # First what lies over the library, then the library.
@@ -109,8 +95,6 @@ class LibraryWindow(QDialog):
             if self.page.check.isVisible():
                 self.page.check.hide()
                 return
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            return  # It is no dialog to be answered.
         super().keyPressEvent(event)
 
     def _restore(self) -> None:

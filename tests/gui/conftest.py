@@ -7,7 +7,9 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QSettings
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.theme.theme import Theme
@@ -16,10 +18,18 @@ from tests.gui.stand_ins import AskedSession, DrawnPage
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
-    """Delete the widgets of a test at its end: the next window would have all of them dressed again."""
+    """Delete the widgets of a test at its end, and let go of its keys.
+
+    The next window would have all of the widgets dressed again. Of keys that a
+    test sends, Qt takes Ctrl for held until the next key is pressed.
+    """
     yield
-    if QCoreApplication.instance() is not None:
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    if QCoreApplication.instance() is None:
+        return
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    if QGuiApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+        pressed = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_unknown, Qt.KeyboardModifier.NoModifier)
+        QCoreApplication.sendEvent(QWidget(), pressed)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def clean_of(observation: Observation) -> CleanObservation:
     texts = 0
     for element in observation.elements:
         if element.ref not in wanted:
-            if element.usable and "disabled" not in element.states:
+            if element.uses and "disabled" not in element.states:
                 continue
             texts += 1
             if texts > TEXT_LINES:

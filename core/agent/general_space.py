@@ -30,7 +30,7 @@ def usable_elements(observation: Observation, cap: int = CAP) -> tuple[tuple[Ele
     then those nearest below and above it.
     """
     usable = [
-        element for element in observation.elements if element.usable and "disabled" not in element.states
+        element for element in observation.elements if element.uses and "disabled" not in element.states
     ]
     if len(usable) <= cap:
         return tuple(usable), 0

@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from annotated_types import Ge, Le
 from pydantic import Field
 
 from core.agent.policies.stack import StackLimits
-from core.agent.prompts import Prompts
 from core.agent.spaces.file import Spaces
 from core.llm.repair import ReplyFormat
 from core.schema.errors import UsageError
@@ -19,6 +18,9 @@ from core.schema.record import Record
 from core.settings.user_file import UserFile, near
 from core.storage.resources import RESOURCES
 from core.trace.records import ATTACHED_NAME
+
+if TYPE_CHECKING:
+    from core.agent.prompts import Prompts
 
 PRESETS = RESOURCES / "presets"
 
@@ -216,7 +218,7 @@ class Presets:
     def __init__(
         self,
         folders: Iterable[Path] = (PRESETS,),
-        prompts: Prompts | None = None,
+        prompts: "Prompts | None" = None,
         spaces: Spaces | None = None,
     ) -> None:
         self._folders = tuple(folders)
@@ -265,7 +267,7 @@ def _preset(source: UserFile) -> Preset:
     return Preset(**values, name=source.path.stem, text=source.text)
 
 
-def _check_prompts(preset: Preset, path: Path, prompts: Prompts) -> None:
+def _check_prompts(preset: Preset, path: Path, prompts: "Prompts") -> None:
     """Raise DataError where a template is missing, at the line that names it, or is itself wrong."""
     names = prompts.names()
     for part, template in preset.prompts:
@@ -274,7 +276,10 @@ def _check_prompts(preset: Preset, path: Path, prompts: Prompts) -> None:
         if template not in names:
             unknown = f'there is no prompt "{template}"; {near(template, names)}'
             raise UserFile(path, preset.text).error(("prompts", part), unknown)
-        prompts.check(template)
+        if not prompts.is_bundled(
+            template
+        ):  # Ours are checked by their tests, and again when they are rendered.
+            prompts.check(template)
 
 
 def _check_space(preset: Preset, path: Path, spaces: Spaces) -> None:

@@ -34,7 +34,7 @@ from core.schema.messages import (
     Tool,
     Turn,
 )
-from core.schema.observation import CleanObservation, Observation, one_line
+from core.schema.observation import CleanObservation, Observation, one_line, picture_type
 from core.schema.progress import FailedTrial, Kept
 
 EXEMPLARS = "exemplars.j2"
@@ -250,7 +250,7 @@ class Prompter:
         if not self.asker.takes_images(purpose):
             return ()
         if state.preset.pictures == "plain":
-            return (Image(data=capture.screenshot),)
+            return (Image(data=capture.screenshot, mime=picture_type(capture.screenshot)),)
         picture = outlined(capture.screenshot, state.observation, targets(state))
         return (Image(data=picture, mime="image/png"),)
 

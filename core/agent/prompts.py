@@ -107,6 +107,10 @@ class Prompts:
         """Return the templates there are, by path."""
         return tuple(self._loader.list_templates())
 
+    def is_bundled(self, name: str) -> bool:
+        """Return whether the template of this name is that of the installation."""
+        return Path(self._load(name)[1]).is_relative_to(PROMPTS)
+
     def check(self, name: str) -> None:
         """Raise DataError, with file, line and nearest valid name, for what can be found before rendering."""
         source, filename, _ = self._load(name)

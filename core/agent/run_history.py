@@ -4,9 +4,10 @@ What the trace has anyway is not kept twice: the pages, what was done in them,
 and the exemplars that were recalled are read from the steps named here.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from core.agent.policies.stack import Stack
 from core.agent.presets import Mechanism
@@ -23,7 +24,7 @@ from core.schema.observation import Observation
 from core.schema.progress import FailedTrial, Plan, SpaceMemory
 from core.schema.record import Record
 from core.schema.restore import SentAt
-from core.schema.step import Acted, Observed, PhaseRecord, Recalled, Scheduled, record_of
+from core.schema.step import Acted, BlobHash, Observed, PhaseRecord, Recalled, Scheduled, record_of
 from core.trace.store import TraceStore
 
 
@@ -64,6 +65,8 @@ class SavedAgent(Record):
     recalled_at: dict[int, int] = {}
     """The step that has the exemplars of each frame."""
     trail: tuple[TrailStep, ...] = ()
+    earlier: dict[str, tuple[BlobHash, ...]] = {}
+    """Of what grows with the run, such as the trail: the blobs of what comes before the items here."""
 
     def without_told(self) -> "SavedAgent":
         """Return an attached agent's as one of ours goes on with it: of what it has said the plan alone is kept."""
@@ -124,6 +127,50 @@ def saved_of(state: RunState) -> SavedAgent:
     )
 
 
+_GROWING: dict[str, TypeAdapter[tuple[Any, ...]]] = {
+    "history": TypeAdapter(tuple[Turn, ...]),
+    "trail": TypeAdapter(tuple[TrailStep, ...]),
+}
+"""What each step adds to, with how it is written: only its last item is ever changed."""
+_BLOCK = 8
+"""Items of it that are stored together, once: a long run would store all of them with each step."""
+
+
+class AgentKeeper:
+    """Makes what is stored of an agent with each step of one run."""
+
+    def __init__(self, store: TraceStore) -> None:
+        self._store = store
+        self._blocks: dict[str, list[tuple[list[Any], BlobHash]]] = {name: [] for name in _GROWING}
+
+    def json_of(self, state: RunState) -> bytes:
+        """Return the agent as it is about to begin a step; raises TraceError."""
+        saved = saved_of(state)
+        earlier = {name: self._stored(name, getattr(state, name)) for name in _GROWING}
+        rest: dict[str, Any] = {
+            name: getattr(saved, name)[len(names) * _BLOCK :] for name, names in earlier.items()
+        }
+        named = {name: names for name, names in earlier.items() if names}
+        return saved.replace(**rest, earlier=named).as_json().encode()
+
+    def _stored(self, name: str, items: list[Any]) -> tuple[BlobHash, ...]:
+        """Return the blobs of all whole blocks before the last item, which are stored where they are new."""
+        known = self._blocks[name]
+        whole = [items[at : at + _BLOCK] for at in range(0, len(items) - _BLOCK, _BLOCK)]
+        same = 0
+        while same < min(len(whole), len(known)) and _are_same(whole[same], known[same][0]):
+            same += 1
+        del known[same:]
+        for block in whole[same:]:
+            data = _GROWING[name].dump_json(tuple(block))
+            known.append((block, self._store.put_blob(data, "application/json")))
+        return tuple(blob for _, blob in known)
+
+
+def _are_same(items: list[Any], others: list[Any]) -> bool:
+    return all(one is other for one, other in zip(items, others, strict=True))
+
+
 def put_back(saved: SavedAgent, state: RunState) -> None:
     """Make a state that was just made what was kept; pages, inputs and exemplars are the caller's to fill in."""
     for name in _OF_STATE:
@@ -155,12 +202,21 @@ class RunHistory:
         """Return the agent as the step found it; raises TraceError where that was not kept, or is damaged."""
         data = self._store.agent(self._run, step)
         try:
-            return SavedAgent.model_validate_json(data)
-        except ValidationError as error:
+            saved = SavedAgent.model_validate_json(data)
+            whole: dict[str, Any] = {
+                name: (*self._items(name, blobs), *getattr(saved, name))
+                for name, blobs in saved.earlier.items()
+            }
+            return saved.replace(**whole, earlier={})
+        except (ValidationError, KeyError) as error:
             raise TraceError(
                 f"What the agent was at step {step} of run {self._run} cannot be read; "
                 "go back to another step."
             ) from error
+
+    def _items(self, name: str, blobs: Iterable[BlobHash]) -> Iterator[Any]:
+        for blob in blobs:
+            yield from _GROWING[name].validate_json(self._store.blob(blob))
 
     def checkpoint(self, step: int) -> Checkpoint:
         """Return what brings the browser back to a step; raises TraceError where the step never saw its page."""
@@ -178,7 +234,7 @@ class RunHistory:
 
     def recalled(self, step: int) -> Recalled | None:
         """Return the exemplars that a step recalled."""
-        return record_of(Recalled, self.records(step))
+        return self._store.recalled(self._run, step)
 
     def exchanges(self, saved: SavedAgent, step: int) -> tuple[Exchange, ...]:
         """Return what servers answered on the way to a step's page: while its task was opened, and to what was done."""

@@ -5,7 +5,6 @@ needs it. What is not in it goes to the engine as it is. Measured with
 QtWebEngine 6.11, Chromium 156 and Playwright 1.65.
 """
 
-import asyncio
 import contextlib
 import re
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from core.attach.agent_connection import AgentConnection, Emulation, Refused
 from core.browser.chromium import VIEWPORT
 from core.browser.host import Engine
+from core.system.patience import within
 
 Message = dict[str, Any]
 CONTEXT = "BACKSTEP00000000000000000000000A"
@@ -44,7 +44,7 @@ async def _create_target(agent: AgentConnection, message: Message) -> Message:
         if tab in before and tab not in agent.attached:
             await agent.ask("Target.attachToTarget", {"targetId": tab, "flatten": True})
         # Clients want to hear that they are attached before they are answered.
-        async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
+        async with within(_ANNOUNCED_SECONDS), agent.announced:
             await agent.announced.wait_for(lambda: tab in agent.attached)
     agent.name(tab)
     if url != _BLANK:
@@ -105,7 +105,7 @@ async def _drop_context(agent: AgentConnection, message: Message) -> Message:
         await _close(agent, tab)
     # Clients take their pages for closed once they are answered.
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_ANNOUNCED_SECONDS), agent.announced:
+        async with within(_ANNOUNCED_SECONDS), agent.announced:
             await agent.announced.wait_for(lambda: agent.attached.isdisjoint(going))
     return {}
 

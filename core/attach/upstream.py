@@ -10,7 +10,6 @@ from core.attach.dialects import answered
 from core.attach.gateway import AgentQuestion
 from core.attach.wire_formats import RESPONSES, error_body
 from core.llm.costs import estimate_usage
-from core.llm.embedding import HashedWords
 from core.llm.errors import RelayError
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
@@ -147,6 +146,8 @@ async def _embeddings(llm: Answerer, body: dict[str, Any]) -> Response:
         return JSONResponse(
             error_body(f"{llm.server} {found.reason}.", "upstream_error"), found.status or 502
         )
+    from core.llm.embedding import HashedWords  # It takes numpy.
+
     vectors = await HashedWords().embed(texts)
     data = [
         {"object": "embedding", "index": at, "embedding": vector.tolist()}

@@ -62,7 +62,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         if problem:
             say(problem)
             raise typer.Exit(EXIT_WORLD)
-        from core.cli.window import WindowArguments
+        from core.cli.window_arguments import WindowArguments
 
         arguments = WindowArguments(
             task_files=tuple(path.absolute() for path in tasks_file or ()),
@@ -154,7 +154,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     @app.command()
     def tasks(as_json: AsJson = False, tasks_file: TaskFiles = None, webarena: WebArenaFiles = None) -> None:
         """List all tasks."""
-        from core.cli.runs import list_tasks
+        from core.cli.tasks import list_tasks
 
         list_tasks(environments_of(settings_with(), tasks_file, webarena), as_json=as_json)
 
@@ -335,7 +335,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Show two runs or branches side by side, and where they first part."""
-        from core.cli.runs import compare as compare_command
+        from core.cli.comparison import compare as compare_command
 
         compare_command(settings_with(db=db), left, right, as_json=as_json)
 
@@ -376,8 +376,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Write a run to one file, or send it to a collector."""
-        from core.cli.runs import export as write
-        from core.cli.runs import send
+        from core.cli.run_files import export as write
+        from core.cli.run_files import send
 
         if endpoint:
             send(settings_with(db=db), run, form, endpoint, content=content)
@@ -400,7 +400,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Store a run of a repro file, or a recording of another program, as a run."""
-        from core.cli.runs import import_file
+        from core.cli.run_files import import_file
 
         import_file(settings_with(db=db), file, form, dry_run=dry_run, as_json=as_json)
 
@@ -415,7 +415,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         db: Database = None,
     ) -> None:
         """Draft a state space from the pages of recorded runs, as a file to edit."""
-        from core.cli.runs import draft as write
+        from core.cli.drafting import draft as write
 
         write(settings_with(db=db), runs, output, title=title, force=force)
 

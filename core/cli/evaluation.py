@@ -21,6 +21,7 @@ from core.environments.registry import Environments
 from core.llm.registry import LLMs
 from core.schema.errors import UsageError, WorldError
 from core.settings.settings import Settings, config_folder
+from core.trace.evaluations import evaluation_named
 
 _TELL_SECONDS = 5.0
 """So often at the most the progress is told."""
@@ -64,7 +65,7 @@ def _plan_of(request: EvalRequest, settings: Settings, environments: Environment
 
 def _stored(name: str, settings: Settings) -> EvaluationPlan:
     with reading(settings) as store:
-        row = store.evaluation(name)
+        row = evaluation_named(store, name)
     if row is None:
         raise UsageError(f"There is no evaluation {name} to resume; leave out --resume to begin it.")
     return planned(row)

@@ -15,7 +15,7 @@ from core.schema.errors import UsageError
 from core.schema.record import Record
 from core.settings.settings import Settings
 from core.settings.user_file import near
-from core.trace.evaluations import all_evaluations
+from core.trace.evaluations import all_evaluations, evaluation_named
 from core.trace.run_files import write_file
 from core.trace.store import TraceStore
 
@@ -51,7 +51,7 @@ def report_again(name: str, settings: Settings, output: ReportOutput) -> Evaluat
     Raises UsageError where there is none of that name.
     """
     with reading(settings) as store:
-        row = store.evaluation(name)
+        row = evaluation_named(store, name)
         if row is None:
             raise UsageError(
                 f'There is no evaluation "{name}"; {near(name, [one.name for one in store.ask(all_evaluations)])}'

@@ -1,43 +1,25 @@
 """What the window's session is made of, apart from the window."""
 
-from pathlib import Path
-
 from core.browser.host import BrowserHost
 from core.browser.screen import Screen
 from core.cli.output import put
 from core.cli.surroundings import chromium_of
-from core.debugger.attach.views import AttachRequest, AttachView
+from core.cli.window_arguments import WindowArguments
+from core.debugger.attach.views import AttachView
 from core.debugger.services import Services, open_services, user_llms
 from core.debugger.session import Session
+from core.debugger.worker import Worker
 from core.environments.registry import Environments
-from core.schema.record import Record
 from core.schema.signal import Signal
 from core.settings.settings import Settings, config_folder
 
 
-class WindowArguments(Record):
-    """What the window was asked to begin with."""
-
-    task: str
-    seed: int = 0
-    url: str = ""
-    instruction: str = ""
-    chosen: bool = False
-    """Whether the task was asked for, and is not the default one."""
-    preset: str = ""
-    llm: str = ""
-    task_files: tuple[Path, ...] = ()
-    webarena: tuple[Path, ...] = ()
-    attach: AttachRequest | None = None
-    """The agent to attach, in place of opening a task."""
-    run: int | None = None
-    """The stored run to show, in place of opening a task."""
-    step: int = 0
-    """Its step to show."""
-
-
 def make_session(
-    settings: Settings, embedded: BrowserHost, screen: Screen, arguments: WindowArguments
+    settings: Settings,
+    embedded: BrowserHost,
+    screen: Screen,
+    arguments: WindowArguments,
+    worker: Worker | None = None,
 ) -> Session:
     """Return a session that opens its services once it is started; a file of tasks that is bad is no failure.
 
@@ -67,7 +49,7 @@ def make_session(
             browsers=host_of,
         )
 
-    return Session(open_it)
+    return Session(open_it, worker=worker)
 
 
 def print_addresses(changed: Signal[AttachView]) -> None:

@@ -12,7 +12,6 @@ from core.agent.loop import AgentRun, open_run
 from core.agent.presets import ATTACHED
 from core.agent.state import Budget
 from core.browser.channel import PageGone
-from core.debugger.attach.agent import agent_of, open_agent
 from core.debugger.services import Services
 from core.llm.errors import mistake
 from core.schema.changes import Changes
@@ -147,6 +146,11 @@ async def fork_headless(
     )
     async with AsyncExitStack() as stack:
         if attached:
+            from core.debugger.attach.agent import (  # Servers and clients, for these runs only.
+                agent_of,
+                open_agent,
+            )
+
             agent = await open_agent(
                 agent_of(services.store, row), services.host, lambda: answerer_of(llm, "agent")
             )

@@ -10,40 +10,15 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from core.environments.protocol import Environment
 from core.environments.task_file import TaskEntry, TaskFile
 from core.environments.webarena import WebArena
 from core.environments.webarena_config import WebArenaConfig, read_configs
 from core.schema.errors import DataError, UsageError
-from core.schema.record import Record
+from core.schema.task import SourceKind, TaskSource
 from core.settings.user_file import UserFile
-
-SourceKind = Literal["tasks", "webarena"]
-"""A task file, or WebArena's configuration (a file, or a folder of them)."""
-
-
-class TaskSource(Record):
-    """A file or folder of tasks that the user has named."""
-
-    path: Path
-    """Absolute."""
-    kind: SourceKind
-    title: str = ""
-    tasks: tuple[str, ...] = ()
-    """The ids of its tasks, as they were when it was last read without a problem."""
-    given: bool = False
-    """Whether it was named on the command line."""
-    remembered: bool = False
-    """Whether the settings name it."""
-    problem: str = ""
-    """Why it cannot be used as it is now: what, where, and what to do."""
-
-    @property
-    def name(self) -> str:
-        return self.path.name or str(self.path)
-
 
 Content = TaskFile | tuple[WebArenaConfig, ...]
 Stamp = tuple[tuple[str, int, int, int], ...]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from core.environments.airline.environment import Airline
 from core.environments.miniwob import MiniWob
-from core.environments.own_tasks import OwnTasks, TaskSource
+from core.environments.own_tasks import OwnTasks
 from core.environments.protocol import Environment
 from core.environments.shop.environment import Shop
 from core.environments.web import OPEN_TASK, OpenWeb
 from core.schema.errors import DataError, UsageError
-from core.schema.task import Task
+from core.schema.task import Task, TaskSource
 
 NEAREST = 4
 

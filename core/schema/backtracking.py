@@ -161,9 +161,8 @@ class _Automaton:
             return _NOTHING
         if kind is ops.AT:
             return _NOTHING
-        matched = (
-            frozenset(self._signs) if kind is ops.GROUPREF else _matched(kind, value, flags, self._signs)
-        )
+        one_of = tuple(value) if kind is ops.IN else ((kind, value),)
+        matched = frozenset(self._signs) if kind is ops.GROUPREF else _matched(one_of, flags, self._signs)
         if len(self._matched) >= _MOST_STATES:
             raise _TooLargeError
         self._matched.append(matched)
@@ -208,19 +207,18 @@ _TOO_LONG = (
 )
 
 
-def _signs_of(expression: str) -> list[str]:
+def _signs_of(expression: str) -> tuple[str, ...]:
     """Return characters that tell apart what parts of the expression match."""
     around = {chr(max(0, ord(sign) + by)) for sign in expression for by in (-1, 0, 1) if ord(sign) < 0x10FFFF}
-    return sorted(
-        {*around, *(one.swapcase()[:1] for one in around), *"\0\n \t-_09azAZ~\u00e9\u00c9\u0660\u4e00\u2028"}
-    )
+    others = {*(one.swapcase()[:1] for one in around), *"\0\n \t-_09azAZ~\u00e9\u00c9\u0660\u4e00\u2028"}
+    return tuple(sorted(around | others))
 
 
-def _matched(kind: Any, value: Any, flags: int, signs: list[str]) -> frozenset[str]:
-    """Return which of `signs` a part of one character matches."""
-    if kind is ops.ANY:
+@lru_cache(maxsize=512)
+def _matched(items: tuple[tuple[Any, Any], ...], flags: int, signs: tuple[str, ...]) -> frozenset[str]:
+    """Return which of `signs` a part of one character matches, which is one of `items`."""
+    if items and items[0][0] is ops.ANY:
         return frozenset(sign for sign in signs if sign != "\n" or flags & re.DOTALL)
-    items = value if kind is ops.IN else [(kind, value)]
 
     def fits(sign: str) -> bool:
         cases = {sign, sign.swapcase()[:1]} if flags & re.IGNORECASE else {sign}

@@ -121,7 +121,8 @@ def find_marked(mark: ElementMark, now: Observation) -> FoundAgain:
 
 
 def _equals(element: Element, elements: Iterable[Element]) -> list[Element]:
-    return [one for one in elements if (one.role, _name(one)) == (element.role, _name(element))]
+    role, name = _key(element)
+    return [one for one in elements if one.role == role and _name(one) == name]
 
 
 def _nearest(element: Element, now: Observation) -> FoundAgain:

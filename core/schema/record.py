@@ -10,7 +10,7 @@ from pydantic_core import SchemaValidator, core_schema
 class Record(BaseModel):
     """A frozen pydantic model that refuses unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def replace(self, /, **changes: Any) -> Self:
         """Return a copy with these fields changed, each validated as the constructor would.

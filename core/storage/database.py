@@ -12,16 +12,12 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from sqlite_utils import Database
-
 from core.schema.errors import StoreError
-
-Migration = Callable[[Database], object]
 
 
 class FileKind(NamedTuple):
@@ -33,7 +29,8 @@ class FileKind(NamedTuple):
     """Marks the file as ours in its header."""
     error: type[StoreError]
     """What is raised where it fails."""
-    migrations: tuple[Migration, ...]
+    migrations: tuple[str, ...]
+    """Scripts that each make a version out of the one before; an empty file is version 0."""
     made_by: str
     """What makes the file where there is none, as the end of a sentence."""
     updated_by: str
@@ -48,7 +45,7 @@ class FileKind(NamedTuple):
         return len(self.migrations)
 
 
-def version_of(database: Database, path: Path, kind: FileKind) -> int:
+def version_of(database: sqlite3.Connection, path: Path, kind: FileKind) -> int:
     """Return the version of the file, 0 where it is empty; raises the kind's error if it is not ours or too new."""
     # In one statement, so that what another program makes meanwhile is seen whole or not at all.
     application, version, tables = database.execute(
@@ -68,7 +65,7 @@ def version_of(database: Database, path: Path, kind: FileKind) -> int:
     return int(version)
 
 
-def migrate(database: Database, path: Path, kind: FileKind) -> None:
+def migrate(database: sqlite3.Connection, path: Path, kind: FileKind) -> None:
     """Bring the file to the newest version, in one transaction.
 
     A file that holds anything is first copied to ``NAME.version-N`` beside
@@ -81,10 +78,21 @@ def migrate(database: Database, path: Path, kind: FileKind) -> None:
         version = version_of(database, path, kind)  # Another program may have been faster.
         if 0 < version < kind.newest:
             _back_up(path, kind, version)
-        for migration in kind.migrations[version:]:
-            migration(database)
+        for script in kind.migrations[version:]:
+            run_script(database, script)
         database.execute(f"PRAGMA application_id = {kind.application_id}")
         database.execute(f"PRAGMA user_version = {kind.newest}")
+
+
+def run_script(database: sqlite3.Connection, script: str) -> None:
+    """Do the statements one by one, in the transaction that is open: ``executescript`` would commit it."""
+    statement = ""
+    for piece in script.split(";"):
+        statement += f"{piece};"
+        if sqlite3.complete_statement(statement):
+            database.execute(statement)
+            statement = ""
+    database.execute(statement)
 
 
 def _back_up(path: Path, kind: FileKind, version: int) -> None:
@@ -120,7 +128,7 @@ class DatabaseFile:
     Safe to use from several threads, which then take turns.
     """
 
-    def __init__(self, path: Path, kind: FileKind, database: Database, *, read_only: bool) -> None:
+    def __init__(self, path: Path, kind: FileKind, database: sqlite3.Connection, *, read_only: bool) -> None:
         self.path = path
         self.kind = kind
         self.read_only = read_only
@@ -169,8 +177,7 @@ class DatabaseFile:
     def in_memory(cls, kind: FileKind) -> Self:
         """Make one that is gone when it is closed."""
         path = Path(":memory:")
-        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        database = Database(connection, execute_plugins=False)
+        database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrate(database, path, kind)
         return cls(path, kind, database, read_only=False)
 
@@ -178,17 +185,16 @@ class DatabaseFile:
     def of_content(cls, content: bytes, kind: FileKind) -> Self:
         """Open a whole file that is up to date in memory, to be read only; raises the kind's error."""
         path = Path(":memory:")
-        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         try:
             with failures_of(path, kind):
-                connection.deserialize(content)
-                database = Database(connection, execute_plugins=False)
+                database.deserialize(content)
                 version = version_of(database, path, kind)
         except BaseException:
-            connection.close()
+            database.close()
             raise
         if version != kind.newest:
-            connection.close()
+            database.close()
             raise kind.error(f"What was given as {kind.a_noun} is of another version of this program.")
         return cls(path, kind, database, read_only=True)
 
@@ -248,7 +254,7 @@ class DatabaseFile:
     def execute_script(self, sql: str) -> None:
         """Do several statements, each by itself; raises the kind's error when SQLite fails."""
         with self._turn, failures_of(self.path, self.kind):
-            self._database.executescript(sql)
+            run_script(self._database, sql)
 
     @property
     def free_room(self) -> int:
@@ -284,9 +290,9 @@ class DatabaseFile:
 
 
 @contextmanager
-def transaction(database: Database, kind: str) -> Generator[None, None, None]:
+def transaction(database: sqlite3.Connection, kind: str) -> Generator[None, None, None]:
     """Begin a transaction of this kind, or go on in the one that is open."""
-    if database.conn.in_transaction:
+    if database.in_transaction:
         yield
         return
     database.execute(f"BEGIN {kind}")
@@ -364,22 +370,17 @@ def _held(value: Any) -> Any:
     return value
 
 
-def _connect(path: Path, options: str, busy_seconds: float) -> Database:
-    connection = sqlite3.connect(
+def _connect(path: Path, options: str, busy_seconds: float) -> sqlite3.Connection:
+    return sqlite3.connect(
         f"{path.absolute().as_uri()}?{options}",
         uri=True,
         timeout=busy_seconds,
         isolation_level=None,
         check_same_thread=False,
     )
-    try:
-        return Database(connection, execute_plugins=False)
-    except BaseException:
-        connection.close()
-        raise
 
 
-def _prepare(database: Database, busy_seconds: float) -> None:
+def _prepare(database: sqlite3.Connection, busy_seconds: float) -> None:
     _write_ahead(database, busy_seconds)
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
@@ -388,7 +389,7 @@ def _prepare(database: Database, busy_seconds: float) -> None:
         pass
 
 
-def _write_ahead(database: Database, busy_seconds: float) -> None:
+def _write_ahead(database: sqlite3.Connection, busy_seconds: float) -> None:
     """Switch to the write-ahead log; SQLite does not wait for other programs there, so this does."""
     deadline = time.monotonic() + busy_seconds
     while True:
@@ -402,7 +403,7 @@ def _write_ahead(database: Database, busy_seconds: float) -> None:
         time.sleep(0.01)
 
 
-def _open_to_read(path: Path, kind: FileKind, busy_seconds: float) -> Database:
+def _open_to_read(path: Path, kind: FileKind, busy_seconds: float) -> sqlite3.Connection:
     with failures_of(path, kind):
         database = _connect(path, "mode=ro", busy_seconds)
         try:

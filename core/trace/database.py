@@ -7,12 +7,11 @@ resources/trace-schema.md; how a file is opened and brought to the newest is
 `core.storage.database`.
 """
 
+import sqlite3
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from core.schema.errors import TraceError
-from core.storage.database import DatabaseFile, FileKind, Migration
+from core.storage.database import DatabaseFile, FileKind
 from core.trace.blobs import Blobs
 
 APPLICATION_ID = 0x42535450
@@ -332,25 +331,16 @@ _VERSION_9 = "ALTER TABLE evaluations ADD COLUMN owner TEXT; -- names the lock o
 """Keep two processes from one evaluation."""
 
 
-def _made_by(script: str) -> Migration:
-    return lambda database: database.executescript(script)
-
-
-MIGRATIONS: tuple[Migration, ...] = tuple(
-    map(
-        _made_by,
-        (
-            _VERSION_1,
-            _VERSION_2,
-            _VERSION_3,
-            _VERSION_4,
-            _VERSION_5,
-            _VERSION_6,
-            _VERSION_7,
-            _VERSION_8,
-            _VERSION_9,
-        ),
-    )
+MIGRATIONS = (
+    _VERSION_1,
+    _VERSION_2,
+    _VERSION_3,
+    _VERSION_4,
+    _VERSION_5,
+    _VERSION_6,
+    _VERSION_7,
+    _VERSION_8,
+    _VERSION_9,
 )
 """What makes each version out of the one before; an empty file is version 0."""
 
@@ -368,6 +358,6 @@ KIND = FileKind(
 class TraceDatabase(DatabaseFile):
     """One connection to one database of traces, with its blobs."""
 
-    def __init__(self, path: Path, kind: FileKind, database: Database, *, read_only: bool) -> None:
+    def __init__(self, path: Path, kind: FileKind, database: sqlite3.Connection, *, read_only: bool) -> None:
         super().__init__(path, kind, database, read_only=read_only)
         self.blobs = Blobs(self)

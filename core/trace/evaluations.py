@@ -1,8 +1,18 @@
-"""All evaluations of a database at once: which there are, how far each is, and what runs have cost."""
+"""Evaluations in the trace: who does each, what was tried in it, how far all of them are, and what runs have cost."""
 
+import time
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from core.schema.errors import UsageError
 from core.schema.record import Record
+from core.trace import owners, reader, writer
 from core.trace.database import TraceDatabase
-from core.trace.records import EvaluationRow, RunOutcome
+from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
+
+if TYPE_CHECKING:
+    from core.trace.store import TraceStore
 
 
 class Tally(Record):
@@ -26,6 +36,97 @@ class MeanCost(Record):
     llm: str
     cost: float
     """US dollars."""
+
+
+def take_evaluation(store: "TraceStore", name: str, plan: str) -> EvaluationRow:
+    """Return the evaluation of that name, stored now with its plan, as JSON, where there is none.
+
+    It is this process's to do until `leave_evaluation`, or until the
+    process ends. Raises UsageError where a process that lives has it.
+    """
+    token = store.owner.token()
+
+    def take(database: TraceDatabase) -> EvaluationRow:
+        found = database.row("SELECT number, owner FROM evaluations WHERE name = ?", (name,))
+        if found is None:
+            values = {"name": name, "time": time.time(), "plan": plan, "owner": token}
+            database.insert("evaluations", values)
+        elif (process := owners.process_of(store.path, found["owner"] or "")) is not None:
+            raise UsageError(
+                f"The evaluation {name} is being done by another process ({process}); "
+                "wait for its end, or end it."
+            )
+        else:
+            database.update("evaluations", {"number": found["number"]}, {"owner": token})
+        taken = _evaluation(database, name)
+        assert taken is not None
+        return taken
+
+    return store.change(take)
+
+
+def leave_evaluation(store: "TraceStore", number: int) -> None:
+    """Let others do the evaluation."""
+    store.change(lambda database: database.update("evaluations", {"number": number}, {"owner": None}))
+
+
+def delete_evaluation(store: "TraceStore", number: int) -> None:
+    """Forget an evaluation and which runs are its; the runs stay."""
+    store.change(lambda database: database.execute("DELETE FROM evaluations WHERE number = ?", (number,)))
+
+
+def save_unbegun(store: "TraceStore", attempt: CaseAttempt, error: str) -> None:
+    """Store an attempt whose run could not begin, and why."""
+    store.change(lambda database: writer.insert_attempt(database, attempt, run=None, error=error))
+
+
+def evaluation_named(store: "TraceStore", name: str) -> EvaluationRow | None:
+    """Return the evaluation of that name, or None."""
+    return store.ask(lambda database: _evaluation(database, name))
+
+
+def process_doing(store: "TraceStore", number: int) -> int | None:
+    """Return the id of the process that does an evaluation, or None where none does."""
+    row = store.ask(
+        lambda database: database.row("SELECT owner FROM evaluations WHERE number = ?", (number,))
+    )
+    return owners.process_of(store.path, "" if row is None else row["owner"] or "")
+
+
+def attempts_of(store: "TraceStore", number: int) -> tuple[AttemptRow, ...]:
+    """Return what was tried in an evaluation, in order, each with its run as it stands."""
+
+    def read(database: TraceDatabase) -> tuple[AttemptRow, ...]:
+        found = database.rows(
+            "SELECT variant, task, seed, time, attempt, run, error FROM attempts WHERE evaluation = ? ORDER BY id",
+            (number,),
+        )
+        numbers = [row["run"] for row in found if row["run"] is not None]
+        rows = reader.rows_of(database, numbers, lambda owner: owners.lives(store.path, owner))
+        runs = {row.run: row for row in rows}
+        try:
+            return tuple(
+                AttemptRow(
+                    run=runs.get(row.pop("run")),
+                    error=row.pop("error"),
+                    attempt=CaseAttempt(
+                        evaluation=number, number=row.pop("attempt"), case=Case.model_validate(row)
+                    ),
+                )
+                for row in found
+            )
+        except ValidationError as error:
+            raise database.damaged() from error
+
+    return store.ask(read)
+
+
+def _evaluation(database: TraceDatabase, name: str) -> EvaluationRow | None:
+    row = database.row('SELECT number, name, time AS "when", plan FROM evaluations WHERE name = ?', (name,))
+    try:
+        return None if row is None else EvaluationRow.model_validate(row)
+    except ValidationError as error:
+        raise database.damaged() from error
 
 
 def all_evaluations(database: TraceDatabase) -> tuple[EvaluationRow, ...]:

@@ -257,14 +257,20 @@ def _references(database: TraceDatabase) -> list[tuple[str, str]]:
 
 
 def _use_what_is_named(database: TraceDatabase) -> None:
-    """Count as used the blobs that prompts, and questions asked again, name by their hashes: their pictures."""
+    """Count as used the blobs that others name by their hashes.
+
+    Prompts, and questions asked again, name their pictures; the agents of long runs name what they share.
+    """
     loose = {
         row["hash"].encode(): row["id"]
         for row in database.rows("SELECT id, hash FROM blobs WHERE id NOT IN (SELECT id FROM used)")
     }
     if not loose:
         return
-    texts = "SELECT DISTINCT messages AS id FROM calls UNION SELECT record FROM what_ifs"
+    texts = (
+        "SELECT DISTINCT messages AS id FROM calls UNION SELECT record FROM what_ifs"
+        " UNION SELECT agent FROM steps WHERE agent IS NOT NULL"
+    )
     for row in database.rows(texts):
         try:
             text = database.blobs.content(row["id"])

@@ -21,11 +21,8 @@ from core.storage.database import phrases_of
 from core.trace import encoding
 from core.trace.database import TraceDatabase
 from core.trace.records import (
-    AttemptRow,
     BreakpointRow,
-    Case,
     CaseAttempt,
-    EvaluationRow,
     Hit,
     Intervention,
     RunRow,
@@ -89,11 +86,11 @@ def list_runs(
 
 def find_runs(database: TraceDatabase, query: str, current: int | None) -> tuple[int, ...]:
     where, parameters = _condition(query)
-    rows = database.rows(
+    found = database.execute(
         f"SELECT run FROM runs WHERE (steps OR outcome = 'running' OR run = ?) AND {where} ORDER BY run DESC",
         [current, *parameters],
     )
-    return tuple(row["run"] for row in rows)
+    return tuple(run for (run,) in found)
 
 
 def rows_of(
@@ -135,40 +132,6 @@ def changes(database: TraceDatabase, run: int) -> tuple[bytes, ...]:
     """Return what was asked of a run and of those that it branched from, the oldest first."""
     found = (kept_for_run(database, part, "changes") for part, _ in path(database, run))
     return tuple(data for data in found if data)
-
-
-def evaluation(database: TraceDatabase, name: str) -> EvaluationRow | None:
-    row = database.row('SELECT number, name, time AS "when", plan FROM evaluations WHERE name = ?', (name,))
-    return None if row is None else _valid(database, EvaluationRow, row)
-
-
-def evaluation_owner(database: TraceDatabase, number: int) -> str:
-    """Return what names the lock of the process that does an evaluation, or nothing."""
-    row = database.row("SELECT owner FROM evaluations WHERE number = ?", (number,))
-    return "" if row is None else row["owner"] or ""
-
-
-def attempts(
-    database: TraceDatabase, evaluation: int, living: Callable[[str], bool]
-) -> tuple[AttemptRow, ...]:
-    columns = "variant, task, seed, time, attempt, run, error"
-    found = database.rows(f"SELECT {columns} FROM attempts WHERE evaluation = ? ORDER BY id", (evaluation,))
-    rows = database.rows(
-        f"SELECT {_RUN_COLUMNS}, owner FROM runs"
-        " WHERE run IN (SELECT run FROM attempts WHERE evaluation = ?)",
-        (evaluation,),
-    )
-    runs = {row["run"]: _run_row(database, row, living) for row in rows}
-    return tuple(
-        AttemptRow(
-            run=runs.get(row.pop("run")),
-            error=row.pop("error"),
-            attempt=CaseAttempt(
-                evaluation=evaluation, number=row.pop("attempt"), case=_valid(database, Case, row)
-            ),
-        )
-        for row in found
-    )
 
 
 def run_of(database: TraceDatabase, attempt: CaseAttempt) -> int | None:

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.browser.log.records import LogPart, Moment, PageLog
-from core.browser.recorded.exchange import Exchange
-from core.browser.recorded.recorder import Taken
+from core.browser.recorded.exchange import Exchange, Taken
 from core.schema.changes import Changes
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
-from core.schema.observation import Observation
+from core.schema.observation import picture_type
 from core.schema.restore import Restored
-from core.schema.step import BlobHash, CallRecord, Observed, PhaseRecord
+from core.schema.step import BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.trace import encoding, owners, pruning
 from core.trace import reader as reading
@@ -32,10 +31,8 @@ from core.trace.imports.storage import store_run
 from core.trace.pruning import Pruned, PrunePlan, PruneRequest
 from core.trace.reader import RunEvent
 from core.trace.records import (
-    AttemptRow,
     BreakpointRow,
     CaseAttempt,
-    EvaluationRow,
     Hit,
     Intervention,
     RunFilter,
@@ -48,6 +45,7 @@ from core.trace.records import (
     WatchRow,
 )
 from core.trace.repro.rows import Copier, RowChange
+from core.trace.under_way import JUDGED, RunsUnderWay, StepUnderWay
 
 JSON = "application/json"
 NewBlobs = Iterable[tuple[bytes, str]]
@@ -62,9 +60,9 @@ class TraceStore:
     def __init__(self, database: TraceDatabase) -> None:
         self.path = database.path
         self._database = database
-        self._owner = owners.Owner(database.path)
-        self._observed: dict[int, tuple[int, Observation]] = {}
-        """Of each run under way its last step with what was observed, which the next phases refer to."""
+        self.owner = owners.Owner(database.path)
+        """Names this process in what it is at work on."""
+        self._under_way = RunsUnderWay()
 
     @classmethod
     def open(
@@ -90,41 +88,16 @@ class TraceStore:
     def close(self) -> None:
         """Close the file; runs still under way can be recovered from now on."""
         self._database.close()
-        self._owner.let_go()
+        self.owner.let_go()
 
     # Writing
 
     def begin_run(self, start: RunStart) -> int:
         """Store a new run and return its number."""
         with self._write():
-            return writing.insert_run(self._database, start, self._owner.token())
-
-    def take_evaluation(self, name: str, plan: str) -> EvaluationRow:
-        """Return the evaluation of that name, stored now with its plan, as JSON, where there is none.
-
-        It is this process's to do until `leave_evaluation`, or until the
-        process ends. Raises UsageError where a process that lives has it.
-        """
-        with self._write():
-            writing.take_evaluation(self._database, name, plan, self._owner.token(), self._process_of)
-            found = reading.evaluation(self._database, name)
-            assert found is not None
-            return found
-
-    def leave_evaluation(self, number: int) -> None:
-        """Let others do the evaluation."""
-        with self._write():
-            self._database.update("evaluations", {"number": number}, {"owner": None})
-
-    def delete_evaluation(self, number: int) -> None:
-        """Forget an evaluation and which runs are its; the runs stay."""
-        with self._write():
-            self._database.execute("DELETE FROM evaluations WHERE number = ?", (number,))
-
-    def save_unbegun(self, attempt: CaseAttempt, error: str) -> None:
-        """Store an attempt whose run could not begin, and why."""
-        with self._write():
-            writing.insert_attempt(self._database, attempt, run=None, error=error)
+            run = writing.insert_run(self._database, start, self.owner.token())
+        self._under_way.begin()
+        return run
 
     def import_run(self, imported: ImportedRun, name: str) -> int:
         """Store a whole run read of a foreign file, as ``import/NAME``, and return its number."""
@@ -163,6 +136,7 @@ class TraceStore:
         """Store a new step, with the agent as it is when the step begins, as JSON."""
         with self._write():
             writing.insert_step(self._database, run, number, trial, agent)
+        self._under_way.begin_step(StepRow(run=run, number=number, trial=trial))
 
     def save_agent(self, run: int, step: int, agent: bytes) -> None:
         """Store the agent, as JSON, that a step is begun anew with when its run is taken up."""
@@ -188,7 +162,9 @@ class TraceStore:
     def put_blob(self, data: bytes, media_type: str) -> BlobHash:
         """Store `data` and return its hash; content that is stored already is left as it is."""
         with self._write():
-            return self._database.blobs.put(data, media_type)[1]
+            name = self._database.blobs.put(data, media_type)[1]
+        self._under_way.keep([(name, data)])
+        return name
 
     def save_phase(
         self,
@@ -204,25 +180,26 @@ class TraceStore:
         A second record of the same phase takes the place of the first: the
         phase was done again.
         """
-        number, observation = self._observed.get(run, (0, None))
-        if number != step:
-            observation = None
+        known = self._under_way.of(run)
         with self._write():
-            writing.save_phase(self._database, run, step, record, blobs, observation, begun)
-        if isinstance(record, Observed):
-            self._observed[run] = (step, record.observation)
+            writing.save_phase(self._database, run, step, record, blobs, known.observation(step), begun)
+        known.save_phase(step, record)
+        self._under_way.keep_on(getattr(record, name) for name in record.blobs)
 
     def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:
         """Store the pictures of a run's own steps, by their numbers, which were stored without them."""
         with self._write(run):
             for number, picture in pictures.items():
-                kept, _ = self._database.blobs.put(picture, "image/webp")
+                kept, _ = self._database.blobs.put(picture, picture_type(picture))
                 self._database.update("steps", {"run": run, "number": number}, {"screenshot": kept})
+        self._under_way.forget(run)
 
     def save_call(self, run: int, call: CallRecord, *, blobs: NewBlobs = ()) -> None:
         """Store a call, or store it anew under the same number once it has ended."""
         with self._write():
-            writing.save_call(self._database, run, call, blobs)
+            names = writing.save_call(self._database, run, call, blobs)
+        self._under_way.of(run).save_call(call)
+        self._under_way.keep(names)
 
     def save_intervention(self, intervention: Intervention) -> None:
         """Store what a person changed; the run counts as touched from then on."""
@@ -231,6 +208,7 @@ class TraceStore:
             values["time"] = values.pop("when")
             self._database.insert("interventions", values)
             self._database.update("runs", {"run": intervention.run}, {"touched": True})
+        self._under_way.of(intervention.run).save_intervention(intervention)
 
     def save_what_if(self, run: int, step: int, record: str) -> int:
         """Store what came of asking a step's question again, as JSON, and return its number."""
@@ -348,7 +326,8 @@ class TraceStore:
 
     def take_up_run(self, run: int) -> None:
         """Go on with a run that was left or interrupted."""
-        owner = self._owner.token()
+        owner = self.owner.token()
+        self._under_way.forget(run)
         self._update_run(run, {"outcome": "running", "owner": owner, "ended": None, "error": ""})
 
     def move_branch(self, run: int, parent: int, step: int) -> None:
@@ -378,7 +357,7 @@ class TraceStore:
         Raises UsageError, with nothing deleted, where another process is at
         work on one of the runs, and TraceError.
         """
-        return pruning.prune(self._database, plan, self._lives, self._owner.is_alone, tell)
+        return pruning.prune(self._database, plan, self._lives, self.owner.is_alone, tell)
 
     # Reading
 
@@ -463,6 +442,14 @@ class TraceStore:
         """
         return self._read(lambda: reading.step(self._database, run, number))
 
+    def under_way(self, run: int) -> StepUnderWay | None:
+        """Return the last step of a run as it is now, without reading; None where this process has begun none of it."""
+        return self._under_way.step(run)
+
+    def recalled(self, run: int, number: int) -> Recalled | None:
+        """Return the exemplars that a step recalled."""
+        return record_of(Recalled, self.step(run, number).records)
+
     def agent(self, run: int, number: int) -> bytes:
         """Return the agent as it was when the step began; raises TraceError where that was not kept."""
         return self._read(lambda: reading.agent(self._database, run, number))
@@ -484,8 +471,8 @@ class TraceStore:
         return self._read(lambda: reading.times(self._database, run))
 
     def judged(self, run: int, last: int) -> tuple[tuple[int, PhaseRecord], ...]:
-        """Return what ``act`` and ``align`` left in the last 50 steps up to `last`, each with its step."""
-        steps = self._read(lambda: reading.judged(self._database, run, last - 49, last))
+        """Return what ``act`` and ``align`` left in the last `JUDGED` steps up to `last`, each with its step."""
+        steps = self._read(lambda: reading.judged(self._database, run, last - JUDGED + 1, last))
         return tuple((number, record) for number, records in steps for record in records)
 
     def calls(self, run: int) -> tuple[CallRecord, ...]:
@@ -543,19 +530,6 @@ class TraceStore:
         """Return the bisections of a run, or of all, each as its number and JSON, in order."""
         return self._read(lambda: reading.bisections(self._database, run))
 
-    def evaluation(self, name: str) -> EvaluationRow | None:
-        """Return the evaluation of that name, or None."""
-        return self._read(lambda: reading.evaluation(self._database, name))
-
-    def doing(self, evaluation: int) -> int | None:
-        """Return the id of the process that does an evaluation, or None where none does."""
-        owner = self._read(lambda: reading.evaluation_owner(self._database, evaluation))
-        return self._process_of(owner)
-
-    def attempts(self, evaluation: int) -> tuple[AttemptRow, ...]:
-        """Return what was tried in an evaluation, in order, each with its run as it stands."""
-        return self._read(lambda: reading.attempts(self._database, evaluation, self._lives))
-
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""
         return self._read(lambda: reading.log(self._database, run, limit))
@@ -569,8 +543,13 @@ class TraceStore:
         return self._read(lambda: self._database.blobs.get(name))
 
     def ask(self, question: Callable[[TraceDatabase], T]) -> T:
-        """Answer what a module of this package asks of very many runs at once."""
+        """Answer what another module of this package reads of the file."""
         return self._read(lambda: question(self._database))
+
+    def change(self, change: Callable[[TraceDatabase], T]) -> T:
+        """Do what another module of this package writes to the file."""
+        with self._write():
+            return change(self._database)
 
     def check(self) -> None:
         """Read the whole file for damage, which takes time in a large one; raises TraceError."""
@@ -579,10 +558,10 @@ class TraceStore:
             raise self._database.damaged()
 
     def _update_run(self, run: int, values: dict[str, Any]) -> None:
-        if values.get("owner", "") is None:
-            self._observed.pop(run, None)
         with self._write(run):
             self._database.update("runs", {"run": run}, values)
+        if values.get("owner", "") is None:
+            self._under_way.end(run)
 
     @contextmanager
     def _write(self, run: int | None = None) -> Generator[None, None, None]:
@@ -608,6 +587,3 @@ class TraceStore:
 
     def _lives(self, owner: str) -> bool:
         return owners.lives(self.path, owner)
-
-    def _process_of(self, owner: str) -> int | None:
-        return owners.process_of(self.path, owner)

@@ -2,15 +2,16 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from core.schema.changes import Changes
-from core.schema.errors import TraceError, UsageError
+from core.schema.errors import TraceError
 from core.schema.observation import Observation
 from core.schema.step import (
     PHASES,
     Abstracted,
+    BlobHash,
     CallRecord,
     Committed,
     PhaseRecord,
@@ -50,25 +51,6 @@ def insert_attempt(
     """Store an attempt with its run, or with why it could not begin."""
     values = {"evaluation": attempt.evaluation, "attempt": attempt.number, **attempt.case.model_dump()}
     database.insert("attempts", {**values, "run": run, "error": error})
-
-
-def take_evaluation(
-    database: TraceDatabase,
-    name: str,
-    plan: str,
-    owner: str,
-    process_of: Callable[[str], int | None],
-) -> None:
-    """Give an evaluation, stored now where there is none, to an owner; raises UsageError where it has one."""
-    found = database.row("SELECT number, owner FROM evaluations WHERE name = ?", (name,))
-    if found is None:
-        database.insert("evaluations", {"name": name, "time": time.time(), "plan": plan, "owner": owner})
-        return
-    if (process := process_of(found["owner"] or "")) is not None:
-        raise UsageError(
-            f"The evaluation {name} is being done by another process ({process}); wait for its end, or end it."
-        )
-    database.update("evaluations", {"number": found["number"]}, {"owner": owner})
 
 
 def insert_step(database: TraceDatabase, run: int, number: int, trial: int, agent: bytes = b"") -> None:
@@ -146,10 +128,10 @@ def save_phase(
 
 def save_call(
     database: TraceDatabase, run: int, call: CallRecord, new_blobs: Iterable[tuple[bytes, str]]
-) -> None:
+) -> list[tuple[BlobHash, bytes]]:
+    """Store a call, and return its new blobs by their hashes."""
     reading.require_run(database, run)
-    for data, media_type in new_blobs:
-        database.blobs.put(data, media_type)
+    named = [(database.blobs.put(data, media_type)[1], data) for data, media_type in new_blobs]
     values = {
         **call.model_dump(exclude={"usage", "retries", "messages", "reply"}),
         **call.usage.model_dump(),
@@ -165,6 +147,7 @@ def save_call(
         " FROM calls WHERE calls.run = runs.run) WHERE run = ?",
         (run,),
     )
+    return named
 
 
 def next_number(database: TraceDatabase, what: str) -> int:

@@ -173,10 +173,17 @@ class DiffPanel(QWidget):
         if [_offered(one) for one in steps] == [_offered(one) for one in self._steps]:
             return
         self._steps = steps
+        texts = [
+            "the step before",
+            *(f"step {one.number}: {one.action or 'no action'}"[:90] for one in steps),
+        ]
         with QSignalBlocker(self.other):
-            self.other.clear()
-            self.other.addItem("the step before")
-            self.other.addItems([f"step {one.number}: {one.action or 'no action'}"[:90] for one in steps])
+            there = [self.other.itemText(at) for at in range(self.other.count())]
+            pairs = enumerate(zip(there, texts, strict=False))
+            same = next((at for at, (old, new) in pairs if old != new), min(len(there), len(texts)))
+            for at in reversed(range(same, len(there))):
+                self.other.removeItem(at)
+            self.other.addItems(texts[same:])
             numbers = [one.number for one in steps]
             self.other.setCurrentIndex(numbers.index(self._chosen) + 1 if self._chosen in numbers else 0)
         self._refresh()

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from core.browser.host import name_problem
 from core.debugger.snapshots import Catalogue, TaskFilesAnswer
-from core.environments.own_tasks import TaskSource
+from core.schema.task import TaskSource
 from gui.task_chooser.lists import OPEN_TASK, FilesAnswer, TaskFilesTab, TaskList, TaskRows
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button

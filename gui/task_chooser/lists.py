@@ -5,8 +5,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QStyle, QVBoxLayout, QWidget
 
 from core.debugger.snapshots import TaskFilesAnswer
-from core.environments.own_tasks import TaskSource
-from core.schema.task import Task
+from core.schema.task import Task, TaskSource
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count

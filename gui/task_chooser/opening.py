@@ -138,11 +138,11 @@ class Welcome(QDialog):
 
 
 if TYPE_CHECKING:
-    from core.debugger.session import Session
+    pass
 
 
 class TaskOpening(QObject):
-    """Asks the session to open tasks and remembers which; its dialogs belong to `window`."""
+    """Opens tasks and remembers which; its dialogs belong to `window`."""
 
     recent_changed = Signal(object)
     """The `OpenedTask`s opened last, newest first."""
@@ -152,10 +152,13 @@ class TaskOpening(QObject):
     chooser_made = Signal(object)
     """The `TaskChooser`, when it is first asked for."""
     chooser_opened = Signal()
+    open_requested = Signal(object, bool)
+    """The `OpenedTask` to open, and whether its profile is allowed from now on."""
+    llm_requested = Signal(str)
+    """The name of the LLM to take."""
 
-    def __init__(self, session: "Session", remembered: Remembered, theme: Theme, window: QWidget) -> None:
+    def __init__(self, remembered: Remembered, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
-        self._session = session
         self._remembered = remembered
         self._theme = theme
         self._window = window
@@ -209,14 +212,7 @@ class TaskOpening(QObject):
     def _open(self, opened: OpenedTask, *, allow_profile: bool = False) -> None:
         self._remembered.add_recent(opened)
         self.recent_changed.emit(self._remembered.recent)
-        self._session.tasks.open(
-            opened.task,
-            opened.seed,
-            url=opened.url,
-            instruction=opened.instruction,
-            profile=opened.profile,
-            allow_profile=allow_profile,
-        )
+        self.open_requested.emit(opened, allow_profile)
 
     @Slot()
     def choose_task(self) -> None:
@@ -275,6 +271,6 @@ class TaskOpening(QObject):
         if trial.opens is None:
             self.settings_wanted.emit()
             return
-        self._session.agent.set_llm("rules")
+        self.llm_requested.emit("rules")
         self.open_task(trial.opens)
         self.hinted.emit(trial.title, trial.hint)

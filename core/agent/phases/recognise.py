@@ -130,7 +130,7 @@ def _anywhere(
     fits: tuple[Fit, ...] = (),
 ) -> Recognised:
     """Return what holds on a page of no particular kind."""
-    count = sum(1 for element in state.observation.elements if element.usable)
+    count = sum(1 for element in state.observation.elements if element.uses)
     what = "1 usable element" if count == 1 else f"{count} usable elements"
     if not state.is_on("states"):
         name, said = (

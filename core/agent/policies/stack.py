@@ -92,8 +92,9 @@ def place_of_page(observation: Observation) -> SeenPage:
                 element.role,
                 element.name,
                 element.value,
-                " ".join(state for state in element.states if state != "focused"),
-                "|".join(option.label for option in element.options if option.selected),
+                # Most elements of a large page have neither.
+                " ".join(one for one in element.states if one != "focused") if element.states else "",
+                "|".join(one.label for one in element.options if one.selected) if element.options else "",
             )
         )
         for element in observation.elements

@@ -5,6 +5,7 @@ one again when they are used up.
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from core.schema.record import Record
@@ -47,6 +48,13 @@ class Exchange(Record):
         """What its content is, as the server said it."""
         content_type = next((value for name, value in self.headers if name.lower() == "content-type"), "")
         return content_type.partition(";")[0].strip().lower() or "application/octet-stream"
+
+
+class Taken(NamedTuple):
+    """An exchange with its content, for whoever stores it."""
+
+    exchange: Exchange
+    body: bytes
 
 
 def hash_of(data: bytes) -> str:

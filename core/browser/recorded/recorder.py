@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from typing import NamedTuple
+from contextlib import suppress
 
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
-from core.browser.recorded.exchange import SOCKET, Exchange, hash_of
+from core.browser.recorded.exchange import SOCKET, Exchange, Taken, hash_of
+from core.system.patience import within
 
 log = logging.getLogger(__name__)
 
@@ -26,13 +27,6 @@ _OF_THE_TRANSPORT = frozenset(
 )
 """Headers that tell how an answer travelled; its content is kept unpacked."""
 _WITH_LOGINS = frozenset({"set-cookie"})
-
-
-class Taken(NamedTuple):
-    """An exchange with its content, for whoever stores it."""
-
-    exchange: Exchange
-    body: bytes
 
 
 class NetworkRecorder:
@@ -83,7 +77,9 @@ class NetworkRecorder:
         Contents on their way are waited for, but not for ever.
         """
         if self._fetching:
-            await asyncio.wait(tuple(self._fetching), timeout=PATIENCE)
+            with suppress(TimeoutError):
+                async with within(PATIENCE):
+                    await asyncio.wait(tuple(self._fetching))
         done, self._done = sorted(self._done, key=lambda one: one[0]), []
         self._opening = False
         return tuple(taken for _, taken in done)

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from core.agent.llm_calls import Answerer, answerer_of
 from core.attach.answers import said_of, thought_of
-from core.attach.upstream import answer_agent
 from core.debugger.ask_again.prompt_parts import Item, dropped, found_again
 from core.debugger.ask_again.views import Attribution, Question, ReplyAgain, WhatIf, changed_lines
 from core.debugger.interventions.held_texts import reply_as_text
@@ -155,6 +154,8 @@ async def _answer(llm: Answerer, request: LLMRequest, form: ReplyFormat) -> Repl
 
 async def _answer_agent(llm: Answerer, request: LLMRequest) -> ReplyAgain:
     """Return what an attached agent would have been answered: it alone knows what it makes of that."""
+    from core.attach.upstream import answer_agent  # What serves an agent comes with it.
+
     try:
         reply = await answer_agent(answerer_of(llm, "agent"), request)
     except LLMError as error:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from core.agent.llm_calls import Answerer
 from core.agent.prompt_builder import EXEMPLARS, exemplar_parts
 from core.agent.resources import AgentResources
-from core.attach.replay import recorded_calls
 from core.debugger.ask_again.prompt_parts import content_of
 from core.debugger.ask_again.repeat import (
     ask_again,
@@ -107,6 +106,8 @@ class AskAgainService(Service[AskView]):
 
         Raises UsageError with the line where the text is no reply.
         """
+        from core.attach.replay import recorded_calls  # What serves an agent comes with it.
+
         store = self.services.store
         detail = store.step(run, step)
         number = deciding_call(detail).number

@@ -1,6 +1,6 @@
 """Where runs go another way than the successes on their task, told from the rows of their steps alone.
 
-Two runs are compared page by page in `core.debugger.compare.service`; here
+Two runs are compared page by page in `core.debugger.compare.alignment`; here
 very many runs are held against all successes at once.
 """
 

@@ -25,11 +25,11 @@ from core.debugger.evaluations.local import MadeRuns
 from core.debugger.evaluations.records import Variant
 from core.debugger.headless import RunReport, report
 from core.debugger.services import Services
-from core.environments.own_tasks import SourceKind
 from core.environments.webarena_config import SITES
 from core.llm.registry import PREFIX
 from core.memory.library.records import LIBRARY_NAME
 from core.schema.errors import BrowserError, DataError, UsageError
+from core.schema.task import SourceKind
 from core.settings.settings import config_folder, exemplars_folder
 from core.storage.resources import RESOURCES
 from core.trace.records import Case, CaseAttempt

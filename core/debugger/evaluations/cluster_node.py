@@ -17,10 +17,10 @@ from core.browser.sharing import SharedChromium
 from core.debugger.evaluations.local import run_of, services_of, sharing
 from core.debugger.evaluations.records import Variant
 from core.debugger.services import Services, user_llms
-from core.environments.own_tasks import SourceKind
 from core.environments.registry import Environments
 from core.llm.endpoints import Keys, load_endpoints
 from core.schema.errors import BackstepError, BrowserError, TraceError
+from core.schema.task import SourceKind
 from core.settings.settings import DATABASE_NAME, Settings, config_folder
 from core.system.temp_folder import begin_temp_folder
 from core.trace.records import Case

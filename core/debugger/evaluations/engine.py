@@ -10,9 +10,11 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from core.debugger.evaluations.figures import MOST_ATTEMPTS, counts, is_tried_again
 from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
 from core.schema.record import Record
+from core.trace.evaluations import attempts_of, leave_evaluation, save_unbegun, take_evaluation
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
 
 if TYPE_CHECKING:
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from core.debugger.headless import RunReport
     from core.trace.store import TraceStore
 
-_MOST_ATTEMPTS = 2
-_NOT_ENDED = ("running", "interrupted")
 _MOST_FAILURES = 5
 _MOST_ROUNDS = 3
 
@@ -49,7 +49,7 @@ def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[Eva
     Raises UsageError where one of that name was asked for something else, or
     is being done by another process.
     """
-    row = store.take_evaluation(name, plan.model_dump_json())
+    row = take_evaluation(store, name, plan.model_dump_json())
     try:
         if planned(row) != plan:
             raise UsageError(
@@ -59,7 +59,7 @@ def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[Eva
         yield row
     finally:
         with suppress(TraceError):  # With this process it is free in any case.
-            store.leave_evaluation(row.number)
+            leave_evaluation(store, row.number)
 
 
 def planned(row: EvaluationRow) -> EvaluationPlan:
@@ -79,15 +79,6 @@ def results(attempts: Iterable[AttemptRow]) -> dict[Case, AttemptRow]:
     return {one.attempt.case: one for one in attempts if counts(_outcome(one), one.attempt.number)}
 
 
-def counts(outcome: RunOutcome | None, attempt: int) -> bool:
-    """Return whether a try is the one of its case; the outcome of a run that could not begin is None."""
-    return outcome not in _NOT_ENDED and not _is_tried_again(outcome, attempt)
-
-
-def _is_tried_again(outcome: RunOutcome | None, attempt: int) -> bool:
-    return outcome in (None, "error") and attempt < _MOST_ATTEMPTS
-
-
 def _outcome(row: AttemptRow) -> RunOutcome | None:
     return row.run.outcome if row.run is not None else None
 
@@ -97,7 +88,7 @@ def _has_failed(row: AttemptRow) -> bool:
 
 
 def _to_be_tried_again(row: AttemptRow) -> bool:
-    return _is_tried_again(_outcome(row), row.attempt.number)
+    return is_tried_again(_outcome(row), row.attempt.number)
 
 
 class _Failures:
@@ -143,7 +134,7 @@ class Evaluator:
         self._number = row.number
         self._limits = limits
         self._on_done = on_done
-        attempts = store.attempts(row.number)
+        attempts = attempts_of(store, row.number)
         self.done = results(attempts)
         self._cost = sum(one.run.cost or 0.0 for one in attempts if one.run is not None)
         self._failed = {one.attempt.case for one in attempts if _to_be_tried_again(one)}
@@ -174,7 +165,7 @@ class Evaluator:
     async def _work_in(self, lane: Lane) -> None:
         for variant, case in self._left:
             first = 2 if case in self._failed else 1
-            for number in range(first, _MOST_ATTEMPTS + 1):
+            for number in range(first, MOST_ATTEMPTS + 1):
                 if self._limit_reached():
                     return
                 began = time.monotonic()
@@ -201,7 +192,7 @@ class Evaluator:
         except (TraceError, LLMRefused):
             raise
         except BackstepError as error:
-            self._store.save_unbegun(attempt, str(error))
+            save_unbegun(self._store, attempt, str(error))
             return AttemptRow(attempt=attempt, error=str(error))
         self._cost += report.cost or 0.0
         if report.outcome == "interrupted" or report.run is None:

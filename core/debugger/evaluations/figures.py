@@ -4,11 +4,24 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Self
 
-from core.debugger.evaluations.engine import counts
 from core.debugger.experiments.measurement import cost_of, wilson
 from core.schema.record import Record
 from core.schema.restore import Grade
-from core.trace.records import EvaluatedRun
+from core.trace.records import EvaluatedRun, RunOutcome
+
+MOST_ATTEMPTS = 2
+"""Tries at a case: a second one where the first failed through no fault of the agent."""
+_NOT_ENDED = ("running", "interrupted")
+
+
+def counts(outcome: RunOutcome | None, attempt: int) -> bool:
+    """Return whether a try is the one of its case; the outcome of a run that could not begin is None."""
+    return outcome not in _NOT_ENDED and not is_tried_again(outcome, attempt)
+
+
+def is_tried_again(outcome: RunOutcome | None, attempt: int) -> bool:
+    """Return whether a case is tried once more after a try with this outcome."""
+    return outcome in (None, "error") and attempt < MOST_ATTEMPTS
 
 
 class Share(Record):

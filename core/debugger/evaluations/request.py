@@ -15,6 +15,7 @@ from core.schema.task import Task
 from core.settings.settings import Settings
 from core.settings.user_file import UserFile, problem
 from core.trace.evaluated import evaluated_runs
+from core.trace.evaluations import evaluation_named
 from core.trace.store import TraceStore
 
 
@@ -55,7 +56,7 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     name = request.failures_of
     if request.tasks:
         raise UsageError("Choose tasks or the failures of an evaluation, not both.")
-    row = store.evaluation(name)
+    row = evaluation_named(store, name)
     if row is None:
         raise UsageError(f"There is no evaluation {name} whose failures could be done again.")
     plan = planned(row)

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
-from core.debugger.evaluations.engine import counts, planned
+from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import deciding_step
+from core.debugger.evaluations.figures import counts
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
 from core.debugger.evaluations.request import plan_of, plan_of_failures
@@ -34,7 +35,15 @@ from core.debugger.service import Service
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.signal import Signal
 from core.trace.evaluated import evaluated_runs
-from core.trace.evaluations import Tally, all_evaluations, mean_costs, tallies
+from core.trace.evaluations import (
+    Tally,
+    all_evaluations,
+    delete_evaluation,
+    evaluation_named,
+    mean_costs,
+    process_doing,
+    tallies,
+)
 from core.trace.records import EvaluatedRun, EvaluationRow, is_failure
 from core.trace.store import TraceStore
 
@@ -217,7 +226,7 @@ class EvaluationsService(Service[EvaluationsView]):
         if item.name in self._processes:
             self._processes[item.name].cancel()
             return
-        process = await self.read(lambda store: store.doing(number))
+        process = await self.read(lambda store: process_doing(store, number))
         if not process:
             raise UsageError(
                 f"No process of this machine is found that does {item.name}; end it where it was begun."
@@ -236,7 +245,7 @@ class EvaluationsService(Service[EvaluationsView]):
         item = self._find(number)
         if item.state == "under way":
             raise UsageError(f"{item.name} is under way: stop it first.")
-        self.services.store.delete_evaluation(number)
+        delete_evaluation(self.services.store, number)
         self._plans.pop(number, None)
         self.show(notice=f"{item.name} was deleted. Its runs are kept.")
         await self._look()
@@ -250,7 +259,7 @@ class EvaluationsService(Service[EvaluationsView]):
     async def _plan(self, request: EvalRequest) -> EvaluationPlan:
         """Return what is to be done; raises what the command line would say of it."""
         services = self.services
-        if request.name and await self.read(lambda store: store.evaluation(request.name)) is not None:
+        if request.name and await self.read(lambda store: evaluation_named(store, request.name)) is not None:
             raise UsageError(f"There is an evaluation {request.name} already; choose another name.")
         if request.failures_of:
             return await self.read(lambda store: plan_of_failures(request, store))
@@ -311,7 +320,7 @@ def _suites(config: Path) -> tuple[SuiteItem, ...]:
 
 def _read_all(store: TraceStore) -> tuple[tuple[EvaluationRow, ...], tuple[Tally, ...], frozenset[int]]:
     rows = store.ask(all_evaluations)
-    at_work = frozenset(one.number for one in rows if store.doing(one.number) is not None)
+    at_work = frozenset(one.number for one in rows if process_doing(store, one.number) is not None)
     return rows, store.ask(tallies), at_work
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from core.debugger.commands import command
 from core.debugger.service import Service
 from core.debugger.snapshots import TaskFilesAnswer
-from core.environments.own_tasks import SourceKind, TaskSource, absolute
+from core.environments.own_tasks import absolute
 from core.environments.registry import Environments
 from core.schema.errors import BackstepError, DataError
+from core.schema.task import SourceKind, TaskSource
 from core.settings.saving import save_settings
 from core.settings.settings import read_settings_file, settings_path, task_path
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import zstandard
-from sqlite_utils import Database
 
 from core.llm.costs import count_tokens
 from core.memory.files import exemplar_of, line_of
@@ -14,7 +13,7 @@ from core.memory.library.records import Provenance
 from core.schema.errors import DataError, LibraryError
 from core.schema.exemplar import Exemplar
 from core.storage.compression import compress, decompress
-from core.storage.database import DatabaseFile, FileKind, Migration, damaged
+from core.storage.database import DatabaseFile, FileKind, damaged
 
 _EXEMPLARS = """
     number INTEGER PRIMARY KEY,         -- never given twice: nothing is deleted
@@ -136,19 +135,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.beside_fts {_WORDS};
 """The same for exemplars of files, as long as the database is open; nothing of it is stored."""
 
 
-def _by_script(script: str) -> Migration:
-    def change(database: Database) -> None:
-        database.executescript(script)
-
-    return change
-
-
-MIGRATIONS: tuple[Migration, ...] = (
-    _by_script(_VERSION_1),
-    _by_script(_VERSION_2),
-    _by_script(_VERSION_3),
-    _by_script(_VERSION_4),
-)
+MIGRATIONS = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
 
 KIND = FileKind(
     noun="exemplar library",

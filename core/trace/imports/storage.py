@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 
-from core.schema.observation import Observation
+from core.schema.observation import Observation, picture_type
 from core.schema.step import Acted, Committed, Decided, Observed, PhaseRecord, Proposal, Reviewed
 from core.trace import writer as writing
 from core.trace.blobs import hash_of
@@ -60,7 +60,7 @@ def _store_step(
     now: float,
 ) -> None:
     writing.insert_step(database, run, number, trial=1)
-    pictures = [(step.screenshot, _media_type(step.screenshot))] if step.screenshot else []
+    pictures = [(step.screenshot, picture_type(step.screenshot))] if step.screenshot else []
     for record in _records(step, origin):
         new = pictures if isinstance(record, Observed) else []
         writing.save_phase(database, run, number, record, new, None)
@@ -94,9 +94,3 @@ def _records(step: ImportedStep, origin: str) -> Iterator[PhaseRecord]:
         xpath=step.xpath,
     )
     yield Committed(seconds=step.seconds, seconds_in_llm=0.0)
-
-
-def _media_type(picture: bytes) -> str:
-    if picture.startswith(b"\x89PNG"):
-        return "image/png"
-    return "image/jpeg" if picture.startswith(b"\xff\xd8") else "image/webp"

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import zstandard
-from sqlite_utils import Database
 
 from core.schema.errors import DataError
 from core.storage.compression import LARGEST
-from core.storage.database import version_of
+from core.storage.database import run_script, version_of
 from core.trace.blobs import SMALL
 from core.trace.database import APPLICATION_ID, KIND, MIGRATIONS
 
@@ -80,7 +79,7 @@ def take_over(source: Path, target: Path, name: str) -> None:
     """
     try:
         with closing(_opened(source)) as connection:
-            version = version_of(Database(connection, execute_plugins=False), source, KIND)
+            version = version_of(connection, source, KIND)
             if not version:
                 raise DataError(f"{name} holds no run: there is nothing to import.")
             known = _known(version)
@@ -130,10 +129,10 @@ def _restrict(connection: sqlite3.Connection, known: _Version) -> None:
 
 @cache
 def _known(version: int) -> _Version:
-    with closing(Database(memory=True)) as database:
-        for migrate in MIGRATIONS[:version]:
-            migrate(database)
-        schema = tuple(_schema(database.conn))
+    with closing(sqlite3.connect(":memory:")) as database:
+        for migration in MIGRATIONS[:version]:
+            run_script(database, migration)
+        schema = tuple(_schema(database))
         virtual = tuple(name for kind, name, _, sql in schema if kind == "table" and _is_virtual(sql))
         tables = {
             name: tuple(_Column(one[1], one[2]) for one in database.execute(f'PRAGMA table_info("{name}")'))
@@ -165,9 +164,8 @@ def _check_schema(connection: sqlite3.Connection, known: _Version, name: str) ->
 def _make(copy: sqlite3.Connection, version: int) -> None:
     for pragma in ("journal_mode = OFF", "synchronous = OFF", "foreign_keys = ON"):
         copy.execute(f"PRAGMA {pragma}").fetchall()
-    database = Database(copy, execute_plugins=False)
-    for migrate in MIGRATIONS[:version]:
-        migrate(database)
+    for migration in MIGRATIONS[:version]:
+        run_script(copy, migration)
     copy.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     copy.execute(f"PRAGMA user_version = {version}")
 

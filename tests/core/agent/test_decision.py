@@ -254,7 +254,7 @@ def test_a_repair_is_sampled_as_the_preset_says_and_else_as_what_it_repairs(stag
     assert [one.body["temperature"] for one in llm_server.requests] == [0.0, 0.0, sent]
 
 
-@pytest.mark.parametrize(("pictures", "mime"), [("plain", "image/webp"), ("outlines", "image/png")])
+@pytest.mark.parametrize(("pictures", "mime"), [("plain", "image/jpeg"), ("outlines", "image/png")])
 def test_the_screenshot_goes_along_where_the_llm_takes_pictures(stage, llm_server, pictures, mime):
     own_preset(stage, "seeing", 'pictures = "none"', f'pictures = "{pictures}"', base="plain")
     llm_server.script(on('button "ONE"'))

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from core.debugger.steps.view import step_view
+from core.debugger.steps.view import recorded_step
 from core.schema.errors import LLMError
 from tests.core.agent.traced import purposes, records, steps
 from tests.core.stage import on, page_file, ref_in, stop
@@ -183,7 +183,7 @@ def test_the_view_of_a_step_tells_how_many_samples_agreed_and_what_each_said(
     run = stage.open(llm_server, url=page_file(tmp_path, PAGE), preset=three)
     stage.step(run)
     store, row = run.store, run.store.run(run.state.run)
-    votes = step_view(store, row, store.step(row.run, 1), live=False).action.votes
+    votes = recorded_step(store, row.run, 1).action.votes
     action = str(records(run, 1)["decide"].proposal.action)
     assert votes[0] == "2 of 3 samples agreed"
     assert sorted(one.split(": ", 1)[1].split(":")[0] for one in votes[1:]) == [

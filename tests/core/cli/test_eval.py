@@ -14,6 +14,7 @@ import pytest
 
 from core.debugger.evaluations.engine import planned
 from core.schema.step import Observed, record_of
+from core.trace.evaluations import attempts_of, evaluation_named, process_doing
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on
 from tests.llm_server import Reply
@@ -30,8 +31,8 @@ def words(*more: object, llm: str = "test-model", tasks: str = "miniwob/click-te
 def attempts(cli):
     store = TraceStore.open(cli.db, read_only=True)
     try:
-        row = store.evaluation("mine")
-        return () if row is None else store.attempts(row.number)
+        row = evaluation_named(store, "mine")
+        return () if row is None else attempts_of(store, row.number)
     finally:
         store.close()
 
@@ -40,7 +41,7 @@ def doing(cli):
     """Return the process that does the evaluation."""
     store = TraceStore.open(cli.db, read_only=True)
     try:
-        return store.doing(store.evaluation("mine").number)
+        return process_doing(store, evaluation_named(store, "mine").number)
     finally:
         store.close()
 
@@ -67,7 +68,7 @@ def test_eight_runs_four_at_once_come_to_the_same_as_one_after_the_other(cli, in
     assert found[0] == found[1]
     assert found[0][0]["cases"] == 8
     with closing(TraceStore.open(cli.db, read_only=True)) as store:
-        of = {name: store.attempts(store.evaluation(name).number) for name in ("one", "four")}
+        of = {name: attempts_of(store, evaluation_named(store, name).number) for name in ("one", "four")}
         pictures = {
             name: {
                 bool(record_of(Observed, store.step(one.run.run, 1).records).screenshot)
@@ -330,8 +331,8 @@ def test_only_what_failed_is_done_again_with_the_name_of_what_it_failed_in(insid
     assert (done.json["total"], done.json["variants"][0]["successes"]) == (1, 1)
     assert len(llm_server.requests) == 4
     store = TraceStore.open(inside.db, read_only=True)
-    row = store.evaluation("again")
-    assert [one.attempt.case.seed for one in store.attempts(row.number)] == [1]
+    row = evaluation_named(store, "again")
+    assert [one.attempt.case.seed for one in attempts_of(store, row.number)] == [1]
     store.close()
     assert planned(row).failures_of == "mine"
     assert "Nothing has failed in the evaluation again" in inside(*again, "--failures-of", "again").err

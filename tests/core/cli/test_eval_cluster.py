@@ -15,6 +15,7 @@ import pytest
 
 from core.schema.errors import TraceError
 from core.storage.resources import RESOURCES
+from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import KEY
 from tests.core.cli.test_eval import ONE, attempts
@@ -51,8 +52,8 @@ def stored(cli, name):
     """Return everything of the runs of an evaluation by their case, but for times and the addresses of servers."""
     store = TraceStore.open(cli.db, read_only=True)
     try:
-        row = store.evaluation(name)
-        return {one.attempt: whole(store, one.run.run) for one in store.attempts(row.number)}
+        row = evaluation_named(store, name)
+        return {one.attempt: whole(store, one.run.run) for one in attempts_of(store, row.number)}
     finally:
         store.close()
 

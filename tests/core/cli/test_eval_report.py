@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from core.cli.app import make_app, run_app
+from core.trace.evaluations import take_evaluation
 from core.trace.store import TraceStore
 from tests.core.cli.conftest import needs_qt
 from tests.core.stage import need_chromium, on
@@ -145,7 +146,7 @@ def test_what_is_not_there_is_said_in_a_sentence(inside, words, said):
 
 def test_an_unknown_evaluation_or_run_is_named_with_the_nearest(inside):
     store = TraceStore.open(inside.db)
-    store.take_evaluation("policies", "{}")
+    take_evaluation(store, "policies", "{}")
     store.close()
     done = inside("eval", "--report", "--name", "policy")
     assert done.code == 2

@@ -3,7 +3,7 @@
 import pytest
 
 import core.cli.app
-from core.cli.window import WindowArguments
+from core.cli.window_arguments import WindowArguments
 from tests.core.environments.test_own_tasks import config_file, task_file
 
 

@@ -23,7 +23,6 @@ from core.schema.step import (
     Reviewed,
 )
 from core.schema.task import Verdict
-from core.storage.database import Migration
 from core.trace.blobs import hash_of
 from core.trace.database import KIND, TraceDatabase
 from core.trace.records import RunOutcome, RunStart
@@ -33,7 +32,7 @@ PICTURE = bytes(range(256)) * 8
 HTML = b"<html><body><button>Save</button></body></html>" * 10
 
 
-def open_as(path: Path, migrations: tuple[Migration, ...], *, read_only: bool = False) -> TraceStore:
+def open_as(path: Path, migrations: tuple[str, ...], *, read_only: bool = False) -> TraceStore:
     """Open a database as a program does that knows these migrations."""
     return TraceStore(TraceDatabase.open(path, KIND._replace(migrations=migrations), read_only=read_only))
 

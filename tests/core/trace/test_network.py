@@ -1,7 +1,6 @@
 """What servers answered, stored and read."""
 
-from core.browser.recorded.exchange import Exchange, hash_of
-from core.browser.recorded.recorder import Taken
+from core.browser.recorded.exchange import Exchange, Taken, hash_of
 from tests.core.trace.making import start
 
 

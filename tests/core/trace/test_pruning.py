@@ -16,6 +16,7 @@ from core.schema.step import CallRecord
 from core.schema.task import Verdict
 from core.trace.blobs import hash_of
 from core.trace.encoding import encode_prompt
+from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.exports.json_export import export_json
 from core.trace.pruning import PruneRequest
 from core.trace.records import Case, CaseAttempt
@@ -119,14 +120,14 @@ def test_named_runs_and_those_of_exemplars_stay_unless_they_are_asked_for(store)
 
 
 def test_runs_that_an_evaluation_counts_stay_unless_they_are_asked_for(store):
-    evaluation = store.take_evaluation("mine", "{}").number
+    evaluation = take_evaluation(store, "mine", "{}").number
     case = Case(variant="plain", task="miniwob/save", seed=0)
     counted = write(store, own=b"1", attempt=CaseAttempt(evaluation=evaluation, case=case))
     write(store, own=b"2")
     assert store.plan_prune(PruneRequest(outcome="done")).kept == {"last": 1, "evaluated": 1}
     assert prune(store, outcome="done") == []
     assert prune(store, outcome="done", evaluated=True) == [counted]
-    assert store.attempts(evaluation) == ()
+    assert attempts_of(store, evaluation) == ()
 
 
 def test_a_run_with_branches_goes_only_where_it_is_asked_for_and_they_go_too(store):

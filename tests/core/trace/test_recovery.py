@@ -9,6 +9,7 @@ import pytest
 
 from core.schema.errors import UsageError
 from core.schema.step import PHASES
+from core.trace.evaluations import leave_evaluation, process_doing, take_evaluation
 from core.trace.owners import Owner, lives, lock_path
 from core.trace.store import TraceStore
 from tests.core.killable import Killable
@@ -162,15 +163,15 @@ def test_what_names_no_lock_is_no_living_owner(path, token):
 
 def test_an_evaluation_has_one_process_until_it_is_left_or_its_process_is_gone(path):
     first, second = TraceStore.open(path), TraceStore.open(path)
-    number = first.take_evaluation("mine", "{}").number
+    number = take_evaluation(first, "mine", "{}").number
     for store in (first, second):
         with pytest.raises(UsageError, match=f"done by another process .{os.getpid()}."):
-            store.take_evaluation("mine", "{}")
-    assert second.doing(number) == os.getpid()
-    first.leave_evaluation(number)
-    assert second.doing(number) is None
-    assert second.take_evaluation("mine", "{}").number == number
+            take_evaluation(store, "mine", "{}")
+    assert process_doing(second, number) == os.getpid()
+    leave_evaluation(first, number)
+    assert process_doing(second, number) is None
+    assert take_evaluation(second, "mine", "{}").number == number
     second.close()
-    assert first.doing(number) is None
-    assert first.take_evaluation("mine", "{}").number == number
+    assert process_doing(first, number) is None
+    assert take_evaluation(first, "mine", "{}").number == number
     first.close()

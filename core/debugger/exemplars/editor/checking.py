@@ -3,8 +3,6 @@
 import re
 from functools import lru_cache
 
-from bs4 import BeautifulSoup, Tag
-
 from core.agent.resources import AgentResources
 from core.debugger.background_read import ask_file
 from core.debugger.exemplars.editor.views import Checked, Conflict, OpenedExemplar, PageChoice, ParserTrial
@@ -15,7 +13,6 @@ from core.memory.library.records import Entry, differences
 from core.sandbox.running import run_parser
 from core.schema.errors import TraceError, UsageError
 from core.schema.exemplar import Draft
-from core.schema.observation import Element, Observation
 from core.schema.record import Record
 from core.schema.step import Observed, record_of
 from core.trace.store import TraceStore
@@ -145,6 +142,8 @@ def _recorded(store: TraceStore, run: int, number: int) -> _TrialPage:
             return _TrialPage(html=view.raw, lines=lines)
     if not observed.html:
         raise UsageError(f"Of step {number} of run {run} no HTML was kept; choose another one.")
+    from core.debugger.exemplars.editor.marking import marked  # An HTML parser: only when a page is tried.
+
     page = marked(store.blob(observed.html).decode("utf-8", "replace"), observed.observation)
     missing = page.total - page.found
     note = (
@@ -154,69 +153,3 @@ def _recorded(store: TraceStore, run: int, number: int) -> _TrialPage:
         else "The refs were put back into the recorded HTML by tag and words."
     )
     return _TrialPage(html=page.html, lines=lines, note=note)
-
-
-class MarkedPage(Record):
-    """HTML in which elements carry their ref as ``data-ref``."""
-
-    html: str
-    found: int
-    """Elements that were found again."""
-    total: int
-
-
-_NAMED_BY = ("aria-label", "value", "alt", "title", "placeholder")
-
-
-def marked(html: str, observation: Observation) -> MarkedPage:
-    """Find the elements of an observation again in its HTML, by tag and words in document order.
-
-    One that is not found carries no ref; those in frames are looked for as
-    well, as the HTML has the frames behind the page.
-    """
-    page = BeautifulSoup(html, "lxml")
-    nodes = [node for node in page.find_all(True) if isinstance(node, Tag)]
-    taken: set[int] = set()
-    last = -1
-    found = 0
-    for element in observation.elements:
-        if not element.tag:
-            continue
-        fits = [at for at, node in enumerate(nodes) if at not in taken and node.name == element.tag.lower()]
-        named = [at for at in fits if _is_named(nodes[at], element)]
-        # Elements come in document order; where one is out of it, only the words can tell.
-        at = next((at for at in named if at > last), None)
-        if at is None and len(named) == 1:
-            at = named[0]
-        if at is None:
-            continue
-        nodes[at]["data-ref"] = str(element.ref)
-        taken.add(at)
-        last = max(last, at)
-        found += 1
-    total = sum(1 for one in observation.elements if one.tag)
-    return MarkedPage(html=str(page), found=found, total=total)
-
-
-def _is_named(node: Tag, element: Element) -> bool:
-    name = _plain(element.name)
-    if not name:
-        return not _plain(node.get_text(" ")) or not element.uses
-    said = {_plain(str(node.get(attribute, ""))) for attribute in _NAMED_BY}
-    return name in said or name == _plain(node.get_text(" ")) or _labelled(node, name)
-
-
-def _labelled(node: Tag, name: str) -> bool:
-    if node.name not in ("input", "select", "textarea"):
-        return False
-    around = node.find_parent("label")
-    if around is not None and _plain(around.get_text(" ")) == name:
-        return True
-    root = next((one for one in node.parents if one.parent is None), None)
-    id = node.get("id")
-    label = root.find("label", attrs={"for": id}) if isinstance(root, Tag) and id else None
-    return isinstance(label, Tag) and _plain(label.get_text(" ")) == name
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()

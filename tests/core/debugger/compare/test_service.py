@@ -3,7 +3,8 @@
 import pytest
 
 from core.agent.branching import RunSetup, open_branch
-from core.debugger.compare.service import CompareService, compare_runs, compare_steps
+from core.debugger.compare.alignment import compare_runs, compare_steps
+from core.debugger.compare.service import CompareService
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser

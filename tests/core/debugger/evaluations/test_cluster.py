@@ -16,6 +16,7 @@ from core.environments.registry import Environments
 from core.schema.errors import TraceError, UsageError
 from core.settings.settings import load_settings
 from core.storage.resources import RESOURCES
+from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.records import Case, CaseAttempt
 from core.trace.repro.exporter import whole_file
 from core.trace.store import TraceStore
@@ -27,7 +28,7 @@ KEY = "sk-key-of-the-test-0815"
 @pytest.fixture
 def store(tmp_path):
     with closing(TraceStore.open(tmp_path / "all.db")) as store:
-        store.take_evaluation("mine", "{}")
+        take_evaluation(store, "mine", "{}")
         yield store
 
 
@@ -46,7 +47,7 @@ def attempt(seed=0, number=1):
 
 def test_a_run_of_a_node_is_stored_whole_as_the_run_of_its_attempt(store, node):
     run = put_in(store, whole_file(node), attempt())
-    (row,) = store.attempts(1)
+    (row,) = attempts_of(store, 1)
     assert (row.attempt, row.run.run) == (attempt(), run)
     with closing(TraceStore.open(node)) as source:
         same = {"run"}
@@ -65,7 +66,7 @@ def test_the_run_of_an_attempt_is_put_in_once(store, node):
     assert put_in(store, file, attempt()) == first
     others = {put_in(store, file, attempt(seed=1)), put_in(store, file, attempt(number=2))}
     assert first not in others
-    assert len(store.attempts(1)) == len(store.runs()) == 3
+    assert len(attempts_of(store, 1)) == len(store.runs()) == 3
 
 
 def test_a_file_of_another_version_is_refused(store, node):
@@ -73,7 +74,7 @@ def test_a_file_of_another_version_is_refused(store, node):
         connection.execute("PRAGMA user_version = 3")
     with pytest.raises(TraceError, match="another version"):
         put_in(store, whole_file(node), attempt())
-    assert store.attempts(1) == ()
+    assert attempts_of(store, 1) == ()
 
 
 @pytest.fixture

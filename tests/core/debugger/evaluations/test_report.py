@@ -17,6 +17,7 @@ from core.schema.action import Click, RoleTarget
 from core.schema.restore import Comparison, Restored
 from core.schema.step import Acted, Aligned, Reviewed
 from core.schema.task import Verdict, family_of
+from core.trace.evaluations import evaluation_named, save_unbegun, take_evaluation
 from core.trace.records import Case, CaseAttempt, Intervention
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_step
@@ -39,7 +40,7 @@ class Written:
     def __init__(self, store: TraceStore, *tasks: str, variants: tuple[Variant, ...] = (PLAIN,)) -> None:
         self.store = store
         self.plan = EvaluationPlan(variants=variants, tasks=tasks, seeds=tuple(range(6)))
-        self.number = store.take_evaluation("mine", self.plan.model_dump_json()).number
+        self.number = take_evaluation(store, "mine", self.plan.model_dump_json()).number
 
     def run(
         self,
@@ -77,7 +78,7 @@ class Written:
 
     @property
     def report(self):
-        row = self.store.evaluation("mine")
+        row = evaluation_named(self.store, "mine")
         return with_failures(self.store, report_of(self.store, row))
 
 
@@ -141,7 +142,7 @@ def test_what_is_broken_off_or_made_once_more_counts_once(store):
     made.run("own/a", 1, success=None, outcome="error", error="The browser has ended.")
     assert made.report.done == 0
     made.run("own/a", 1, "Save", attempt=2)
-    store.save_unbegun(CaseAttempt(evaluation=made.number, case=made.case("own/a", 2), number=2), "No page.")
+    save_unbegun(store, CaseAttempt(evaluation=made.number, case=made.case("own/a", 2), number=2), "No page.")
     report = made.report
     assert report.done == 2
     assert (report.variants[0].tried_again, report.variants[0].failed) == (2, 1)

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.agent.resources import agent_resources_of
-from core.debugger.commands import Worker
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
+from core.debugger.worker import Worker
 from core.memory.library.records import Provenance
 from core.memory.library.store import Library
 from core.schema.exemplar import Exemplar
@@ -27,7 +27,8 @@ class OpenedLibrary:
         self.resources = agent_resources_of(folder / "config", data=folder)
         self.store = TraceStore.open(folder / "traces.db")
         self.failures: list[BaseException] = []
-        self.worker = Worker(self.failures.append)
+        self.worker = Worker()
+        self.worker.on_failure = self.failures.append
         self.worker.start()
         services = SimpleNamespace(resources=self.resources, store=self.store)
         self.session = SimpleNamespace(

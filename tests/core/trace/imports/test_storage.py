@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from core.debugger.steps.view import step_view
+from core.debugger.steps.view import recorded_step
 from core.schema.errors import DataError, TraceError, UsageError
 from core.trace.exports.registry import FORMATS
 from core.trace.imports.records import ImportedRun, ImportedStep
@@ -66,7 +66,7 @@ def test_nothing_is_invented_that_the_file_has_not(store, tmp_path):
 def test_an_imported_run_is_listed_found_shown_and_exported_as_others_are(store, tmp_path):
     run = stored(store, tmp_path, HISTORY)
     assert [row.run for row in store.runs("lamps")] == [run]
-    view = step_view(store, store.run(run), store.step(run, 1), live=False)
+    view = recorded_step(store, run, 1)
     assert view.screenshot.data == PNG
     assert view.action.action == "goto [https://shop.example/lamps]"
     for form in FORMATS:

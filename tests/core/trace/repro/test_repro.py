@@ -6,8 +6,7 @@ import pytest
 
 from core.browser.checkpoints.page_state import PageState
 from core.browser.log.records import PageLog, RequestEntry
-from core.browser.recorded.exchange import Exchange, hash_of
-from core.browser.recorded.recorder import Taken
+from core.browser.recorded.exchange import Exchange, Taken, hash_of
 from core.debugger.attach.agent import agent_of
 from core.schema.action import RefTarget, Type
 from core.schema.element_identity import ElementMark, RecordedInput

@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.debugger.exemplars.editor.checking import marked, run_pages, try_parser
+from core.debugger.exemplars.editor.checking import run_pages, try_parser
+from core.debugger.exemplars.editor.marking import marked
 from core.debugger.exemplars.editor.views import PageChoice
 from core.schema.exemplar import Draft
 from core.schema.observation import Box, Element, Observation

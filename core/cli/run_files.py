@@ -1,0 +1,109 @@
+"""Runs as files: written, sent to a collector, read in."""
+
+from contextlib import closing
+from pathlib import Path
+
+from core.cli.output import put_json, put_table, say
+from core.cli.runs import reading
+from core.schema.errors import DataError, UsageError
+from core.settings.settings import Settings
+from core.trace.exports.registry import format_named
+from core.trace.imports.records import ImportedRun
+from core.trace.imports.registry import ImportFormat, read_file
+from core.trace.repro.importer import REPRO, import_repro, import_summary, is_repro
+from core.trace.run_files import export_run
+from core.trace.store import TraceStore
+
+
+def export(settings: Settings, run: int, form: str, output: Path, *, content: bool) -> None:
+    """Write a run to a file; raises UsageError where there is no such run or form."""
+    if content and not format_named(form).leaves_out_content:
+        raise UsageError(f"--content is for otel, which leaves words out without it: {form} has all its own.")
+    with reading(settings):
+        export_run(settings.database, run, form, str(output), content=content)
+    say(f"Run {run} was written to {output}. {format_named(form).note}".rstrip())
+
+
+def send(settings: Settings, run: int, form: str, endpoint: str, *, content: bool) -> None:
+    """Send a run to a collector; raises UsageError where there is no such run, and WorldError."""
+    if form != "otel":
+        raise UsageError(
+            "--endpoint is for --format otel: give --output, the file to write, with the others."
+        )
+    from core.trace.exports.otel_send import send_otel  # OpenTelemetry: only when something is sent.
+
+    with reading(settings) as store:
+        count = send_otel(store, run, endpoint, content=content)
+    say(f"Run {run} was sent to {endpoint} as {count} spans.")
+
+
+def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_json: bool) -> None:
+    """Print what is in the file and store it as a run; with `dry_run` nothing is stored.
+
+    Raises DataError, with nothing stored, where an entry is faulty.
+    """
+    if form == REPRO or (not form and is_repro(path)):
+        _import_repro(settings, path, dry_run=dry_run, as_json=as_json)
+        return
+    kind, imported = read_file(path, form)
+    if not as_json:
+        _show(path, kind, imported)
+    run = None
+    if not imported.faulty and not dry_run:
+        with closing(TraceStore.open(settings.database)) as store:
+            run = store.import_run(imported, path.stem)
+    if as_json:
+        put_json(_as_json(path, kind, imported, run))
+    if imported.faulty:
+        first = imported.faulty[0]
+        more = f" ({len(imported.faulty)} entries in all)" if len(imported.faulty) > 1 else ""
+        raise DataError(
+            f"{path} was not imported: {first.position}: {first.why}{more}. Mend or take out what is faulty."
+        )
+    if run is None:
+        say(f"{path} would become one run of {len(imported.steps)} steps; nothing was stored.")
+    else:
+        say(f"{path} was imported as run {run}.")
+
+
+def _import_repro(settings: Settings, path: Path, *, dry_run: bool, as_json: bool) -> None:
+    with closing(TraceStore.open(settings.database)) as store:
+        content, run = import_repro(store, path, dry_run=dry_run)
+    if as_json:
+        put_json({"file": str(path), "format": REPRO, "run": run, "content": content.model_dump(mode="json")})
+    else:
+        say(f"{path} is {content.sentence}.")
+    say(import_summary(path.name, content, run))
+
+
+def _show(path: Path, kind: ImportFormat, imported: ImportedRun) -> None:
+    say(
+        f"{path} is {kind.title}: {len(imported.steps)} steps, {len(imported.left_out)} entries left out, "
+        f"{len(imported.faulty)} faulty."
+    )
+    rows = [(one.position, "left out", one.why) for one in imported.left_out]
+    rows += [(one.position, "faulty", one.why) for one in imported.faulty]
+    steps = [(one.position, str(one.action or one.message), one.url) for one in imported.steps]
+    put_table(("entry", "action", "at"), steps)
+    if rows:
+        put_table(("entry", "", "why"), rows)
+
+
+def _as_json(path: Path, kind: ImportFormat, imported: ImportedRun, run: int | None) -> dict[str, object]:
+    return {
+        "file": str(path),
+        "format": kind.name,
+        "run": run,
+        "steps": [
+            {
+                "position": one.position,
+                "action": str(one.action) if one.action is not None else None,
+                "target": one.target,
+                "url": one.url,
+                "outcome": one.outcome,
+            }
+            for one in imported.steps
+        ],
+        "left_out": [one.model_dump() for one in imported.left_out],
+        "faulty": [one.model_dump() for one in imported.faulty],
+    }

@@ -1,9 +1,8 @@
 """Backstep: the only place that joins core and gui."""
 
 import contextlib
-import importlib
+import gc
 import sys
-import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -14,16 +13,24 @@ if __name__ == "__main__":
 
 if TYPE_CHECKING:
     from core.browser.host import BrowserHost
-    from core.cli.window import WindowArguments
+    from core.cli.window_arguments import WindowArguments
     from core.debugger.headless import RunReport
+    from core.debugger.session import Session
     from core.settings.settings import Settings
 
 
 def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     """Open the window and return its exit code when it closes."""
-    # Two heavy imports side by side: Qt loads its libraries while the session's modules are read.
-    session_modules = threading.Thread(target=importlib.import_module, args=("core.cli.window",))
-    session_modules.start()
+    # Qt's first import looks through all modules: no other thread may load one meanwhile.
+    import PySide6.QtCore  # noqa: F401
+
+    from core.browser.driver_process import begin_driver
+    from core.debugger.worker import Worker
+
+    # The driver's process starts beside all that is loaded from here on.
+    worker = Worker()
+    worker.start()
+    worker.post(begin_driver())
     from gui.application import Application
 
     application = Application(
@@ -32,12 +39,13 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
         profiles=_profiles(),
         allowed_profiles=settings.embedded_profiles,
     )
-    session_modules.join()
-    from core.cli.window import make_session
-    from core.debugger.features import Features
 
-    session = make_session(settings, application.host, application.screen, arguments)
-    return application.show_window(session, Features(session), arguments)
+    def make() -> "Session":
+        from core.cli.window import make_session
+
+        return make_session(settings, application.host, application.screen, arguments, worker)
+
+    return application.show_window(make, worker, arguments, embedded=settings.browser == "embedded")
 
 
 def with_embedded(work: "Callable[[BrowserHost], Awaitable[RunReport]]", settings: "Settings") -> "RunReport":
@@ -61,6 +69,8 @@ def _profiles() -> str:
 
 def entry() -> None:
     """Run the command line; an error that a user can mend is one sentence and an exit code."""
+    # What is imported stays: looking for garbage in it would take a tenth of the start.
+    gc.set_threshold(20_000)
     try:
         from core.cli.app import make_app, run_app
         from core.system.temp_folder import begin_temp_folder

@@ -2,31 +2,37 @@
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from core.browser.screen import Screen
 from core.debugger.features import FEATURES, Features
+from core.schema.signal import Signal
 from gui.live.engine import collect_garbage_here, loud_engine, prepare_engine, quiet_engine
 from gui.theme.theme import Choice
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from core.cli.window import WindowArguments
+    from core.cli.window_arguments import WindowArguments
     from core.debugger.session import Session
+    from core.debugger.worker import Worker
     from gui.shell.main_window import MainWindow
 
 _CLOSE_SECONDS = 15.0
+_PAGE_SECONDS = 3.0
+"""So long the features leave this thread and the processor to the page that is being opened."""
+_LOOK_MS = 20
+_PAINTED_MS = 15
+"""By then the window is painted: starting the engine holds this thread for a while."""
 
 
-def install_features(window: "MainWindow", services: Any) -> dict[str, "QObject"]:
-    """Install every feature and return its controller by its name; `services` has the feature's service by its name."""
-    return {
-        name: import_module(f"gui.{name}.controller").install(window, services[name]) for name in FEATURES
-    }
+def install_features(window: "MainWindow", services: Any) -> Iterator[tuple[str, "QObject"]]:
+    """Install every feature and yield its name and controller; `services` has the feature's service by its name."""
+    for name in FEATURES:
+        yield name, import_module(f"gui.{name}.controller").install(window, services[name])
 
 
 class Application:
@@ -60,43 +66,110 @@ class Application:
         """Where another browser than the embedded one is shown."""
         self.area = LiveArea(embedded, ScreenArea(self.screen))
 
-    def show_window(self, session: "Session", features: Features, opening: "WindowArguments") -> int:
-        """Show the window on a session until it is closed; returns the exit code."""
+    def show_window(
+        self,
+        make_session: "Callable[[], Session]",
+        worker: "Worker",
+        opening: "WindowArguments",
+        *,
+        embedded: bool = True,
+    ) -> int:
+        """Show the window until it is closed; returns the exit code.
+
+        The session is made, and begins, in the worker's thread while the window is shown already, and the engine of
+        the browser starts where it is to be the `embedded` one. Raises what `make_session` raises.
+        """
         import shiboken6
-        from PySide6.QtCore import QSettings
+        from PySide6.QtCore import QSettings, QTimer
 
-        from core.cli.window import print_addresses
         from gui.shell.main_window import MainWindow
-        from gui.widgets.remembered import OpenedTask
+        from gui.widgets.relay import Relay
 
-        session.start()  # The browser's driver starts in the worker while the window is built.
-        window = MainWindow(session, self.area, QSettings())
+        window = MainWindow(self.area, QSettings())
         if self._theme != "system":
             window.theme.choose(self._theme)
-        install_features(window, features)
         window.show_at_first()
-        session.announce()
-        window.restore_choices(preset=opening.preset, llm=opening.llm)
-        task = OpenedTask(
-            task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction
-        )
-        if opening.attach is not None:
-            if not opening.attach.command:
-                print_addresses(features["attach"].changed)
-            features["attach"].attach(opening.attach)
-        elif opening.run is not None:
-            window.show_run(opening.run, opening.step)
-        else:
-            window.tasks.open_task(task)
-        if not opening.chosen:
-            window.tasks.welcome_at_first_start()
+        made: Signal[Session] = Signal()
+        relay = Relay(made, parent=window)
+        relay.received.connect(lambda session: self._begin(window, session, opening))
+        window.closed.connect(relay.close)
+        making: Future[Session] = Future()
+
+        async def make() -> None:
+            try:
+                session = make_session()
+            except BaseException as error:
+                making.set_exception(error)
+                QTimer.singleShot(0, self._qt, self._qt.quit)
+                return
+            making.set_result(session)
+            session.start()
+            made.send(session)
+
+        worker.post(make())
+        if embedded:
+            QTimer.singleShot(_PAINTED_MS, self._qt, self.host.prepare)
         code = int(self._qt.exec())
-        self._end(session.close())
-        session.stop_worker()
-        self.area.embedded.close_pages()
-        shiboken6.delete(window)
-        loud_engine()
+        try:
+            self._end(making.result().close())
+        finally:
+            worker.stop()
+            self.area.embedded.close_pages()
+            shiboken6.delete(window)
+            loud_engine()
         return code
+
+    def _begin(self, window: "MainWindow", session: "Session", opening: "WindowArguments") -> None:
+        """Join the window and the session, and open what the window is to begin with."""
+        from core.cli.window import print_addresses
+        from gui.widgets.remembered import OpenedTask
+
+        features = Features(session)
+        window.begin(session)
+        window.restore_choices(preset=opening.preset, llm=opening.llm)
+        opens_page = opening.attach is None and opening.run is None
+        if opens_page:
+            window.tasks.open_task(
+                OpenedTask(
+                    task=opening.task, seed=opening.seed, url=opening.url, instruction=opening.instruction
+                )
+            )
+
+        def go_on() -> None:
+            session.announce()
+            if opening.attach is not None:
+                if not opening.attach.command:
+                    print_addresses(features["attach"].changed)
+                features["attach"].attach(opening.attach)
+            elif opening.run is not None:
+                window.show_run(opening.run, opening.step)
+            if not opening.chosen:
+                window.tasks.welcome_at_first_start()
+
+        self._install_beside(window, features, go_on, seconds=_PAGE_SECONDS if opens_page else 0)
+
+    def _install_beside(
+        self, window: "MainWindow", features: Features, then: Callable[[], None], *, seconds: float
+    ) -> None:
+        """Install the features one by one, once the page is there, or has not come within so many seconds."""
+        from PySide6.QtCore import QTimer
+
+        left = install_features(window, features)
+        timer = QTimer(window, interval=_LOOK_MS)
+        window.closed.connect(timer.stop)
+        latest = time.monotonic() + seconds
+
+        def install_next() -> None:
+            if window.view.mode not in ("waiting", "ended", "failed") and time.monotonic() < latest:
+                return
+            timer.setInterval(0)
+            if next(left, None) is None:
+                timer.stop()
+                self._garbage[0].keep_all()
+                then()
+
+        timer.timeout.connect(install_next)
+        timer.start()
 
     def _end(self, closing: "Future[None]") -> None:
         # The browser is served by this thread: it goes on serving while the session lets go of it.

@@ -12,9 +12,10 @@ from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import Any, Literal, TypeVar
 
-from playwright.async_api import Browser, CDPSession, Error, Playwright, async_playwright
+from playwright.async_api import Browser, CDPSession, Error, Playwright
 
 from core.browser.channel import let_go
+from core.browser.driver_process import take_driver
 from core.browser.floods import MessageFilter, thin
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
@@ -56,7 +57,7 @@ class Connection:
     def __init__(self, host: BrowserHost, log: PageListener) -> None:
         self._host = host
         self._filter = MessageFilter(log.leave_out, log.note_too_long)
-        self._manager = async_playwright()
+        self._manager: Any = None
         self._playwright: Playwright | None = None
         self._sign: CDPSession | None = None
         self._messages = 0
@@ -91,8 +92,7 @@ class Connection:
 
     async def begin(self) -> None:
         """Start a driver and connect to the host's browser; raises Error and BrowserError."""
-        self._manager = async_playwright()
-        self._playwright = await self._manager.start()
+        self._manager, self._playwright = await take_driver()
         self._listen(self._transport)
         self.browser = await self._host.connect(self._playwright)
         self._sign = await self.browser.new_browser_cdp_session()

@@ -9,8 +9,9 @@ from concurrent.futures import Future
 from typing import Any, Literal
 
 from core.agent.loop import AgentRun
+from core.browser.driver_process import drop_driver
 from core.debugger.branching.branches import Branches
-from core.debugger.commands import CommandQueue, Openings, SessionParts, Worker
+from core.debugger.commands import CommandQueue, Openings, SessionParts
 from core.debugger.interventions.corrections import Corrections
 from core.debugger.interventions.edits import RunEditing
 from core.debugger.interventions.live_page import LivePage
@@ -19,6 +20,7 @@ from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands,
 from core.debugger.runner import Runner
 from core.debugger.services import Current, Services
 from core.debugger.snapshots import SessionView
+from core.debugger.worker import Worker
 from core.llm.errors import mistake
 from core.schema.errors import BackstepError
 from core.schema.events import BrowserEvent
@@ -33,10 +35,17 @@ class Session:
     sent from the worker's thread.
     """
 
-    def __init__(self, open_services: Callable[[], Awaitable[Services]], *, who: str = "person") -> None:
-        """`who` is what the trace calls the person."""
+    def __init__(
+        self,
+        open_services: Callable[[], Awaitable[Services]],
+        *,
+        who: str = "person",
+        worker: Worker | None = None,
+    ) -> None:
+        """`who` is what the trace calls the person; `worker` may have started before there is a session."""
         self._open_services = open_services
-        self._worker = Worker(self._on_worker_failure)
+        self._worker = worker or Worker()
+        self._worker.on_failure = self._on_worker_failure
         current = self._current = Current(who)
         publisher = self._publisher = Publisher(current)
         commands = self._commands = CommandQueue(self._worker, publisher.complain)
@@ -75,13 +84,15 @@ class Session:
         self._worker.post(self._start())
 
     def announce(self) -> None:
-        """Send every snapshot once more, for a window that came later."""
+        """Send every snapshot once more, for what came later."""
 
         async def work() -> None:
             if self._current.services is not None:
                 self.offer()
-                self.send_runs()
+                self.send_runs(self.query)
             self.change()
+            if self._current.run is not None:
+                self._publisher.publish_step(self._current.run)
 
         self._worker.post(work())
 
@@ -206,6 +217,7 @@ class Session:
             services, self._current.services = self._current.services, None
             await self._publisher.close()
             if services is None:
+                await drop_driver()  # It was begun before there was anything to open.
                 return
             try:
                 await self._runner.finish_stopped()

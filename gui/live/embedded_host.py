@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QImageWriter
@@ -11,10 +12,13 @@ from PySide6.QtGui import QImage, QImageWriter
 from core.browser.host import Engine, end_process, name_problem, profile_names
 from core.schema.errors import UsageError
 from core.schema.events import TabId
+from core.system.patience import Limit
 from gui.live.page_area import PageArea
 
 T = TypeVar("T")
 PICTURE_QUALITY = 70
+_PORT_SECONDS = 10.0
+_PORT_PAUSE = 0.005
 
 
 class _Caller(QObject):
@@ -50,13 +54,32 @@ class EmbeddedHost:
         self._endpoint = endpoint
         self._caller = _Caller(area)
         self.events = area.events
+        self._unused = ""
+        """The tab of a clean profile that nobody has used yet."""
+
+    def prepare(self) -> None:
+        """Start the engine, which opens its port with its first page; call it in the GUI thread."""
+        if not self._area.tabs():
+            self._unused = self._area.open_profile(None)
 
     async def connect(self, playwright: Any) -> Any:
-        # The engine opens its port with its first page.
-        if not await self._ask(self._area.tabs):
-            await self._ask(lambda: self._area.open_profile(None))
+        await self._ask(self.prepare)
+        await self._port_opened()
         # The engine's protocol has no browser contexts; no_defaults keeps Playwright from asking for them.
         return await playwright.chromium.connect_over_cdp(self._endpoint, no_defaults=True, is_local=True)
+
+    async def _port_opened(self) -> None:
+        """Wait until the engine takes connections; what keeps it from that is told by whoever connects then."""
+        limit = Limit(_PORT_SECONDS)
+        address = urlsplit(self._endpoint)
+        while limit.left() > 0:
+            try:
+                _, writer = await asyncio.open_connection(address.hostname, address.port)
+            except OSError:
+                await asyncio.sleep(_PORT_PAUSE)  # The engine tells nobody when it has opened its port.
+            else:
+                writer.close()
+                return
 
     async def protocol_address(self) -> str:
         return self._endpoint
@@ -75,6 +98,9 @@ class EmbeddedHost:
                 "embedded_profiles of the settings or with --embedded-profiles; or take an installed Chromium "
                 "(--browser)."
             )
+        unused, self._unused = self._unused, ""
+        if unused and not name:
+            return unused
         return await self._ask(lambda: self._area.open_profile(name))
 
     def profiles(self) -> tuple[str, ...]:
@@ -112,6 +138,7 @@ class EmbeddedHost:
     async def kill(self) -> None:
         """End the pages; the browser is the window's, and goes when the window goes."""
         # Whoever connects next would wait for a page that loops.
+        self._unused = ""
         await self._ask(lambda: self._area.open_profile(None))
 
     async def picture(self, tab: TabId) -> Awaitable[bytes] | None:

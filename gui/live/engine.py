@@ -9,8 +9,10 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from core.browser.driver_process import begin_driver, drop_driver
 from core.browser.host import free_port, runs_as_root
 from core.schema.errors import Interrupted
 from core.system.garbage import GarbageCollector
@@ -115,20 +117,8 @@ def run_offscreen(
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     endpoint = prepare_engine()
-    quiet_engine()
-    import shiboken6
-    from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
-
-    from gui.live.embedded_host import EmbeddedHost
-    from gui.live.page_area import PageArea
-
-    application = QApplication.instance() or QApplication(sys.argv[:1])
-    area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
-    area.resize(*_OFFSCREEN_SIZE)
-    area.show()
-    host = EmbeddedHost(area, endpoint, allowed_profiles)
     outcome: dict[str, Any] = {}
+    made: Future[BrowserHost] = Future()
     loop = asyncio.new_event_loop()
     task: list[asyncio.Task[T]] = []
 
@@ -136,7 +126,11 @@ def run_offscreen(
         current: asyncio.Task[Any] | None = asyncio.current_task()
         assert current is not None
         task.append(current)
-        return await work(host)
+        await begin_driver()  # Its process starts while Qt is loaded.
+        try:
+            return await work(await asyncio.wrap_future(made))
+        finally:
+            await drop_driver()
 
     def serve() -> None:
         try:
@@ -149,15 +143,34 @@ def run_offscreen(
             loop.close()
             QTimer.singleShot(0, application, application.quit)
 
+    import shiboken6
+    from PySide6.QtCore import QTimer
+
+    # Not before Qt's first import, which looks through all modules: no other thread may load one meanwhile.
+    thread = threading.Thread(target=serve, name="backstep worker", daemon=True)
+    thread.start()
+    quiet_engine()
+    from PySide6.QtWidgets import QApplication
+
+    from gui.live.embedded_host import EmbeddedHost
+    from gui.live.page_area import PageArea
+
+    application = QApplication.instance() or QApplication(sys.argv[:1])
+    # Python also looks at signals only between its own instructions, and Qt's loop runs no others.
+    collector, timer = collect_garbage_here()
+    area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
+    area.resize(*_OFFSCREEN_SIZE)
+    area.show()
+    host = EmbeddedHost(area, endpoint, allowed_profiles)
+    host.prepare()
+
     def interrupt(*_: object) -> None:
         if task and not loop.is_closed():
             loop.call_soon_threadsafe(task[0].cancel)
 
     previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    # Python also looks at signals only between its own instructions, and Qt's loop runs no others.
-    collector, timer = collect_garbage_here()
-    thread = threading.Thread(target=serve, name="backstep worker", daemon=True)
-    thread.start()
+    collector.keep_all()  # What was made before the work begins is there to stay.
+    made.set_result(host)
     application.exec()
     thread.join(10)
     for number, handler in previous.items():

@@ -30,7 +30,7 @@ from gui.widgets.remembered import OpenedTask
 from gui.widgets.search import SearchField
 from gui.widgets.words import ElidedLabel, set_tone
 
-_SEARCH_IDLE_MS = 200
+_SEARCH_IDLE_MS = 60
 _LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
 Choices = Sequence[PresetOption | LLMChoice]
 _WORDED = ("run", "step", "stop")

@@ -56,9 +56,8 @@ class WindowCommands(QObject):
         self._step: StepView | None = None
         self._docs: HelpWindow | None = None
 
-        self._connect_actions()
-
-    def _connect_actions(self) -> None:
+    def connect_session(self) -> None:
+        """Carry the commands out from now on; the window has its session."""
         window, session, run = self._window, self._window.session, self._window.session.run_commands
         slots: dict[str, Callable[..., object]] = {
             "new_task": window.tasks.choose_task,

@@ -150,7 +150,7 @@ class Docks(QObject):
         super().__init__(window)
         self._window = window
         self._regrouping = QTimer(self, singleShot=True, interval=0)
-        self._regrouping.timeout.connect(self._regroup)
+        self._regrouping.timeout.connect(self.regroup)
         self.by_name: dict[str, PanelDock] = {}
         window.setDockOptions(
             QMainWindow.DockOption.AllowTabbedDocks
@@ -225,7 +225,8 @@ class Docks(QObject):
         ]
         (inside[0] if inside else target).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _regroup(self) -> None:
+    def regroup(self) -> None:
+        """Leave out the title lines of docks that a tab names, as it is done after each move of one."""
         for dock in self.by_name.values():
             grouped = any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))
             dock.show_grouped(grouped)

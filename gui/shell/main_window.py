@@ -20,15 +20,19 @@ from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
 from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
+from gui.shell.panel_updates import PanelUpdates
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, WindowFrame
 from gui.widgets.editable import EditablePanel
 from gui.widgets.relay import Relay
+from gui.widgets.remembered import OpenedTask
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
 _LAYOUT_VERSION = 4
+_GOING_ON = ("running", "asking", "acting")
+"""Modes in which the next step is soon there."""
 _FIRST_PAINT_MS = 300
 """Stalls are measured from the first picture of the window on."""
 
@@ -41,25 +45,35 @@ class MainWindow(WindowParts):
     decides whether to.
     """
 
-    def __init__(self, session: "Session", page_area: QWidget, settings: QSettings) -> None:
-        super().__init__(session, page_area, settings)
+    def __init__(self, page_area: QWidget, settings: QSettings) -> None:
+        super().__init__(page_area, settings)
         self.view = SessionView()
         """What the session has said of itself last."""
         self._step: StepView | None = None
         self._problems: frozenset[str] = frozenset()
         """What is wrong with files, as the Log has it already."""
         self.frame = WindowFrame(self)
+        self._updates = PanelUpdates(self.docks, self)
         self._commands = WindowCommands(self)
+        self._relays: list[Relay] = []
         self._connect_panels()
-        self._relays = self._follow_session()
         self.heartbeat = Heartbeat(self)
         self.heartbeat.stalled.connect(self._on_stalled)
-        self._show_session(SessionView())
+        self._show_session(SessionView(mode="opening", message="Starting…"))
         layout = self.remembered.layout(_LAYOUT_VERSION)
         if layout is not None:
             self.restoreGeometry(layout[0])
             self.restoreState(layout[1], _LAYOUT_VERSION)
+        self.docks.regroup()
         self._fresh_layout = layout is None
+
+    def begin(self, session: "Session") -> None:
+        """Show what a session announces from now on, and ask it for what the person wants."""
+        self.session = session
+        self._commands.connect_session()
+        self._connect_session()
+        self._relays = self._follow_session()
+        self._show_session(session.session)
 
     def show_at_first(self) -> None:
         """Show the window as it was left, or at its first size where the screen has room for that."""
@@ -81,38 +95,43 @@ class MainWindow(WindowParts):
         return self._step
 
     def _connect_panels(self) -> None:
-        session = self.session
         self.runs.folding.recall(self.remembered.folding)
         self.runs.folding.changed.connect(self._on_folded)
+        self.runs.state_changed.connect(self._refresh_actions)
+        self.breakpoints.state_changed.connect(self._refresh_actions)
+        self.permissible.highlight_requested.connect(self.page.overlay.highlight)
+        self.permissible.replace_requested.connect(self._on_replace)
+        self.action.pointing_requested.connect(self.page.set_pointing)
+        self.action.why_requested.connect(self._on_why_requested)
+        self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
+        self.page.pointing_changed.connect(self.action.show_pointing)
+        self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
+        self.page.pointing_changed.connect(self._refresh_actions)
+        self.dock("Observation").visibilityChanged.connect(self._mark_kept)
+        self.stack.call_wanted.connect(self._on_call_wanted)
+        self.plan.state_changed.connect(self._refresh_actions)
+        self.tasks.recent_changed.connect(self.tool_bar.show_recent)
+        self.tasks.hinted.connect(self._on_hinted)
+        self.tasks.settings_wanted.connect(self.llm_settings_requested)
+
+    def _connect_session(self) -> None:
+        session, commands = self.session, self._commands
         self.runs.step_requested.connect(session.trace.show_step)
         self.runs.run_requested.connect(session.trace.open_run)
         self.runs.more_requested.connect(session.trace.list_more_runs)
         self.runs.back_requested.connect(session.branches.go_back)
         self.runs.current_requested.connect(session.branches.make_current)
-        self.runs.naming_requested.connect(self._commands.name_run)
-        self.runs.export_requested.connect(self._commands.export)
-        self.runs.state_changed.connect(self._refresh_actions)
-        self.breakpoints.state_changed.connect(self._refresh_actions)
-        self.permissible.highlight_requested.connect(self.page.overlay.highlight)
-        self.permissible.replace_requested.connect(self._on_replace)
+        self.runs.naming_requested.connect(commands.name_run)
+        self.runs.export_requested.connect(commands.export)
         self.action.edit_requested.connect(session.edits.edit_action)
         self.action.accept_requested.connect(session.corrections.accept)
         self.action.skip_requested.connect(session.corrections.skip)
         self.action.queue_edited.connect(session.edits.edit_queue)
         self.action.ask_again_requested.connect(session.corrections.ask_again)
         self.action.answer_requested.connect(session.corrections.answer)
-        self.action.pointing_requested.connect(self.page.set_pointing)
-        self.action.why_requested.connect(self._on_why_requested)
-        self.runs.why_requested.connect(lambda run, step: self.why_requested.emit(run, step, ""))
         self.time.bar.step_requested.connect(session.trace.show_step)
-        self.page.pointing_changed.connect(self.action.show_pointing)
-        self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
-        self.page.pointing_changed.connect(self._refresh_actions)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
-        self.dock("Observation").visibilityChanged.connect(self._mark_kept)
-        self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
-        self.plan.state_changed.connect(self._refresh_actions)
         for panel in self.docks.panels:
             if isinstance(panel, EditablePanel):
                 panel.edit_wanted.connect(session.edits.ask_for)
@@ -120,12 +139,11 @@ class MainWindow(WindowParts):
         self.page.handover_requested.connect(session.live_page.set_handover)
         self.page.back_requested.connect(session.trace.show_now)
         self.page.messages.end_requested.connect(session.run_commands.end)
+        self.tasks.open_requested.connect(self._on_open_requested)
+        self.tasks.llm_requested.connect(session.agent.set_llm)
+        self.tool_bar.task_reopened.connect(self.tasks.open_task)
         self.tool_bar.preset_chosen.connect(self._on_preset)
         self.tool_bar.llm_chosen.connect(self._on_llm)
-        self.tool_bar.task_reopened.connect(self.tasks.open_task)
-        self.tasks.recent_changed.connect(self.tool_bar.show_recent)
-        self.tasks.hinted.connect(self._on_hinted)
-        self.tasks.settings_wanted.connect(self.llm_settings_requested)
         self.tool_bar.search_wanted.connect(session.trace.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
         self.menus.mechanisms.switched.connect(session.agent.set_mechanism)
@@ -196,9 +214,7 @@ class MainWindow(WindowParts):
     def _show_step(self, step: StepView) -> None:
         self._step = step
         self.page.show_step(step)
-        for panel in self.docks.panels:
-            if hasattr(panel, "show_step"):
-                panel.show_step(step)
+        self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)
         self._mark_kept()
         self._refresh_actions()
         self.step_shown.emit(step)
@@ -248,6 +264,16 @@ class MainWindow(WindowParts):
         self.session.trace.show_step(run, step)
         self.raise_()
         self.activateWindow()
+
+    def _on_open_requested(self, opened: OpenedTask, allow_profile: bool) -> None:
+        self.session.tasks.open(
+            opened.task,
+            opened.seed,
+            url=opened.url,
+            instruction=opened.instruction,
+            profile=opened.profile,
+            allow_profile=allow_profile,
+        )
 
     def _on_folded(self) -> None:
         self.remembered.folding = self.runs.folding.words

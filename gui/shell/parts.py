@@ -63,15 +63,17 @@ class WindowParts(QMainWindow):
     closed = Signal()
     """The window has closed; nothing is relayed to it any more."""
 
-    def __init__(self, session: "Session", page_area: QWidget, settings: QSettings) -> None:
+    session: "Session"
+    """What the window shows and asks; it is there from `MainWindow.begin` on."""
+
+    def __init__(self, page_area: QWidget, settings: QSettings) -> None:
         super().__init__()
-        self.session = session
         self.theme = Theme(settings, self)
         self.remembered = Remembered(settings)
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(760, 480)
-        self.tasks = TaskOpening(session, self.remembered, self.theme, self)
+        self.tasks = TaskOpening(self.remembered, self.theme, self)
         self._build(page_area)
 
     def _build(self, page_area: QWidget) -> None:

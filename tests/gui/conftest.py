@@ -56,7 +56,8 @@ def page() -> DrawnPage:
 def window(qtbot: QtBot, session: AskedSession, page: DrawnPage, settings: QSettings) -> Iterator[object]:
     from gui.shell.main_window import MainWindow
 
-    window = MainWindow(session, page, settings)
+    window = MainWindow(page, settings)
+    window.begin(session)
     qtbot.addWidget(window)
     window.show()
     qtbot.waitExposed(window)

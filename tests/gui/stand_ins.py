@@ -72,6 +72,8 @@ def choose_entry(runs: RunsPanel, index: QModelIndex, text: str) -> None:
 class AskedSession:
     """A session that does nothing but remember what it was asked, in order."""
 
+    session = SessionView()
+
     def __init__(self) -> None:
         self.asked: list[tuple[Any, ...]] = []
         self.tasks = AskedCommands(TaskCommands, self.asked)

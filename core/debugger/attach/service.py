@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from core.agent.branching import RunSetup
 from core.agent.loop import AgentRun
-from core.attach.attachment import HeldAct
-from core.attach.replay import RecordedCall
-from core.attach.run import AttachedRun
-from core.debugger.attach.agent import AttachedAgent, agent_of, check_agent, open_agent
 from core.debugger.attach.views import AttachRequest, AttachView, Hold
 from core.debugger.branching.branches import AgentReturn
 from core.debugger.commands import command
@@ -20,7 +16,11 @@ from core.schema.restore import Restored
 from core.trace.records import RunRow
 
 if TYPE_CHECKING:
+    from core.attach.replay import RecordedCall
+    from core.debugger.attach.agent import AttachedAgent
     from core.debugger.session import Session
+
+# A server, an HTTP client and more are loaded when an agent is attached: the window is to open quickly.
 
 _LINES = 500
 """Lines of a program's output that are kept in view."""
@@ -67,8 +67,10 @@ class AttachService(Service[AttachView]):
         self._attached(run)
         self.session.run_commands.begin()
 
-    async def _begin(self, request: AttachRequest) -> AttachedAgent:
+    async def _begin(self, request: AttachRequest) -> "AttachedAgent":
         """Serve addresses for an agent, in place of those of the last one."""
+        from core.debugger.attach.agent import check_agent, open_agent
+
         browser = self.services.browsers(request.browser)
         check_agent(request)
         await self._end()
@@ -84,6 +86,8 @@ class AttachService(Service[AttachView]):
         return agent
 
     def _attached(self, run: AgentRun) -> None:
+        from core.attach.run import AttachedRun
+
         assert isinstance(run, AttachedRun)
         agent = self._agent
         assert agent is not None
@@ -91,8 +95,10 @@ class AttachService(Service[AttachView]):
         run.on_note = lambda text: self.session.log("info", "agent", f"Step {run.state.number}: {text}")
         self.show(addresses=agent.addresses, running=agent.started)
 
-    async def _lead_back(self, row: RunRow, setup: RunSetup, given: Sequence[RecordedCall]) -> AgentReturn:
+    async def _lead_back(self, row: RunRow, setup: RunSetup, given: "Sequence[RecordedCall]") -> AgentReturn:
         """Prepare to run the program of a run again, up to a step of it."""
+        from core.debugger.attach.agent import agent_of
+
         store = self.services.store
         request = agent_of(store, row)
         agent = await self._begin(request)
@@ -112,6 +118,8 @@ class AttachService(Service[AttachView]):
         if not attachment.clock.holds:
             self.show(hold=None)
             return
+        from core.attach.attachment import HeldAct
+
         what: Literal["call", "action"] = "action" if isinstance(attachment.next, HeldAct) else "call"
         self.show(hold=Hold(since=time.time(), what=what, gave_up=attachment.gave_up))
 
@@ -142,7 +150,7 @@ class AttachService(Service[AttachView]):
         if self._ending is not None:
             await asyncio.wait([self._ending])
 
-    def _on_run_end(self, agent: AttachedAgent) -> None:
+    def _on_run_end(self, agent: "AttachedAgent") -> None:
         if self._agent is agent:
             self._ending = asyncio.ensure_future(self._end())
 

@@ -2,20 +2,22 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since, take_up
 from core.agent.loop import AgentRun
 from core.agent.presets import ATTACHED
 from core.agent.state import Budget
 from core.agent.world import World
-from core.attach.replay import RecordedCall
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
 from core.schema.restore import Restored, not_taken_back
 from core.schema.task import Episode
 from core.trace.records import RunRow
+
+if TYPE_CHECKING:
+    from core.attach.replay import RecordedCall
 
 _RESUMABLE = ("left", "interrupted")
 
@@ -65,7 +67,7 @@ class Branches(SessionCommands):
         await self._carry_out(lambda: self._go_back(run, step))
 
     @command
-    async def go_on_with(self, run: int, step: int, given: Sequence[RecordedCall]) -> None:
+    async def go_on_with(self, run: int, step: int, given: "Sequence[RecordedCall]") -> None:
         """Go back to a step of an attached agent's run, and on from there with these replies to its questions."""
         await self._carry_out(lambda: self._go_back(run, step, given=given))
 
@@ -111,7 +113,7 @@ class Branches(SessionCommands):
         changes: Changes | None = None,
         *,
         confirmed: bool = False,
-        given: Sequence[RecordedCall] = (),
+        given: "Sequence[RecordedCall]" = (),
     ) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
 

@@ -2,7 +2,7 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal
 from PySide6.QtGui import QWheelEvent
@@ -22,13 +22,19 @@ class Field(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parameter: Parameter, editor: QWidget) -> None:
+    parameter: Parameter
+    """The argument that it is for."""
+
+    def __init__(self, editor: QWidget) -> None:
         super().__init__()
-        self.parameter = parameter
         self._editor = editor
         in_row(self, editor)
         self.setFocusProxy(editor)
-        labelled(editor, parameter.name, parameter.description)
+
+    def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
+        """Be the field of an argument on a page with these elements; the value is to be shown next."""
+        self.parameter = parameter
+        labelled(self._editor, parameter.name, parameter.description)
 
     @property
     @abstractmethod
@@ -47,12 +53,15 @@ class Field(QWidget):
 class TextField(Field):
     """Free text."""
 
-    def __init__(self, parameter: Parameter, theme: Theme) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.edit = QLineEdit()
-        super().__init__(parameter, self.edit)
+        super().__init__(self.edit)
         self.edit.setFont(theme.machine_font())
-        self.edit.setPlaceholderText(parameter.description or parameter.name)
         self.edit.textEdited.connect(lambda _text: self.changed.emit())
+
+    def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
+        super().take(parameter, elements)
+        self.edit.setPlaceholderText(parameter.description or parameter.name)
 
     @property
     def value(self) -> str:
@@ -66,10 +75,14 @@ class TextField(Field):
 class FlagField(Field):
     """Yes or no."""
 
-    def __init__(self, parameter: Parameter) -> None:
-        self.check = QCheckBox(parameter.description or parameter.name)
-        super().__init__(parameter, self.check)
+    def __init__(self, _theme: Theme) -> None:
+        self.check = QCheckBox()
+        super().__init__(self.check)
         self.check.clicked.connect(lambda _on: self.changed.emit())
+
+    def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
+        super().take(parameter, elements)
+        self.check.setText(parameter.description or parameter.name)
 
     @property
     def value(self) -> bool:
@@ -103,6 +116,12 @@ class ChoiceBox(QComboBox):
                 self._texts.setStringList(list(texts))
                 self.setEditText(kept)
 
+    def begin_anew(self, texts: Sequence[str]) -> None:
+        """Offer these texts, with none of them chosen, without telling of a change."""
+        with QSignalBlocker(self):
+            self.setEditText("")
+        self.show_texts(texts)
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
 
@@ -110,13 +129,15 @@ class ChoiceBox(QComboBox):
 class ChoiceField(Field):
     """One value of several; which ones may depend on the target."""
 
-    def __init__(self, parameter: Parameter, theme: Theme) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.box = ChoiceBox()
-        super().__init__(parameter, self.box)
+        super().__init__(self.box)
         self.box.setFont(theme.machine_font())
-        self.box.show_texts([choice.value for choice in parameter.choices or ()])
-        self.box.setEditText("")
         self.box.editTextChanged.connect(lambda _text: self.changed.emit())
+
+    def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
+        super().take(parameter, elements)
+        self.box.begin_anew([choice.value for choice in parameter.choices or ()])
 
     @property
     def value(self) -> str:
@@ -137,21 +158,24 @@ class ChoiceField(Field):
 class TargetField(Field):
     """The element to act on: a number chosen by its words, or any target written out."""
 
-    def __init__(self, parameter: Parameter, elements: Sequence[Element], theme: Theme) -> None:
+    def __init__(self, theme: Theme) -> None:
         self.box = ChoiceBox()
-        super().__init__(parameter, self.box)
+        super().__init__(self.box)
         self.box.setFont(theme.machine_font())
         self.box.line.setPlaceholderText("number, role and name, xpath=… or focus")
-        self._entries = {str(one.ref): _entry(one.ref, _words(one)) for one in elements}
+        self._entries: dict[str, str] = {}
         """What each number stands for, also where it is not offered."""
+        self.box.editTextChanged.connect(lambda _text: self.changed.emit())
+
+    def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
+        super().take(parameter, elements)
+        self._entries = {str(one.ref): _entry(one.ref, _words(one)) for one in elements}
         if parameter.choices is None:
             offered = [self._entries[str(one.ref)] for one in elements if one.usable]
         else:
             self._entries |= {one.value: _entry(one.value, one.label) for one in parameter.choices}
             offered = [self._entries[one.value] for one in parameter.choices]
-        self.box.show_texts(offered)
-        self.box.setEditText("")
-        self.box.editTextChanged.connect(lambda _text: self.changed.emit())
+        self.box.begin_anew(offered)
 
     @property
     def value(self) -> str:
@@ -179,12 +203,12 @@ def _words(element: Element) -> str:
     return f'{element.role} "{element.name}"' if element.name else element.role
 
 
-def field_for(parameter: Parameter, elements: Sequence[Element], theme: Theme) -> Field:
-    """Return the widget that fits an argument."""
+def field_class(parameter: Parameter) -> Callable[[Theme], Field]:
+    """Return the kind of field that fits an argument."""
     if parameter.name in ("target", "to"):
-        return TargetField(parameter, elements, theme)
+        return TargetField
     if parameter.type == "boolean":
-        return FlagField(parameter)
+        return FlagField
     if parameter.choices is not None or parameter.choices_by_ref is not None:
-        return ChoiceField(parameter, theme)
-    return TextField(parameter, theme)
+        return ChoiceField
+    return TextField

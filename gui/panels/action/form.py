@@ -1,6 +1,6 @@
 """The action editor: a form, and beneath it the same action as a line of text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import ValidationError
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -11,7 +11,7 @@ from core.schema.action_space import Parameter, Permissible, PermissibleAction, 
 from core.schema.action_text import parse_action, usage
 from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Element, Ref
-from gui.panels.action.fields import ChoiceField, Field, FlagField, TargetField, field_for
+from gui.panels.action.fields import ChoiceField, Field, FlagField, TargetField, field_class
 from gui.theme.theme import Theme
 from gui.widgets.words import NoteLabel, labelled, set_flag, set_tone
 
@@ -45,6 +45,8 @@ class ActionForm(QFrame):
         self._allowed: tuple[PermissibleAction, ...] = ()
         self._elements: tuple[Element, ...] = ()
         self._fields: dict[str, Field] = {}
+        self._rows: list[Field] = []
+        """The fields in the form, shown or, while there is no action, hidden."""
         self._kind = ""
         self._action: Action | None = None
         self.problem = ""
@@ -88,7 +90,6 @@ class ActionForm(QFrame):
                 self.kinds.setItemData(at, one.description, Qt.ItemDataRole.ToolTipRole)
             self.kinds.setCurrentIndex(-1)
         self._kind = ""
-        self._show_kind("")
         self.show_text(text)
 
     def show_text(self, text: str) -> None:
@@ -171,19 +172,31 @@ class ActionForm(QFrame):
         self._kind = kind
         with QSignalBlocker(self.kinds):
             self.kinds.setCurrentIndex(self.kinds.findText(kind))
-        while self._layout.rowCount() > 3:
-            self._layout.removeRow(1)
+        parameters = self._parameters(kind)
+        self._have_rows([field_class(one) for one in parameters])
         self._fields = {}
-        for parameter in self._parameters(kind):
-            field = field_for(parameter, self._elements, self._theme)
-            name, default = parameter.name, _default(kind, parameter.name)
-            is_flag = isinstance(field, FlagField)
-            field.show_value(default is True if is_flag else kept.get(name, _as_text(default)))
-            field.changed.connect(self._on_field)
+        for parameter, field in zip(parameters, self._rows, strict=False):
+            name = parameter.name
             self._fields[name] = field
-            label = self._label("" if is_flag else name)
-            self._layout.insertRow(self._layout.rowCount() - 2, label, field)
+            field.take(parameter, self._elements)
+            is_flag, default = isinstance(field, FlagField), _default(kind, name)
+            field.show_value(default is True if is_flag else kept.get(name, _as_text(default)))
+            label = self._layout.labelForField(field)
+            assert isinstance(label, QLabel)
+            label.setText("" if is_flag else name)
         self._offer_for_target()
+
+    def _have_rows(self, wanted: list[Callable[[Theme], Field]]) -> None:
+        """Have a row for each of these kinds of field; those that are there already are used again."""
+        if wanted and wanted != [type(one) for one in self._rows]:
+            while self._layout.rowCount() > 3:
+                self._layout.removeRow(1)
+            self._rows = [made(self._theme) for made in wanted]
+            for field in self._rows:
+                field.changed.connect(self._on_field)
+                self._layout.insertRow(self._layout.rowCount() - 2, self._label(""), field)
+        for field in self._rows:
+            self._layout.setRowVisible(field, bool(wanted))
 
     def _offer_for_target(self) -> None:
         target = self._fields.get("target")

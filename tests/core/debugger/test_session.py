@@ -252,6 +252,20 @@ def test_an_unknown_choice_is_refused_and_the_run_goes_on(live, server, command,
     assert live.wait_mode("ended").success is True
 
 
+def test_what_is_announced_once_more_leaves_the_search_and_the_step_that_is_looked_at(live, server):
+    server.script(on('button "ONE"'), stop("zebra"))
+    live.open()
+    run = live.view.run
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    live.session.trace.search_runs("zebra")
+    live.session.trace.show_step(run, 1)
+    live.wait(lambda: live.runs.query == "zebra" and live.step.number == 1)
+    live.session.announce()
+    live.settle()
+    assert (live.runs.query, live.step.number, live.step.live) == ("zebra", 1, False)
+
+
 def test_runs_are_searched_and_exported(live, server, tmp_path):
     server.script(stop("zebra"))
     live.open()

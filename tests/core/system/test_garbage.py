@@ -56,6 +56,18 @@ def test_objects_that_lived_for_long_are_collected_as_well(collector: GarbageCol
     assert ended_in == ["ended"]
 
 
+def test_what_is_to_be_kept_is_looked_at_again_only_in_the_end(collector: GarbageCollector) -> None:
+    ended_in: list[str] = []
+    _end_in(ended_in)
+    collector.keep_all()
+    gc.collect()
+    assert ended_in == []
+    collector.close()
+    gc.collect()
+    assert ended_in == [threading.current_thread().name]
+    gc.disable()
+
+
 def test_it_is_left_to_python_again(collector: GarbageCollector) -> None:
     enabled = gc.isenabled()
     collector.close()

@@ -309,7 +309,8 @@ def test_docks_in_a_group_leave_their_title_to_the_tab(window: MainWindow, qtbot
 
 
 def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings: QSettings, qtbot: QtBot):
-    first = MainWindow(session, DrawnPage(), settings)
+    first = MainWindow(DrawnPage(), settings)
+    first.begin(session)
     qtbot.addWidget(first)
     first.show()
     qtbot.waitExposed(first)
@@ -325,7 +326,8 @@ def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings:
     settings.sync()
 
     later = AskedSession()
-    second = MainWindow(later, DrawnPage(), QSettings(settings.fileName(), QSettings.Format.IniFormat))
+    second = MainWindow(DrawnPage(), QSettings(settings.fileName(), QSettings.Format.IniFormat))
+    second.begin(later)
     qtbot.addWidget(second)
     second.show()
     qtbot.waitExposed(second)
@@ -436,7 +438,8 @@ def test_the_pace_can_be_stepped_by_keys(window: MainWindow, session, qtbot: QtB
 
 
 def test_a_closed_window_listens_no_more(session, settings: QSettings, qtbot: QtBot):
-    window = MainWindow(session, DrawnPage(), settings)
+    window = MainWindow(DrawnPage(), settings)
+    window.begin(session)
     qtbot.addWidget(window)
     window.show()
     with qtbot.waitSignal(window.closed):
@@ -447,7 +450,8 @@ def test_a_closed_window_listens_no_more(session, settings: QSettings, qtbot: Qt
 
 
 def test_a_window_that_is_gone_leaves_no_panels_behind(session, settings: QSettings, qtbot: QtBot):
-    window = MainWindow(session, DrawnPage(), settings)
+    window = MainWindow(DrawnPage(), settings)
+    window.begin(session)
     window.show()
     kept = weakref.ref(window.observation)
     window.close()

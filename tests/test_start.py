@@ -1,0 +1,91 @@
+"""How the program starts: what is loaded when, and what happens where the start does not come to its end."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.program
+_WATCHED = """
+import json, sys
+import gui.shell.main_window
+from tests.benchmarks.watched_window import run_watched
+seen = {"modes": []}
+show = gui.shell.main_window.MainWindow.show_at_first
+def show_at_first(window):
+    seen["loaded"] = [name for name in ("core.agent.loop", "core.debugger.session") if name in sys.modules]
+    show(window)
+gui.shell.main_window.MainWindow.show_at_first = show_at_first
+def look(window):
+    if window.view.mode not in seen["modes"]:
+        seen["modes"].append(window.view.mode)
+    if window.view.mode == UNTIL or UNTIL == "shown":
+        window.close()
+try:
+    run_watched(["--task", "miniwob/click-test-2", "--llm", "rules"], look, every_ms=5)
+finally:
+    print(json.dumps(seen))
+"""
+
+
+def run(code: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run code in a Python of its own, with the program's files in `folder`."""
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "BACKSTEP_CONFIG_DIR": str(folder / "config"),
+    }
+    environment |= {"BACKSTEP_DATA_DIR": str(folder / "data"), "XDG_CONFIG_HOME": str(folder / "qt")}
+    environment["BACKSTEP_REPAIRED"] = "1"  # Nothing is to be installed.
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=180
+    )
+
+
+def watch(until: str, folder: Path) -> "tuple[dict[str, Any], subprocess.CompletedProcess[str]]":
+    """Start the window, close it once its mode is `until` (or ``shown``: at once), and return what was seen."""
+    done = run(_WATCHED.replace("UNTIL", repr(until)), folder)
+    return json.loads(done.stdout.splitlines()[-1]), done
+
+
+def test_the_window_shows_before_the_agent_is_loaded_and_gets_ready_to_step(tmp_path: Path):
+    seen, done = watch("waiting", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert seen["loaded"] == []
+    assert seen["modes"][-1] == "waiting"
+    assert "Traceback" not in done.stderr
+
+
+def test_a_window_that_is_closed_as_soon_as_it_shows_ends_in_order(tmp_path: Path):
+    _, done = watch("shown", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_package_that_is_missing_when_the_session_is_loaded_is_told_in_a_sentence(tmp_path: Path):
+    done = run(
+        f"import sys; sys.modules['tomlkit'] = None\n{_WATCHED.replace('UNTIL', repr('waiting'))}", tmp_path
+    )
+    assert done.returncode == 3
+    assert "tomlkit" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [["runs", "--json"], ["show", "1"], ["tasks", "--json"]])
+def test_commands_that_only_read_load_neither_browser_nor_agent(command: list[str], tmp_path: Path):
+    unwanted = ("playwright", "openai", "numpy", "jinja2", "core.agent.loop", "PySide6")
+    code = f"""
+import sys
+sys.argv = ["main.py", *{command!r}]
+import main
+try:
+    main.entry()
+finally:
+    print([name for name in {unwanted!r} if name in sys.modules], file=sys.stderr)
+"""
+    assert run(code, tmp_path).stderr.splitlines()[-1] == "[]"

@@ -16,7 +16,7 @@ from core.browser.page import Page
 from core.browser.tabs import Tabs
 from core.schema import action as kinds
 from core.schema.action import Action, Target, chord
-from core.schema.errors import ActionError
+from core.schema.errors import ActionError, ElementGone
 from core.schema.observation import Box
 from core.schema.record import Record
 
@@ -25,6 +25,8 @@ _TYPED_BY_KEYS = 200
 _KEYS_SECONDS = 60.0
 """Long texts are typed key by key, and pages may work at each."""
 _CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
+_GONE = "is no longer in the page"
+"""What the walker says of an element that was there."""
 _AIMS = 4
 """How often the pointer follows what moves away from it."""
 _HOVER_MILLISECONDS = 120
@@ -404,9 +406,10 @@ class Actor:
 
 
 def _require(answer: dict[str, Any], what: str) -> None:
-    """Raise ActionError where the walker tells a problem with the element."""
+    """Raise ActionError where the walker tells a problem with the element, and ElementGone where it has gone."""
     if "problem" in answer:
-        raise ActionError(f"{what} {answer['problem']}.")
+        kind = ElementGone if answer["problem"] == _GONE else ActionError
+        raise kind(f"{what} {answer['problem']}.")
 
 
 def _existing(path: str) -> Path:

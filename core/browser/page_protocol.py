@@ -11,6 +11,7 @@ from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import WORLD, Channel, FrameLink, PageGone, let_go, world_script
+from core.browser.hanging import answers, hangs
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
@@ -23,12 +24,13 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 HANG_SECONDS = 5.0
-"""After this long without an answer a page is asked for a sign of life; without one its script is ended."""
+"""After this long without an answer a page is asked for a sign of life; see `hanging` for what follows without one."""
 FLOOD_SECONDS = 1.0
 """The same where pages are known to send more than is read: what they have sent takes more memory all the time."""
-_ALIVE_SECONDS = 2.0
 _WALK_SECONDS = 20.0
 """A large page may take this long to be read: its own script is not to blame then."""
+_LATE = 2
+"""How often a page that did not answer for a while is given all the time for its answer once more."""
 
 
 class Refs:
@@ -294,8 +296,9 @@ class PageProtocol:
     ) -> T:
         """Await something the page must answer, and help it along where its script loops for ever.
 
-        After `patience` seconds the page is asked for a sign of life; where none
-        comes its script is ended, and where that is no help its renderer. Raises
+        After `patience` seconds the page is asked for a sign of life. One that
+        gives none and is shown to hang has its script ended, and where that is
+        no help its renderer; one that only works for long is waited for. Raises
         PageGone where nobody is left to answer, BrowserError after `timeout`
         seconds, and what `work` raises otherwise.
         """
@@ -305,7 +308,7 @@ class PageProtocol:
             raise await self._crashed()
         task = asyncio.ensure_future(work)
         self._in_flight.add(task)
-        limit = Limit(timeout)
+        limit, late = Limit(timeout), 0
         try:
             while True:
                 if self.flooded():
@@ -323,7 +326,8 @@ class PageProtocol:
                         f"The page at {self.playwright_page.url} does not answer; "
                         "go back to a step, or open the task anew."
                     )
-                await self._keep_alive(session or self.channel)
+                if await self._keep_alive(session or self.channel) and late < _LATE:
+                    limit, late = Limit(timeout), late + 1
             if task.cancelled():
                 raise await self._crashed()
             return task.result()
@@ -349,30 +353,33 @@ class PageProtocol:
         except (PageGone, BrowserError) as error:
             log.info("The page does not answer: %s", error)
 
-    async def _keep_alive(self, channel: Channel) -> None:
+    async def _keep_alive(self, channel: Channel) -> bool:
         """Make sure the page's script runs on: a loop is ended, and a renderer that cannot be helped too.
 
-        Raises BrowserError where more than that had to be ended.
+        Returns whether the page could not answer for a while. Raises BrowserError
+        where more than its renderer had to be ended.
         """
+        waited = self._rescue.locked()
         async with self._rescue:
-            if self.crashed or await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
-                return
+            if self.crashed or await answers(channel):
+                return waited
             await self.check_browser()
-            if self.crashed:
-                return
+            if not await hangs(channel, self.requests, lambda: self.crashed or self.flooded()):
+                return True
             self._tell(
                 "hang",
                 "The page did not answer; the script that ran in it was ended.",
                 self.playwright_page.url,
             )
-            await self._answers(channel, "Runtime.terminateExecution", {})
-            if not await self._answers(channel, "Runtime.evaluate", {"expression": "1"}):
+            await answers(channel, "Runtime.terminateExecution")
+            if not await answers(channel):
                 log.warning("Ending the page's script did not help; its renderer is ended.")
                 await self.end_renderer()
+            return True
 
     async def crash(self) -> None:
         """Ask the browser to end the renderer."""
-        await self._answers(self.channel, "Page.crash", {})
+        await answers(self.channel, "Page.crash")
 
     async def ended(self, seconds: float) -> bool:
         """Return whether the renderer has ended, waiting for it for so long."""
@@ -385,19 +392,11 @@ class PageProtocol:
             return False
         return True
 
-    @staticmethod
-    async def _answers(channel: Channel, method: str, params: dict[str, Any]) -> bool:
-        try:
-            async with within(_ALIVE_SECONDS):
-                await channel.session.send(method, params)
-        except TimeoutError:
-            return False
-        except Error:
-            return True
-        return True
-
     async def world(self, link: FrameLink) -> int:
-        """Return our script world in a document, waiting for one that is just beginning; raises PageGone."""
+        """Return our script world in a document, waiting for one that is just beginning.
+
+        Raises PageGone, and BrowserError where more than the page had to be ended.
+        """
         worlds = link.session.worlds
         for wait in (0.0, 0.25, 1.0, 3.0):
             if link.id not in worlds and wait:
@@ -410,7 +409,7 @@ class PageProtocol:
                 except TimeoutError:
                     await self._make_world(link)
             if self.crashed:
-                raise PageGone("the renderer crashed")
+                raise await self._crashed()
             if link.id in worlds:
                 return worlds[link.id]
         raise PageGone("the document has no script world")

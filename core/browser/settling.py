@@ -41,7 +41,8 @@ class Bounds:
     """Until a navigation that has begun has brought its document."""
     rest: float = 5.0
     """From then until its load event: pictures and frames."""
-    requests: float = 3.0
+    requests: float = 8.0
+    """Longer than slow servers take, and shorter than a poll that is answered at last (see `Requests`)."""
     quiet: float = 1.0
     whole: float = 20.0
     frames: int = 2

@@ -19,10 +19,12 @@ from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import PageGone
 from core.browser.floods import shortened
+from core.browser.hanging import answers
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.browser.log.records import cut
 from core.browser.net_errors import certificate_refused, network_reason
+from core.browser.new_tabs import PAGE_SECONDS, new_tab
 from core.browser.page import Page
 from core.browser.page_protocol import Refs
 from core.browser.recorded.offline_replay import Seal
@@ -43,7 +45,7 @@ from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 from core.schema.observation import Tab
 from core.schema.restore import Sent
-from core.system.patience import Limit, within
+from core.system.patience import within
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -51,7 +53,6 @@ T = TypeVar("T")
 GOTO_SECONDS = 30.0
 START_SECONDS = 30.0
 _TITLE_SECONDS = 2.0
-_WINDOW_SECONDS = 2.0
 _RENDERER_SECONDS = 4.0
 """So long the end of a renderer may take."""
 _ENDED = "The browser has ended; go back to a step, or open the task anew."
@@ -362,7 +363,7 @@ class Tabs:
         One that does not answer is closed, and where that is no help the profile is replaced.
         """
         try:
-            await self._attach(tab)
+            await self._attach(tab, seconds=PAGE_SECONDS)
         except FAILURES as error:
             if self.lost:
                 raise self._is_lost() from error
@@ -389,16 +390,17 @@ class Tabs:
             return False
         return True
 
-    async def _attach(self, tab: TabId) -> None:
+    async def _attach(self, tab: TabId, *, seconds: float = TAB_SECONDS) -> None:
         """Activate a tab, attach to it where that has not been done, and make it current; raises `FAILURES`."""
         what = "a tab was not made current"
         await self._connection.awaited(self.host.activate_tab(tab), what)
         if tab not in self._pages or self._pages[tab].playwright_page.is_closed():
-            found = await self._connection.awaited(
-                self._wait_for_page(tab), "a tab was opened but not announced"
-            )
+            announced = self._wait_for_page(tab)
+            what = "a tab was opened but not announced"
+            found = await self._connection.awaited(announced, what, seconds=seconds)
             attached = Page.attach(tab, found, self._note_if_few, self._refs, self.log)
-            page = await self._connection.awaited(attached, "a tab was not attached to")
+            what = "a tab was not attached to"
+            page = await self._connection.awaited(attached, what, seconds=seconds)
             page.patient = lambda: self.holding.held > 0
             page.flooded = lambda: self._connection.flooded
             page.check_lost = self._check_ended
@@ -514,12 +516,19 @@ class Tabs:
         return await self.settle(before)
 
     async def _goto(self, page: Page, url: str) -> None:
-        """Begin to load a URL; tried again where what was loading before gets in its way."""
+        """Begin to load a URL; tried again where what was loading before gets in its way.
+
+        Raises Error, also where the server does not answer in time: what comes later is not loaded any more.
+        """
         for left in (1, 0):
-            begun = page.playwright_page.goto(url, wait_until="commit", timeout=GOTO_SECONDS * 1000)
+            begun = page.playwright_page.goto(url, wait_until="commit", timeout=0)
             try:
-                await self._asked(begun, f"{url} was not opened", seconds=GOTO_SECONDS + 5)
+                async with within(GOTO_SECONDS):
+                    await self._asked(begun, f"{url} was not opened", seconds=GOTO_SECONDS + 5)
                 return
+            except TimeoutError as error:
+                await answers(page.channel, "Page.stopLoading")
+                raise Error("Timeout") from error
             except Error as error:
                 if "interrupted by another navigation" not in error.message or not left:
                     raise
@@ -567,20 +576,12 @@ class Tabs:
         if not self._browser_lives():
             raise await self._ended()
         if page.windows_opened > since.windows:
-            await self._window_comes(page)
+            await new_tab(self.host, page)
         if await self.follow():
             return await settle(self.current, SettleMark(0, 0), bounds)
         if page.windows_opened > since.windows:
             settled = await settle(page, replace(since, windows=page.windows_opened), bounds)
         return settled
-
-    async def _window_comes(self, opener: Page) -> None:
-        """Wait until the tab that the page asked for is there; one that was refused or closed never is."""
-        limit = Limit(_WINDOW_SECONDS)
-        while await self.host.current_tab() == opener.tab:
-            if limit.left() <= 0:
-                return
-            await asyncio.sleep(0.01)
 
     def mark(self) -> SettleMark:
         return mark(self.current)

@@ -13,6 +13,7 @@ BackstepError                 any failure a user can do something about; its tex
 │       └── LibraryError      that of the exemplars
 │           └── NotInLibraryError   it has no exemplar, or no version, of that name
 ├── ActionError               an action could not be carried out in the page; becomes a failed step
+│   └── ElementGone           its element was in the page when it was read, and is not any more
 ├── ActionSyntaxError         a text that is not an action
 └── Interrupted               the person stopped it
 """
@@ -67,6 +68,10 @@ class NotInLibraryError(LibraryError):
 
 
 class ActionError(BackstepError):
+    pass
+
+
+class ElementGone(ActionError):
     pass
 
 

@@ -5,7 +5,8 @@ and waited for a processor (``schedstat``). What several processes do together
 has lost at least as much as the thread that waited longest. A process that keeps
 the processors busy by itself, as a page with many workers does, is not waited
 for longer: only the share that it left to others is taken off. Elsewhere the
-limits are the clock's.
+limits are the clock's; whether a page hangs is told by the processor time of its
+script on every system (`core.browser.hanging`).
 """
 
 import asyncio

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from core.browser.chromium import chromium_at
 from core.debugger.evaluations.engine import results
+from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.records import AttemptRow, Case
 from core.trace.store import TraceStore
 from tests.campaigns.processes import adopt_orphans, wait_for_all_to_end
@@ -69,8 +70,8 @@ class Evaluation:
     def rows(self) -> tuple[AttemptRow, ...]:
         store = TraceStore.open(self.database, read_only=True)
         try:
-            row = store.evaluation("killed")
-            return () if row is None else store.attempts(row.number)
+            row = evaluation_named(store, "killed")
+            return () if row is None else attempts_of(store, row.number)
         finally:
             store.close()
 

@@ -85,10 +85,12 @@ async def test_a_killed_driver_is_replaced_while_a_page_loops(browser: Browsing,
 @in_browser
 async def test_a_stopped_driver_is_replaced_while_a_page_is_read(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<button>b</button>"))
-    driver = driver_of(browser.tabs)
+    driver, page = driver_of(browser.tabs), browser.tabs.current
     os.kill(driver, signal.SIGSTOP)
     with pytest.raises(BrowserError, match=r"did not answer.*made anew"):
         await browser.see()
+    with pytest.raises(BrowserError, match=r"did not answer.*made anew"):
+        await page.evaluate("'whoever asks the page itself is told the same'")
     assert driver_of(browser.tabs) != driver
     assert not alive(driver)
     await harmless_page_works(browser, site)
@@ -133,7 +135,7 @@ async def test_a_tab_that_never_comes_is_closed_and_its_opener_goes_on(
         return await find(self, tab) if tab == opener else None
 
     monkeypatch.setattr(Tabs, "_playwright_page", never)
-    monkeypatch.setattr("core.browser.recovery.TAB_SECONDS", 2.0)
+    monkeypatch.setattr("core.browser.tabs.PAGE_SECONDS", 2.0)
     await browser.tabs.open()
     assert browser.tabs.current.tab == opener
     assert "a tab was opened but not announced. The tab was closed." in told(browser)

@@ -3,6 +3,7 @@
 import pytest
 
 from core.browser.settling import Bounds
+from core.schema.errors import ActionError
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
@@ -31,6 +32,19 @@ async def test_what_a_request_brings_is_awaited(browser: Browsing, site: Site) -
         )
     )
     await browser.do('click [button "get"]')
+    assert "brought" in await browser.words()
+
+
+@in_browser
+async def test_what_a_slow_server_answers_is_part_of_the_step(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<button onclick=\"fetch('/slow?seconds=6').then(r => r.text()).then("
+            "() => document.body.append('brought'))\">get</button>"
+        )
+    )
+    await browser.do('click [button "get"]')
+    assert browser.settled.reason == "quiet"
     assert "brought" in await browser.words()
 
 
@@ -119,6 +133,20 @@ async def test_a_picture_that_never_comes_is_waited_for_once_only(browser: Brows
     assert browser.settled.reason == "quiet"
     site.released.set()
     site.released.clear()
+
+
+@in_browser
+async def test_a_page_that_was_given_up_does_not_come_later(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.browser.tabs.GOTO_SECONDS", 1.0)
+    await browser.open(site.page("<p>before"))
+    with pytest.raises(ActionError, match="did not answer within 1 s"):
+        await browser.do(f"goto [{site.home}/held]")
+    site.released.set()
+    await browser.do("wait [1]")
+    site.released.clear()
+    assert "before" in await browser.words()
 
 
 @pytest.mark.parametrize("address", ["/nothing", "/file", "javascript:void 0"])

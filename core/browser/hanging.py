@@ -1,0 +1,78 @@
+"""Tells a page that hangs from one that only works for long, waits for its server, or is given no processor.
+
+What a page has used of the processor is the measure, not the clock. Chromium
+tells it while a script runs; it interrupts the script for it.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+from playwright.async_api import Error
+
+from core.browser.channel import Channel, let_go
+from core.browser.network import Requests
+from core.system.patience import Limit, within
+
+_ALIVE_SECONDS = 2.0
+"""So long a page that is asked for a sign of life may take to give it."""
+_LOOP_SECONDS = 8.0
+"""Seconds of the processor that a script may use after that: 15 in all, after which browsers ask people."""
+_SILENT_SECONDS = 15.0
+"""So long a page may stand still: it neither answers nor tells what it used, as in the midst of a large layout."""
+_SERVER_SECONDS = 30.0
+"""The same where a request of it is open, whose answer its script may be waiting for."""
+_LOOK_SECONDS = 0.25
+
+
+async def answers(channel: Channel, method: str = "Runtime.evaluate") -> bool:
+    """Return whether a page answers a question that asks for nothing; an error is an answer, too."""
+    try:
+        async with within(_ALIVE_SECONDS):
+            await channel.session.send(method, {"expression": "1"} if method == "Runtime.evaluate" else {})
+    except TimeoutError:
+        return False
+    except Error:
+        return True
+    return True
+
+
+async def hangs(channel: Channel, requests: Requests, given_up: Callable[[], bool]) -> bool:
+    """Wait until a page answers, and return False; True once it is shown to loop, or stood still for too long.
+
+    Returns False as soon as `given_up` says that it is not worth waiting for.
+    """
+    asked = asyncio.ensure_future(channel.session.send("Runtime.evaluate", {"expression": "1"}))
+    first = last = await _used(channel)
+    still, at_server = Limit(_SILENT_SECONDS), Limit(_SERVER_SECONDS)
+    try:
+        while not asked.done() and not given_up():
+            used = await _used(channel)
+            if used is not None and (last is None or used > last):
+                first, last = used if first is None else first, used
+                if max(last[0] - first[0], last[1] - first[1]) >= _LOOP_SECONDS:
+                    return not asked.done()
+                still, at_server = Limit(_SILENT_SECONDS), Limit(_SERVER_SECONDS)
+            elif (at_server if requests.open_since(0) else still).left() <= 0:
+                return not asked.done()
+            await asyncio.wait({asked}, timeout=_LOOK_SECONDS)
+        return False
+    finally:
+        let_go(asked)
+
+
+async def _used(channel: Channel) -> tuple[float, float] | None:
+    """Return the processor time of the page's main thread, and that of all its threads by processor.
+
+    The second is what counts where its own workers keep the main thread from
+    running. In seconds; None where the page does not tell.
+    """
+    try:
+        async with within(_ALIVE_SECONDS):
+            found = (await channel.session.send("Performance.getMetrics"))["metrics"]
+    except (TimeoutError, Error):
+        return None
+    metrics = {one["name"]: one["value"] for one in found}
+    if "ThreadTime" not in metrics:
+        return None
+    return metrics["ThreadTime"], metrics["ProcessTime"] / (os.cpu_count() or 1)

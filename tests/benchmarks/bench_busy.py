@@ -1,0 +1,208 @@
+"""The same results on a busy machine: the built-in LLM does 22 tasks on an idle machine, then beside busy processes.
+
+    python -m tests.benchmarks.bench_busy [--processes 8] [--seeds 1] [--browser embedded|PATH]... [--tasks NAME...]
+        [--json FILE]
+
+The runs are those of ``main.py run``, with the preset `plain`. Prints for each
+browser the seconds of both, and in what they differ: another verdict, other
+actions, a step recorded as failed on the busy machine only, a page or a browser
+taken for dead there. What differs is done once more, idle and busy, for a page
+may do by chance what no patience can change; the exit code is 1 where it
+differs again. Waiting is no action here: where a page had more time, there is
+nothing to wait for.
+"""
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from core.agent.state import Budget
+from core.browser.chromium import find_chromium
+from core.browser.host import BrowserHost
+from core.debugger.headless import RunReport, run_headless
+from core.debugger.services import Services, open_services
+from core.environments.registry import Environments
+from core.llm.endpoints import Keys
+from core.llm.registry import LLMs
+from core.schema.record import Record
+from core.settings.settings import Settings
+from tests.benchmarks.bench_steps import in_browser
+from tests.core.system.busy import busy
+
+TASKS = (
+    "book-flight",
+    "choose-list",
+    "click-button",
+    "click-checkboxes",
+    "click-checkboxes-soft",
+    "click-collapsible-2",
+    "click-link",
+    "click-option",
+    "click-tab-2",
+    "click-test-2",
+    "email-inbox",
+    "enter-date",
+    "enter-password",
+    "enter-text",
+    "find-word",
+    "login-user",
+    "navigate-tree",
+    "search-engine",
+    "social-media",
+    "terminal",
+    "use-autocomplete",
+    "use-spinner",
+)
+"""The families that exemplars are recorded of, and two more."""
+FIRST_SEED = 100
+_NUMBER = re.compile(r" \[\d+\]")
+
+
+class Done(NamedTuple):
+    """What one run came to."""
+
+    report: RunReport
+    actions: tuple[str, ...]
+    """Without the numbers of elements, which count what was in view meanwhile, and without those that only wait."""
+    failed: tuple[str, ...]
+    """Steps recorded as failed, and why."""
+    dead: tuple[str, ...]
+    """What was told of pages and browsers taken for dead."""
+
+
+class Compared(Record):
+    """What a browser came to, as it is printed and written as JSON."""
+
+    browser: str
+    processes: int
+    runs: int
+    successes: int
+    seconds_idle: float
+    seconds_busy: float
+    twice: tuple[str, ...] = ()
+    """In what the busy machine made a difference, a line each, when it was done again, too."""
+    once: tuple[str, ...] = ()
+    """The same, but not when it was done again."""
+
+
+async def compare(host: BrowserHost, tasks: Sequence[str], seeds: int, processes: int) -> Compared:
+    """Do each task idle, then busy, and once more what differs."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(database=Path(folder) / "traces.db")
+        services = await open_services(
+            settings,
+            host,
+            llms=LLMs(settings, keys=Keys()),
+            environments=Environments(),
+            config=Path(folder) / "config",
+        )
+        try:
+            return await _compare(services, tasks, range(FIRST_SEED, FIRST_SEED + seeds), processes)
+        finally:
+            await services.close()
+
+
+async def _compare(services: Services, tasks: Sequence[str], seeds: range, processes: int) -> Compared:
+    cases = [(task, seed) for task in tasks for seed in seeds]
+
+    async def do(chosen: Sequence[tuple[str, int]]) -> list[tuple[Done, Done]]:
+        idle = [await done(services, *one) for one in chosen]
+        with busy(processes):
+            loaded = [await done(services, *one) for one in chosen]
+        return list(zip(idle, loaded, strict=True))
+
+    pairs = await do(cases)
+    told = [differences(*pair) for pair in pairs]
+    differing = [at for at, lines in enumerate(told) if lines]
+    repeated = await do([cases[at] for at in differing]) if differing else []
+    again = [differences(*pair) for pair in repeated]
+    return Compared(
+        browser=services.host.name,
+        processes=processes,
+        runs=len(pairs),
+        successes=sum(bool(idle.report.success) for idle, _ in pairs),
+        seconds_idle=sum(idle.report.seconds for idle, _ in pairs),
+        seconds_busy=sum(loaded.report.seconds for _, loaded in pairs),
+        twice=tuple(line for lines in again for line in lines),
+        once=tuple(
+            line for at, lines in zip(differing, again, strict=True) if not lines for line in told[at]
+        ),
+    )
+
+
+async def done(services: Services, task: str, seed: int) -> Done:
+    """Run a task to its end, and return what the trace has of it."""
+    report = await run_headless(
+        services,
+        services.environments.find(f"miniwob/{task}"),
+        seed,
+        preset="plain",
+        llm=services.llms.routed("rules"),
+        budget=Budget(),
+        on_gate="end",
+    )
+    assert report.run is not None
+    steps = services.store.steps(report.run)
+    return Done(
+        report,
+        tuple(
+            f"{_NUMBER.sub('', one.action)} on {one.target}"
+            for one in steps
+            if not one.action.startswith("wait")
+        ),
+        tuple(f"{one.action}: {one.message}" for one in steps if one.outcome == "failed"),
+        tuple(
+            event.text
+            for event in (one.event for one in services.store.events(report.run))
+            if event.kind in ("hang", "crash", "replaced")
+        ),
+    )
+
+
+def differences(idle: Done, loaded: Done) -> list[str]:
+    """Return in what two runs of one task and seed differ, a line each."""
+    name = f"{idle.report.task} seed {idle.report.seed}"
+    found = [f"{name}: {text}" for text in loaded.dead]
+    found += [f"{name}, failed: {text}" for text in loaded.failed if text not in idle.failed]
+    if idle.actions != loaded.actions:
+        found.append(f"{name}: {', '.join(idle.actions)}; busy: {', '.join(loaded.actions)}")
+    ends = [f"{one.outcome}, reward {one.reward}{one.error}" for one in (idle.report, loaded.report)]
+    if ends[0] != ends[1]:
+        found.append(f"{name}: {ends[0]}; busy: {ends[1]}")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--processes", type=int, default=8, help="how many processes compute beside it")
+    parser.add_argument("--seeds", type=int, default=1, help="how many seeds a task")
+    parser.add_argument("--browser", action="append", help="embedded, or a path; both where none")
+    parser.add_argument("--tasks", nargs="+", default=TASKS, help="names of MiniWoB++ tasks")
+    parser.add_argument("--json", type=Path, help="a file to write the figures to")
+    given = parser.parse_args()
+    installed = find_chromium()
+    every: list[Compared] = []
+    for browser in given.browser or [*([installed] if installed else []), "embedded"]:
+        work = lambda host: compare(host, given.tasks, given.seeds, given.processes)  # noqa: E731
+        one: Compared = in_browser(browser, work)
+        every.append(one)
+        print(
+            f"{one.browser}: {one.runs} runs, {one.successes} with success; {one.seconds_idle:.0f} s idle, "
+            f"{one.seconds_busy:.0f} s beside {one.processes} busy processes"
+        )
+        lines = (*one.twice, *(f"{line} (not when it was done again)" for line in one.once))
+        print("\n".join(f"  {line}" for line in lines) or "  Nothing differs.", flush=True)
+    if given.json:
+        given.json.write_text(json.dumps([one.model_dump() for one in every], indent=2), encoding="utf-8")
+    return 1 if any(one.twice for one in every) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,7 +17,7 @@ from core.agent.presets import Mechanism, Preset, bounds
 from core.agent.prompt_builder import Prompter
 from core.agent.reflection.consequences import end_trial, reflection_record
 from core.agent.resources import AgentResources
-from core.agent.run_history import saved_of
+from core.agent.run_history import AgentKeeper
 from core.agent.state import Budget, RunState
 from core.agent.world import World
 from core.browser.channel import PageGone
@@ -75,6 +75,7 @@ class AgentRun:
         self._asker = prompter.asker
         self._resources = prompter.resources
         self._tools = PhaseTools(store, world, prompter, state)
+        self._keeper = AgentKeeper(store)
         self._next_preset = state.preset
         self._take_preset()
         self._begun = begun
@@ -218,7 +219,7 @@ class AgentRun:
             # What was edited in the step holds when it is begun anew.
             if state.from_queue and state.pending.proposed is not None:
                 state.queue.insert(0, state.pending.proposed)
-            self.store.save_agent(state.run, state.number, saved_of(state).as_json().encode())
+            self.store.save_agent(state.run, state.number, self._keeper.json_of(state))
         self._keep_page_log("after the last action")
         self.store.leave_run(state.run)
         self.outcome = "left"
@@ -281,7 +282,7 @@ class AgentRun:
 
     def _begin_step(self) -> None:
         state = self.state
-        agent = saved_of(state).as_json().encode()
+        agent = self._keeper.json_of(state)
         self.store.begin_step(state.run, state.number, state.trial, agent=agent)
         self._begun = state.number
 

@@ -11,6 +11,8 @@ from core.browser.capturer import Capturer, titled
 from core.browser.channel import PageGone
 from core.browser.checkpoints.page_state import PageState, origin_of, read_page_state
 from core.browser.driver import TabDriver
+from core.browser.read_ahead import ReadAhead
+from core.browser.settling import SettleMark
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
 from core.schema.action_space import Permissible
@@ -94,8 +96,17 @@ class World:
         server = self.keeper.snapshot(episode) if self.keeper is not None else ""
         return await read_page_state(self.tabs.current, touched=self.touches.last, server=server)
 
-    async def read(self) -> Capture:
-        """Read the current page; a crashed one is brought back first."""
+    def read_ahead(self, since: SettleMark, last: Capture | None) -> ReadAhead:
+        """Begin to read the current page, which was read as `last`, while what began after `since` is awaited."""
+        return ReadAhead(self.tabs, self.capturer, since, last)
+
+    async def read(self, ahead: ReadAhead | None = None) -> Capture:
+        """Read the current page, unless what `ahead` knows of it holds still; a crashed one is brought back first."""
+        if ahead is not None:
+            capture = await ahead.capture()
+            if capture is not None and await self.unchanged(capture):
+                await self.capturer.begin_picture(self.tabs.current, capture)
+                return capture
         if self.tabs.current.crashed:
             await self.tabs.revive()
         return await self.capturer.capture(self.tabs.current, await self.tabs.list())

@@ -10,13 +10,12 @@ counts as changed.
 import asyncio
 import re
 import time
-from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.browser.channel import Channel, FrameLink, PageGone
+from core.browser.channel import Channel, FrameLink, PageGone, let_go
 from core.browser.frames import mark_listeners
 from core.browser.host import BrowserHost
 from core.browser.page import Page
@@ -167,22 +166,28 @@ class Capturer:
         self._host = host
         self.hidden = hidden
         self.pictures = pictures
-        self._pending: tuple[Capture, Awaitable[bytes]] | None = None
+        self.took = 0.0
+        """Milliseconds that the last reading took."""
+        self._pending: tuple[Capture, asyncio.Future[bytes]] | None = None
         self._seen: tuple[Observation, Seen] | None = None
         self._known: dict[tuple[Channel, int], _Known] = {}
 
-    async def capture(self, page: Page, tabs: tuple[Tab, ...] = ()) -> Capture:
+    async def capture(self, page: Page, tabs: tuple[Tab, ...] = (), *, rests: bool = True) -> Capture:
         """Read the page as it is now; raises BrowserError when it cannot be read.
 
-        The picture is taken at the same moment, and given by `with_picture`.
+        The picture is begun at the same moment, and given by `with_picture`: await that before anything is done to
+        the page. Of a page of which it is not known whether it `rests`, QtWebEngine would give the frame before: call
+        `begin_picture` then, once it does.
 
         A document that goes away meanwhile is read again, three times at most.
         """
         for _ in range(3):
             started = time.perf_counter()
+            self._forget_picture()
             try:
                 (observation, html), picture = await asyncio.gather(
-                    self._read(page, tabs), self._picture(page)
+                    self._read(page, tabs),
+                    self._picture(page) if rests or self._host.engine == "Chromium" else _nothing(),
                 )
             except PageGone as gone:
                 if page.crashed:
@@ -194,17 +199,23 @@ class Capturer:
                         "The browser or its tab has ended; go back to a step, or open the task anew."
                     ) from gone
                 continue
-            took = (time.perf_counter() - started) * 1000
-            capture = Capture(observation=observation, html=html, milliseconds=took)
-            self._pending = (capture, picture)
+            self.took = (time.perf_counter() - started) * 1000
+            capture = Capture(observation=observation, html=html, milliseconds=self.took)
+            if isinstance(picture, asyncio.Future):
+                self._pending = (capture, picture)
             return capture
         raise BrowserError("The page kept navigating and could not be read; step again when it rests.")
 
+    async def begin_picture(self, page: Page, capture: Capture) -> None:
+        """Begin the picture of a page that is still as it was read, where it has none yet."""
+        if self.pictures and self._pending is None and not capture.screenshot:
+            self._pending = (capture, await self._picture(page))
+
     async def with_picture(self, capture: Capture) -> Capture:
-        """Return the capture with its picture, which may still be encoded when the page has been read."""
+        """Return the capture with its picture, which may still be on its way when the page has been read."""
         if self._pending is None or self._pending[0].observation is not capture.observation:
             return capture
-        picture = await self._pending[1]
+        picture = await asyncio.shield(self._pending[1])
         self._pending = None
         return capture.replace(screenshot=picture)
 
@@ -228,8 +239,7 @@ class Capturer:
         links = await page.frames.find()
         seen = Seen(page, page.loading.navigations)
         # What is counted while the page is being read counts as a change since.
-        seen.rendered, _ = await asyncio.gather(rendered(page, links), mark_listeners(page, links[0]))
-        main = await self._walk(page, links[0], seen)
+        seen.rendered, main = await asyncio.gather(rendered(page, links), self._walk(page, links[0], seen))
         elements = list(main.elements)
         html = [main.html]
         frames = [PageFrame(id=links[0].id, url=main.url)]
@@ -254,7 +264,22 @@ class Capturer:
         return observation, "\n".join(html)
 
     async def _walk(self, page: Page, link: FrameLink, seen: Seen, limit: int = LIMIT) -> _Walk:
+        """Read one document, and once more where its listeners have turned out to be others than the walker knew."""
         world = await page.world(link)
+        walk: _Walk | None = None
+        news = True
+        if (link.session, world) in self._known:
+            news, walk = await asyncio.gather(
+                mark_listeners(page, link), self._walk_once(page, link, world, limit)
+            )
+        else:
+            await mark_listeners(page, link)
+        if walk is None or news:
+            walk = await self._walk_once(page, link, world, limit)
+        seen.documents.append(SeenDocument(link, world, walk.reading))
+        return walk
+
+    async def _walk_once(self, page: Page, link: FrameLink, world: int, limit: int) -> _Walk:
         known = self._known.get((link.session, world), _NOTHING)
         options: dict[str, Any] = {
             "next": page.refs.next,
@@ -270,7 +295,6 @@ class Capturer:
         order = known.order if walk.order is None else walk.order
         read = _Known(walk.reading, order, {ref: elements[ref] for ref in order}, _joined(known.html, walk))
         self._known[link.session, world] = read
-        seen.documents.append(SeenDocument(link, world, walk.reading))
         return walk.replace(elements=tuple(read.elements.values()), html=read.html)
 
     async def _read_frames(
@@ -292,7 +316,6 @@ class Capturer:
             if owner is None or box is None or link.parent is None or link.parent.id not in places:
                 continue
             try:
-                await mark_listeners(page, link)
                 walk = await self._walk(page, link, seen, max(LIMIT - len(elements), 0))
             except PageGone:
                 seen.sure = False
@@ -323,17 +346,15 @@ class Capturer:
             in_viewport=element.in_viewport and visible,
         )
 
-    async def _picture(self, page: Page) -> Awaitable[bytes]:
-        if not self.pictures:
-            return _ready(b"")
-        picture = await self._host.picture(page.tab)
-        if picture is not None:
-            return picture
-        try:
-            async with within(5):
-                return _ready(await page.screenshot())
-        except (BrowserError, TimeoutError):
-            return _ready(b"")
+    async def _picture(self, page: Page) -> "asyncio.Future[bytes]":
+        """Begin to take a picture of the page as it is now."""
+        grabbed = await self._host.picture(page.tab) if self.pictures else _nothing()
+        return asyncio.ensure_future(_screenshot(page) if grabbed is None else grabbed)
+
+    def _forget_picture(self) -> None:
+        if self._pending is not None:
+            let_go(self._pending[1])
+            self._pending = None
 
 
 def _parsed(text: str) -> _Walk:
@@ -359,7 +380,14 @@ def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
     return tuple(tab.replace(title=title, url=url) if tab.current else tab for tab in tabs)
 
 
-def _ready(data: bytes) -> Awaitable[bytes]:
-    future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-    future.set_result(data)
-    return future
+async def _nothing() -> bytes:
+    return b""
+
+
+async def _screenshot(page: Page) -> bytes:
+    """Return a picture of the viewport, or nothing where none can be had."""
+    try:
+        async with within(5):
+            return await page.screenshot()
+    except (PageGone, BrowserError, TimeoutError):
+        return b""

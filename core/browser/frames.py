@@ -112,8 +112,10 @@ _HOSTS = "backstep hosts"
 _PATIENCE = 20.0
 
 
-async def mark_listeners(page: PageProtocol, link: FrameLink) -> None:
+async def mark_listeners(page: PageProtocol, link: FrameLink) -> bool:
     """Tell the walker which elements listen to the mouse, and hand it shadow roots it cannot open itself.
+
+    Returns whether there was anything to tell that it did not know.
 
     Listeners inside the first 60 shadow roots are read each time, those of
     later ones once. Raises PageGone.
@@ -123,11 +125,13 @@ async def mark_listeners(page: PageProtocol, link: FrameLink) -> None:
     known = channel.listening.setdefault(world, Known())
     try:
         handles = [await _document(page, link, known), *known.roots[:_ROOTS_READ_AGAIN]]
-        hosts, _ = await asyncio.gather(_hosts(page, link), _mark_inside(page, link, known, handles))
-        await _look_into(page, link, known, hosts)
+        hosts, told = await asyncio.gather(_hosts(page, link), _mark_inside(page, link, known, handles))
+        opened = await _look_into(page, link, known, hosts)
     except BrowserError as error:
         # Without it the page is still read; elements that only listen are then missed.
         log.info("Event listeners could not be read: %s", error)
+        return True
+    return told or opened
 
 
 async def _document(page: PageProtocol, link: FrameLink, known: Known) -> str:
@@ -141,7 +145,7 @@ async def _document(page: PageProtocol, link: FrameLink, known: Known) -> str:
     return known.document
 
 
-async def _mark_inside(page: PageProtocol, link: FrameLink, known: Known, handles: list[str]) -> None:
+async def _mark_inside(page: PageProtocol, link: FrameLink, known: Known, handles: list[str]) -> bool:
     answers = await asyncio.gather(
         *(
             page.send(
@@ -163,6 +167,7 @@ async def _mark_inside(page: PageProtocol, link: FrameLink, known: Known, handle
     if fresh:
         await _tell(page, link, fresh, types)
         known.types.update({node: frozenset(types[node]) for node in fresh})
+    return bool(fresh)
 
 
 async def _tell(page: PageProtocol, link: FrameLink, nodes: list[int], types: dict[int, set[str]]) -> None:
@@ -207,20 +212,26 @@ async def _resolve(
 # Shadow roots
 
 
-async def _look_into(page: PageProtocol, link: FrameLink, known: Known, hosts: list[str]) -> None:
-    """Look into hosts not looked into yet; what a closed root holds may be hosts again, a few times over."""
+async def _look_into(page: PageProtocol, link: FrameLink, known: Known, hosts: list[str]) -> bool:
+    """Look into hosts not looked into yet, and return whether one has a root.
+
+    What a closed root holds may be hosts again, a few times over.
+    """
+    found = False
     for _ in range(4):
         if not hosts:
-            return
+            break
         described = await asyncio.gather(
             *(page.send("DOM.describeNode", {"objectId": host}, session=link.session) for host in hosts),
             return_exceptions=True,
         )
-        opened = await _open(page, link, hosts, described, known)
+        roots, closed = await _open(page, link, hosts, described, known)
+        found = found or roots
         await page.send("Runtime.releaseObjectGroup", {"objectGroup": _HOSTS}, session=link.session)
-        if not opened:
-            return
+        if not closed:
+            break
         hosts = await _hosts(page, link)
+    return found
 
 
 async def _hosts(page: PageProtocol, link: FrameLink) -> list[str]:
@@ -242,7 +253,8 @@ async def _hosts(page: PageProtocol, link: FrameLink) -> list[str]:
 
 async def _open(
     page: PageProtocol, link: FrameLink, hosts: list[str], described: list[Any], known: Known
-) -> bool:
+) -> tuple[bool, bool]:
+    """Hand closed roots to the walker; returns whether there are roots, and whether closed ones."""
     roots: list[int] = []
     closed: list[tuple[str, int]] = []
     for host, answer in zip(hosts, described, strict=True):
@@ -265,4 +277,4 @@ async def _open(
     for (host, _), root in zip(closed, opened, strict=True):
         if root is not None:
             await page.call_on(host, "openRoot", link, {"objectId": root})
-    return bool(closed)
+    return bool(roots), bool(closed)

@@ -151,6 +151,13 @@ class Capture(Record):
     milliseconds: float = 0.0
 
 
+def picture_type(picture: bytes) -> str:
+    """Return the media type of a picture, by how it begins."""
+    if picture.startswith(b"\x89PNG"):
+        return "image/png"
+    return "image/jpeg" if picture.startswith(b"\xff\xd8") else "image/webp"
+
+
 class CleanObservation(Record):
     """What state abstraction left of an observation for the prompt."""
 

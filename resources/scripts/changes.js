@@ -96,5 +96,11 @@
     return true;
   }
 
-  globalThis.__backstepChanges = Object.freeze({ count, arm, begin, unchanged });
+  // Whether the tree stays as it is until the next frame.
+  function rests() {
+    const now = arm();
+    return new Promise(done => requestAnimationFrame(() => done(count() === now)));
+  }
+
+  globalThis.__backstepChanges = Object.freeze({ count, arm, begin, unchanged, rests });
 })();

@@ -1,5 +1,6 @@
 """act: carry out the reviewed action, wait for what it set off, and read the page."""
 
+import asyncio
 import time
 from typing import Literal, NamedTuple
 
@@ -17,10 +18,12 @@ from core.agent.state import RunState
 from core.agent.world import World
 from core.browser.actor import Located
 from core.browser.channel import PageGone
+from core.browser.checkpoints.checkpoint import RestoreError
+from core.browser.checkpoints.strategies import retarget
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction
-from core.schema.element_identity import RecordedInput, called, marks_of
-from core.schema.errors import ActionError, BrowserError
+from core.schema.element_identity import Marks, RecordedInput, called, marks_of
+from core.schema.errors import ActionError, BrowserError, ElementGone
 from core.schema.events import BrowserEvent
 from core.schema.observation import Box, Observation, Ref
 from core.schema.restore import SentAt
@@ -73,7 +76,7 @@ async def _act(state: RunState, world: World, prompter: Prompter, history: RunHi
         return await _macro(state, world, action, allowed)
     state.totals.page_actions += 1
     done = await _primitive(state, world, action)
-    return await _acted(state, world, [done])
+    return _acted(state, world, [done])
 
 
 # Policies
@@ -138,6 +141,8 @@ class _Done(NamedTuple):
     input: RecordedInput
     after: str
     """What it acted on, as it is now."""
+    ended: bool
+    """Whether the page has ended the episode."""
 
 
 async def _primitive(state: RunState, world: World, action: Action) -> _Done:
@@ -152,7 +157,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     world.touches.touch()
     clock = time.perf_counter()
     try:
-        located = await world.actor.act(action)
+        located = await _carried_out(world, action, marks)
     except (ActionError, BrowserError) as error:
         problem = str(error)
     if located is not None and located.action is not None:
@@ -162,6 +167,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     state.inputs.append(done)
     times["act"] = _lap(clock)
     clock = time.perf_counter()
+    ahead = world.read_ahead(before, None if state.stale else state.capture)
     try:
         settled = await world.tabs.settle(before)
         settled_reason = settled.reason
@@ -170,16 +176,18 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     times["settle"] = _lap(clock)
     clock = time.perf_counter()
     try:
-        state.capture = await world.read()
+        state.capture, ended = await asyncio.gather(world.read(ahead), world.episode_ended())
         state.stale = False
     except (PageGone, BrowserError) as error:
         # What was done stays done: the next step reads the page, and fails if it still cannot be read.
         state.stale = True
+        ended = await world.episode_ended()
         problem = problem or str(error) or "The page went away before it could be read."
     times["observe"] = _lap(clock)
     events = world.tabs.take_events()
     event_texts = [event.text for event in events if event.text not in problem]
-    crashed = any(event.kind in ("crash", "hang") for event in events)
+    # A page whose script had to be ended has taken the input all the same; the message says what became of it.
+    crashed = any(event.kind == "crash" for event in events)
     message = " ".join(part for part in [problem, located.note if located else "", *event_texts] if part)
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
     primitive = Primitive(
@@ -191,7 +199,26 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         xpath=located.xpath if located else "",
     )
     after = "" if located is None or state.stale else _after(located.ref, seen, state.observation)
-    return _Done(primitive, located, settled_reason, events, times, done, after)
+    return _Done(primitive, located, settled_reason, events, times, done, after, ended)
+
+
+async def _carried_out(world: World, action: Action, marks: Marks) -> Located | None:
+    """Carry out an action; where the page has replaced its element since it was read, on the one that is there now.
+
+    Raises ActionError and BrowserError, also where it is not certain which one that is.
+    """
+    try:
+        return await world.actor.act(action)
+    except ElementGone as gone:
+        try:
+            again, _ = await retarget(action, marks, (await world.read()).observation)
+        except (PageGone, RestoreError):
+            raise gone from None
+        located = await world.actor.act(again)
+        assert located is not None
+        return located.replace(
+            note=f"{located.label} had been replaced since the page was read. {located.note}".strip()
+        )
 
 
 def _after(ref: Ref, seen: Observation, now: Observation) -> str:
@@ -213,7 +240,7 @@ def _box_in_picture(located: Located | None, seen: Observation) -> Box | None:
     return element.box if element is not None else None
 
 
-async def _acted(state: RunState, world: World, done: list[_Done], *, message: str = "") -> Acted:
+def _acted(state: RunState, world: World, done: list[_Done], *, message: str = "") -> Acted:
     """Return the record of these actions: where the first one was, how the last one ended."""
     first, last = done[0].primitive, done[-1]
     sent = world.tabs.take_sent()
@@ -233,7 +260,7 @@ async def _acted(state: RunState, world: World, done: list[_Done], *, message: s
         settled=last.settled,
         events=tuple(event for one in done for event in one.events),
         milliseconds=times,
-        episode_ended=await world.episode_ended(),
+        episode_ended=last.ended,
         sent=sent,
         inputs=tuple(one.input for one in done),
     )
@@ -274,7 +301,7 @@ async def _macro(state: RunState, world: World, action: Named, allowed: Permissi
     if not whole and len(steps) > 1:
         failed = problem or primitives[-1].message
         problem = f"Step {len(primitives) + bool(problem)} of {len(steps)} of {action.name} failed: {failed}"
-    acted = await _acted(state, world, done, message=problem)
+    acted = _acted(state, world, done, message=problem)
     return acted.replace(primitives=tuple(primitives), outcome="failed" if problem else acted.outcome)
 
 
@@ -328,7 +355,7 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
     if done.primitive.outcome != "failed":
         remember = next((one.candidate for one in space.state if one.candidate), "")
         state.memory = chosen.knowing(remember, candidate)
-    acted = await _acted(state, world, [done])
+    acted = _acted(state, world, [done])
     return acted.replace(primitives=(done.primitive,))
 
 

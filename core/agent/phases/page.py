@@ -1,14 +1,17 @@
 """observe, recall and abstract: the page, exemplars that go with it, and what of it the prompt shows."""
 
+import asyncio
+
 from core.agent.abstraction import clean_of, ranked_page, tokens_of
 from core.agent.abstraction_by_llm import Abstractor
 from core.agent.action_queue import check_queue
 from core.agent.resources import AgentResources
 from core.agent.state import RunState
 from core.agent.world import World
+from core.browser.checkpoints.page_state import PageState
 from core.schema.errors import DataError, LibraryError, LLMError
 from core.schema.exemplar import metadata_of
-from core.schema.observation import Capture
+from core.schema.observation import Capture, picture_type
 from core.schema.step import Abstracted, Observed, Recalled
 from core.settings.settings import Pictures
 from core.trace.store import TraceStore
@@ -37,7 +40,7 @@ class PageStore:
             put = self._store.put_blob
             html = put(capture.html.encode(errors="replace"), "text/html") if capture.html else ""
             kept = capture.screenshot if self.pictures == "all" else b""
-            picture = put(kept, "image/webp") if kept else ""
+            picture = put(kept, picture_type(kept)) if kept else ""
             observed = Observed(observation=capture.observation, html=html, screenshot=picture)
             self._last = (capture, observed)
         if self.pictures == "failures" and capture.screenshot:
@@ -57,10 +60,12 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
     What the browser and the environment's server keep for it is read with it.
     """
     capture = state.capture
-    reused = capture is not None and not state.stale and await world.unchanged(capture)
+    reused = False
+    if capture is not None and not state.stale:
+        # Both are asked together: hardly ever has the page changed by itself.
+        reused, state.page = await asyncio.gather(world.unchanged(capture), _kept(state, world))
     if capture is None or not reused:
         capture = await world.read()
-    if not reused or state.page.touched != world.touches.last:
         state.page = await world.page_state(state.episode)
     state.loaded_at.setdefault(capture.observation.document, state.number)
     capture = await world.capturer.with_picture(capture)
@@ -68,6 +73,13 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
     state.before = capture
     state.stale = False
     return pages.save(capture, reused=reused)
+
+
+async def _kept(state: RunState, world: World) -> PageState:
+    """Return what is kept for the page as it is now, read anew where the browser was touched since."""
+    if state.page.touched == world.touches.last:
+        return state.page
+    return await world.page_state(state.episode)
 
 
 async def recall(state: RunState, resources: AgentResources) -> Recalled:

@@ -6,9 +6,11 @@ from core.schema.step import PHASES
 from core.trace.store import TraceStore
 from tests.core.agent.headless import headless
 from tests.core.agent.traced import COVERED, records, steps
+from tests.core.browser.browsing import impatient
 from tests.core.stage import on, page_file, stop
 from tests.llm_server import Reply, call
 
+__all__ = ["impatient"]
 pytestmark = pytest.mark.browser
 
 
@@ -178,16 +180,51 @@ def test_an_action_that_fails_is_a_failed_step_reported_to_the_llm(stage, llm_se
     assert first.message in llm_server.requests[1].texts[-1]
 
 
-def test_an_element_that_is_gone_is_a_failed_step(stage, llm_server, tmp_path):
-    url = page_file(tmp_path, "<button id=x>Go</button><p>Here</p>")
+@pytest.mark.usefixtures("impatient")
+def test_a_click_that_arrived_is_done_though_the_script_it_began_had_to_be_ended(stage, llm_server, tmp_path):
+    loops = "<button onclick=\"document.body.append('clicked'); while (true);\">Go</button>"
     llm_server.script(on('button "Go"'), stop())
-    run = stage.open(llm_server, url=url)
-    stage.until(run, "act")
-    stage.thread.run(run.world.tabs.current.evaluate("document.getElementById('x').remove()"))
+    run = stage.open(llm_server, url=page_file(tmp_path, loops))
     stage.to_the_end(run)
-    assert steps(run)[0].outcome == "failed"
-    assert "no longer" in steps(run)[0].message
-    assert steps(run)[0].message in llm_server.requests[1].texts[-1]
+    first = steps(run)[0]
+    assert first.outcome == "done"
+    assert "the script that ran in it was ended" in first.message
+    assert first.message in llm_server.requests[1].texts[-1]
+    assert "clicked" in llm_server.requests[1].texts[-1]
+
+
+def clicked_after(stage, llm_server, tmp_path, body, change):
+    """Return the first step of a run that clicks "Go" on a page which `change`, a script, changed since it was read."""
+    llm_server.script(on('button "Go"'), stop())
+    run = stage.open(llm_server, url=page_file(tmp_path, body))
+    stage.until(run, "act")
+    stage.thread.run(run.world.tabs.current.evaluate(f"(() => {{ {change} }})()"))
+    stage.to_the_end(run)
+    return steps(run)[0]
+
+
+def test_an_element_that_is_gone_is_a_failed_step(stage, llm_server, tmp_path):
+    body = "<button id=x>Go</button><p>Here</p>"
+    first = clicked_after(stage, llm_server, tmp_path, body, "document.getElementById('x').remove()")
+    assert first.outcome == "failed"
+    assert "no longer" in first.message
+    assert first.message in llm_server.requests[1].texts[-1]
+
+
+def test_an_element_that_the_page_put_anew_since_it_was_read_is_acted_on(stage, llm_server, tmp_path):
+    body = "<button id=x onclick=\"this.textContent = 'Gone'\">Go</button><p>Here</p>"
+    anew = "const old = document.getElementById('x'); old.replaceWith(old.cloneNode(true))"
+    first = clicked_after(stage, llm_server, tmp_path, body, anew)
+    assert (first.outcome, first.target) == ("done", 'button "Go"')
+    assert "had been replaced since the page was read" in first.message
+    assert 'button "Gone"' in llm_server.requests[1].texts[-1]
+
+
+def test_an_element_that_could_be_one_of_two_is_not_guessed(stage, llm_server, tmp_path):
+    two = "document.getElementById('x').innerHTML = '<button>Go</button><button>Go</button>'"
+    first = clicked_after(stage, llm_server, tmp_path, "<p id=x><button>Go</button></p>", two)
+    assert first.outcome == "failed"
+    assert "no longer" in first.message
 
 
 def test_replies_that_stay_unusable_end_the_run_by_its_budget(stage, llm_server):

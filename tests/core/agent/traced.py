@@ -2,7 +2,7 @@
 
 from core.agent.loop import AgentRun
 from core.debugger.snapshots import StepView
-from core.debugger.steps.view import step_view
+from core.debugger.steps.view import recorded_step
 from core.schema.step import Phase, PhaseRecord
 from core.trace.records import StepRow
 
@@ -23,8 +23,7 @@ def records(run: AgentRun, number: int) -> dict[Phase, PhaseRecord]:
 
 def view(run: AgentRun, number: int) -> StepView:
     """Return a step as the window draws it."""
-    row, detail = run.store.run(run.state.run), run.store.step(run.state.run, number)
-    return step_view(run.store, row, detail, live=False)
+    return recorded_step(run.store, run.state.run, number)
 
 
 COVERED = "<button>Under</button><div style='position:fixed;inset:0;background:#fff'>The cover</div>"

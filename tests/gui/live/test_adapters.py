@@ -17,7 +17,7 @@ from core.debugger.breakpoints.kinds.problems import LLMCall
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.snapshots import EditText
 from core.trace.prompt_words import difference
-from tests.benchmarks.window_once import descendants
+from tests.benchmarks.memory import descendants
 from tests.gui.live.attached import AttachedWindow, desk
 
 __all__ = ["desk"]

@@ -319,6 +319,8 @@ def test_what_only_the_agent_can_do_is_refused_with_the_reason(
     attached(desk, llm_server, tmp_path)
     desk.trigger("step")
     before = desk.at_review_of(1)
+    # A panel behind another one follows a moment later.
+    desk.wait_until(lambda: desk.window.plan.remedy is not None)
     desk.window.plan.fire()
     desk.wait_until(lambda: "only the agent can try it" in desk.window.view.message)
     desk.session.agent.set_mechanism("policies", True)

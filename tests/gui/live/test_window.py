@@ -59,10 +59,10 @@ class LiveWindow:
 
         self.session = Session(open_it)
         self.window = MainWindow(
-            self.session,
             LiveArea(self.area, self.chromium),
             QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat),
         )
+        self.window.begin(self.session)
         self.breaks = BreakpointsController(self.window, BreakpointsService(self.session))
         self.window.resize(1280, 800)
         self.window.show()

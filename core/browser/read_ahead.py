@@ -1,0 +1,57 @@
+"""Reading a page while it is still awaited whether it rests: most pages do, once an action is done.
+
+The reading begins after the first painted frame without a change, unless the
+page is still as it was read before. Whether it holds is asked as of any other
+reading (`Capturer.unchanged`), once the wait is over. Large pages are not read
+ahead, for reading them twice takes long.
+"""
+
+import asyncio
+
+from core.browser.capturer import Capturer
+from core.browser.channel import PageGone, let_go
+from core.browser.settling import SettleMark
+from core.browser.tabs import Tabs
+from core.schema.errors import ActionError, BrowserError
+from core.schema.observation import Capture
+
+_QUICK = 50.0
+"""Milliseconds that reading the page may take."""
+
+
+class ReadAhead:
+    """One reading ahead of the current page; begun as it is made, just before the page is awaited."""
+
+    def __init__(self, tabs: Tabs, capturer: Capturer, since: SettleMark, last: Capture | None) -> None:
+        """What began after `since` is awaited; `last` is how the page was read before."""
+        self._tabs = tabs
+        self._capturer = capturer
+        self._since = since
+        self._last = last
+        self._begun = False
+        self._reading = asyncio.ensure_future(self._read())
+
+    async def capture(self) -> Capture | None:
+        """Return how the page was read last, by now; None where that is not known."""
+        if not self._begun:
+            let_go(self._reading)
+            return self._last
+        # One that has begun is let end: it may have numbered elements.
+        return await self._reading
+
+    async def _read(self) -> Capture | None:
+        try:
+            page = self._tabs.current
+            if self._capturer.took > _QUICK or not await page.evaluate("__backstepChanges.rests()"):
+                return None
+            loading = page.loading
+            if loading.navigations != self._since.navigations or loading.requested:
+                return None
+            if not loading.loaded.is_set() or page.requests.open_since(self._since.requests):
+                return None
+            if self._last is not None and await self._capturer.unchanged(page, self._last):
+                return None
+            self._begun = True
+            return await self._capturer.capture(page, await self._tabs.list(), rests=False)
+        except (PageGone, ActionError, BrowserError):
+            return None

@@ -1,9 +1,13 @@
 """The runs that the window lists: a page of the newest, and more as they are asked for."""
 
+import time
+
 from core.debugger.snapshots import RunsView
-from core.trace.records import RunRow
+from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
+_OTHERS_SECONDS = 3.0
+"""How often it is looked, while a run goes on, whether other runs have changed."""
 PAGE = 200
 """Runs that are listed at first, and how many more each time."""
 
@@ -22,9 +26,15 @@ class ListedRuns:
         self._most = PAGE
         self._rows: dict[int, RunRow] = {}
         self._changed: set[int] = set()
+        self._last: RunsView | None = None
+        """What was read last."""
+        self._asked = self._read_for = 0
+        """How often all was asked for, and for which of these it was read last."""
+        self._whole_at = 0.0
 
     def look_for(self, query: str) -> None:
         """List the newest runs that match; where the words are the same, as many as before."""
+        self._asked += 1
         if query != self.query:
             self.query, self._most = query, PAGE
 
@@ -38,6 +48,7 @@ class ListedRuns:
 
     def read(self, store: TraceStore, current: int | None, expanded: tuple[int, ...]) -> RunsView:
         """Return the view, with the own steps of those runs that are `expanded`."""
+        self._read_for, self._whole_at = self._asked, time.monotonic()
         query, most = self.query, self._most
         changed, self._changed = self._changed, set()
         found = store.find_runs(query, current=current)
@@ -49,7 +60,7 @@ class ListedRuns:
         self._rows = known | {row.run: row for row in read}
         rows = [self._rows[run] for run in sorted(self._rows, reverse=True)]
         shown = tuple(row for row in rows if row.steps or row.run == current or row.outcome == "running")
-        return RunsView(
+        self._last = RunsView(
             runs=shown,
             total=len(found) - (len(rows) - len(shown)),
             more=len(found) > most,
@@ -57,3 +68,27 @@ class ListedRuns:
             current=current,
             steps={run: store.own_steps(run) for run in expanded if run in self._rows},
         )
+        return self._last
+
+    def read_step(self, store: TraceStore, expanded: tuple[int, ...], steps: tuple[StepRow, ...]) -> RunsView:
+        """Return the view once the current run has done a step; `steps` are its own ones as far as they are known.
+
+        What others have changed meanwhile is not looked at each time.
+        """
+        last, run = self._last, steps[0].run
+        if (
+            last is None
+            or last.current != run
+            or run not in last.steps
+            or self._read_for != self._asked
+            or time.monotonic() - self._whole_at > _OTHERS_SECONDS
+        ):
+            return self.read(store, run, expanded)
+        (row,) = store.rows([run])
+        self._rows[run] = row
+        before = (one for one in last.steps[run] if one.number < steps[0].number)
+        self._last = last.replace(
+            runs=tuple(row if one.run == run else one for one in last.runs),
+            steps={**last.steps, run: (*before, *steps)},
+        )
+        return self._last

@@ -1,5 +1,6 @@
 """What a session announces: the snapshots of the window, kept, changed and sent."""
 
+import asyncio
 import logging
 import time
 from typing import Any, Literal
@@ -49,12 +50,14 @@ class Publisher:
         self.steps = StepPublisher(current, self._reader, complain=self.complain, crash=self.crash)
         self._runs = LatestRead(self.crash)
         self._listed = ListedRuns()
+        self._catalogue = LatestRead(self.crash)
         self._expanded: list[int] = []
 
     async def settled(self) -> None:
         """Wait until all that is being read has been sent."""
         await self.steps.settled()
         await self._runs.settled()
+        await self._catalogue.settled()
 
     async def close(self) -> None:
         """Wait for what is being read, and read nothing more."""
@@ -152,7 +155,7 @@ class Publisher:
         if record.phase == "commit":
             beside = (record.seconds - record.seconds_in_llm) * 1000
             self.change(beside_llm_ms=max(beside, 0.0), **self.figures())
-            self.send_runs(self.query)
+            self._send_step_of(run.state.run)
         if run.ended or _is_quiet(record):
             return
         self.publish_step(run)
@@ -219,21 +222,24 @@ class Publisher:
             self.complain,
         )
 
+    def _send_step_of(self, run: int) -> None:
+        """Send the runs, of which the current one has done a step."""
+        store = self._current.store
+        step = store.under_way(run) if store is not None else None
+        if store is None or step is None:
+            self.send_runs(self.query)
+            return
+        expanded, rows = tuple(self._expanded), step.own_steps
+        self._runs.ask(
+            lambda: self._reader.ask(store, lambda file: self._listed.read_step(file, expanded, rows)),
+            self.runs_changed.send,
+            self.complain,
+        )
+
     def send_catalogue(self, services: Services) -> None:
-        presets, problems = preset_options(services.resources.presets)
-        llms: tuple[LLMChoice, ...] = tuple(services.llms.choices())
-        sources = services.environments.sources
-        problems += [source.problem for source in sources if source.given and source.problem]
-        self.catalogue_changed.send(
-            Catalogue(
-                tasks=services.environments.tasks(),
-                presets=presets,
-                llms=llms,
-                problems=tuple(problems),
-                sources=sources,
-                profiles=services.host.profiles(),
-                allowed_profiles=services.settings.embedded_profiles,
-            )
+        """Send what can be chosen, once it has been read beside the loop: there are many files."""
+        self._catalogue.ask(
+            lambda: asyncio.to_thread(catalogue_of, services), self.catalogue_changed.send, self.complain
         )
 
     def send_question(self, request: LLMRequest | None) -> None:
@@ -270,6 +276,23 @@ class Publisher:
         """Say that the program itself failed; called where the error was caught."""
         log.exception("A mistake of the program", exc_info=error)
         self.fail(mistake(error))
+
+
+def catalogue_of(services: Services) -> Catalogue:
+    """Return what can be chosen, and what is wrong with its files."""
+    presets, problems = preset_options(services.resources.presets)
+    llms: tuple[LLMChoice, ...] = tuple(services.llms.choices())
+    sources = services.environments.sources
+    problems += [source.problem for source in sources if source.given and source.problem]
+    return Catalogue(
+        tasks=services.environments.tasks(),
+        presets=presets,
+        llms=llms,
+        problems=tuple(problems),
+        sources=sources,
+        profiles=services.host.profiles(),
+        allowed_profiles=services.settings.embedded_profiles,
+    )
 
 
 def preset_options(presets: Presets) -> tuple[tuple[PresetOption, ...], list[str]]:

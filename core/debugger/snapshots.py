@@ -6,7 +6,6 @@ run as for one of last month; so both look the same.
 
 from typing import Any, Literal
 
-from core.environments.own_tasks import TaskSource
 from core.schema.action_space import PermissibleAction, PermissibleRow
 from core.schema.exemplar import Retrieved
 from core.schema.messages import LLMChoice, Message, Role
@@ -15,7 +14,7 @@ from core.schema.progress import Subtask
 from core.schema.record import Record
 from core.schema.restore import Grade
 from core.schema.step import Fit, Judgement, Origin, Phase, RemedyRecord
-from core.schema.task import Task
+from core.schema.task import Task, TaskSource
 from core.trace.records import RunRow, StepRow
 
 Mode = Literal[

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import QElapsedTimer, QTimer, Slot
 
 from core.debugger.snapshots import SessionView, StepView
 from core.debugger.timeline.views import TimeView
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _REST_MS = 150
 """Rest after a step was shown before the time of the run is read again."""
+_SHARE = 10
+"""What part of the time it may take to read that: of a long run it is read less often."""
 
 
 class TimelineController(FeatureController):
@@ -25,7 +27,9 @@ class TimelineController(FeatureController):
         self._step: StepView | None = None
         self._timed = 0
         """The run whose times were asked for last."""
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._reading = QElapsedTimer()
+        self._pause = _REST_MS
+        self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._read_times)
         self.follow(service.changed, self._show_times)
         self.follow(service.logged, window.page_log.show_log)
@@ -33,6 +37,7 @@ class TimelineController(FeatureController):
         window.step_shown.connect(self._on_step)
         window.dock("Page log").visibilityChanged.connect(self._on_log_seen)
         window.time.shown_changed.connect(self._read_times)
+        window.dock("Diff").visibilityChanged.connect(self._on_diff_seen)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
@@ -43,19 +48,33 @@ class TimelineController(FeatureController):
             self._read_log()
         if step.run != self._timed:
             self._read_times()
-        elif step.live:
-            self._rest.start()
+        elif step.live and self._is_seen:
+            self._read_soon()
+
+    @property
+    def _is_seen(self) -> bool:
+        """Whether the time of the run can be seen: its bar, or Diff, which offers its steps."""
+        return self.window.time.isVisible() or self.window.docks.is_in_front("Diff")
+
+    def _read_soon(self) -> None:
+        if not self._rest.isActive():
+            self._rest.start(self._pause)
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
         """Read the time again where the run rests or has ended."""
         if view.mode in ("waiting", "ended", "failed"):
-            self._rest.start()
+            self._rest.start(_REST_MS)
 
     @Slot(bool)
     def _on_log_seen(self, on: bool) -> None:
         if on:
             self._read_log()
+
+    @Slot(bool)
+    def _on_diff_seen(self, on: bool) -> None:
+        if on and self._timed:
+            self._read_soon()
 
     def _read_log(self) -> None:
         if self._step is not None:
@@ -63,11 +82,12 @@ class TimelineController(FeatureController):
 
     @Slot()
     def _read_times(self) -> None:
-        """Read the time of the run in view; also while the strip is hidden, for Diff offers its steps."""
+        """Read the time of the run in view."""
         self._rest.stop()
         run = self._step.run if self._step is not None else 0
         self._timed = run
         if run:
+            self._reading.start()
             self._service.read_times(run)
         else:
             self._show_times(TimeView())
@@ -77,6 +97,9 @@ class TimelineController(FeatureController):
         if view.run == self._timed:
             self.window.time.show_times(view)
             self.window.diff.show_steps(view.steps)
+            if self._reading.isValid():
+                self._pause = max(_REST_MS, _SHARE * self._reading.elapsed())
+                self._reading.invalidate()
 
 
 install = TimelineController

@@ -37,14 +37,13 @@ from core.debugger.snapshots import (
     StateView,
     StepView,
 )
-from core.environments.own_tasks import TaskSource
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.events import LogLine
 from core.schema.messages import LLMChoice
 from core.schema.observation import Box, Element
 from core.schema.progress import Subtask
 from core.schema.step import Fit, RemedyRecord
-from core.schema.task import Task, Verdict
+from core.schema.task import Task, TaskSource, Verdict
 from core.trace.records import RunRow, StepRow
 from tests.gui.stand_ins import paint_page
 

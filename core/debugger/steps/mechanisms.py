@@ -1,7 +1,7 @@
 """What the panels of the agent's mechanisms show of a step: states, policies, plan, remedies, exemplars, switches."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from core.agent.presets import AbstractionTable, Mechanism, Preset, bounds
 from core.agent.state import RunState
@@ -43,7 +43,7 @@ from core.schema.step import (
     record_of,
 )
 from core.trace.records import StepDetail, StepRow
-from core.trace.store import TraceStore
+from core.trace.under_way import StepSource
 
 _TITLES: dict[Mechanism, tuple[str, str]] = {
     "states": ("States", "The page is recognised as a state, which fixes what is permissible (LASER)."),
@@ -204,9 +204,9 @@ def _edges(recognised: Recognised) -> tuple[DiagramEdgeView, ...]:
 
 
 def stack_view(
-    recognised: Recognised | None, detail: StepDetail, steps: tuple[StepRow, ...], *, told: bool = False
+    recognised: Recognised | None, detail: StepDetail, source: StepSource, run: int, *, told: bool = False
 ) -> StackView:
-    """Return the policy stack as the step found it; `steps` are those of the run, for what each frame did."""
+    """Return the policy stack as the step found it."""
     if recognised is None:
         return StackView(message="The page has not been recognised yet: step on (F10).")
     record = recognised.stack
@@ -217,7 +217,7 @@ def stack_view(
             message="No policy is at work: the preset has none, they are switched off, or none is meant for "
             "this page. The preset step works with policies."
         )
-    rows = {row.number: row for row in steps}
+    rows = {row.number: row for row in source.steps(run)}
     top = record.frames[-1].number if record.frames else 0
 
     def view(frame: FrameRecord) -> FrameView:
@@ -260,11 +260,11 @@ DIFFERENCES = 20
 
 
 def plan_view(
-    store: TraceStore, run: int, number: int, records: Sequence[PhaseRecord], *, told: bool = False
+    source: StepSource, run: int, number: int, records: Sequence[PhaseRecord], *, told: bool = False
 ) -> PlanView:
     """Return plan, remedies and judgements as the last phase of the step left them."""
     reflection, decided = last_reflection(records), record_of(Decided, records)
-    judged = store.judged(run, number)
+    judged = source.judged(run, number)
     if reflection is None and decided is None:
         # Until the step has decided, what the one before left is in force.
         left = (one.reflection for _, one in reversed(judged) if isinstance(one, Aligned) and one.reflection)
@@ -368,7 +368,7 @@ def _grade(step: int, restored: Restored) -> GradeView:
 
 
 def exemplars_view(
-    store: TraceStore, run: int, recalled: Recalled | None, *, told: bool = False
+    source: StepSource, run: int, recalled: Recalled | None, *, told: bool = False
 ) -> ExemplarsView:
     """Return what memory gave for the step, which may have been recalled at an earlier one."""
     if recalled is None:
@@ -382,7 +382,7 @@ def exemplars_view(
             message="No exemplars: the preset has no memory, or it is switched off. The presets synapse and "
             "combined recall them."
         )
-    whole = recalled if recalled.recall is not None else _earlier(store, run, recalled.recalled_at)
+    whole = recalled if recalled.recall is not None else _earlier(source, run, recalled.recalled_at)
     if whole is None or whole.recall is None:
         return ExemplarsView(message=f"What was recalled at step {recalled.recalled_at} cannot be read.")
     recall = whole.recall
@@ -438,12 +438,11 @@ def _exemplar_rows(recall: Recall) -> tuple[ExemplarRow, ...]:
     return tuple(sorted([*shown, *near, *added], key=lambda row: not row.used))
 
 
-def _earlier(store: TraceStore, run: int, step: int) -> Recalled | None:
+def _earlier(source: StepSource, run: int, step: int) -> Recalled | None:
     try:
-        records: Iterable[PhaseRecord] = store.step(run, step).records
+        return source.recalled(run, step)
     except TraceError:
         return None
-    return record_of(Recalled, records)
 
 
 def trajectory_text(exemplar: Exemplar) -> str:

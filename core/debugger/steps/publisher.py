@@ -9,7 +9,7 @@ from core.agent.prompt_builder import targets
 from core.debugger.background_read import LatestRead, TraceReader
 from core.debugger.services import Current
 from core.debugger.snapshots import ActionView, LivePageView, OutlineView, StepView
-from core.debugger.steps.view import ref_of, step_view
+from core.debugger.steps.view import MadeParts, recorded_step, ref_of, step_view
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
@@ -20,7 +20,10 @@ _Change = Callable[[StepView], StepView]
 
 
 class StepPublisher:
-    """Reads steps beside the loop and sends them, the step under way with what is not stored of it yet."""
+    """Makes views of steps beside the loop and sends them, the step under way with what is not stored of it yet.
+
+    The step under way is made of what was stored in this process, a recorded one is read.
+    """
 
     def __init__(
         self,
@@ -38,7 +41,9 @@ class StepPublisher:
         self._complain = complain
         self._live, self._recorded = LatestRead(crash), LatestRead(crash)
         self._step: StepView | None = None
-        """The step under way, as it was read last."""
+        """The step under way, as it was made last."""
+        self._made, self._made_of = MadeParts(), (0, 0)
+        """What was made of it, with its run and number."""
         self._streaming: str | None = None
         """What the LLM has said of its next action since that was asked for."""
         self._streaming_call = 0
@@ -63,8 +68,17 @@ class StepPublisher:
         with_pending, live_page = _with_pending(run, editable=editable), _live_page(run)
         self._streaming, self._streaming_call, self._problem = None, 0, ""
 
+        step, told = store.under_way(id), not run.has_preset
+        if self._made_of != (id, number):
+            self._made, self._made_of = MadeParts(), (id, number)
+        made = self._made
+
         def read(file: TraceStore) -> StepView:
-            return with_pending(step_view(file, file.run(id), file.step(id, number), live=True))
+            if step is not None and step.detail.row.number == number:
+                view = step_view(step.over(file), id, step.detail, made, live=True, told=told)
+            else:  # A step that was begun before the run was taken up.
+                view = step_view(file, id, file.step(id, number), made, live=True, told=told)
+            return with_pending(view)
 
         def send(view: StepView) -> None:
             self._step = view
@@ -122,15 +136,16 @@ class StepPublisher:
         if store is None:
             return
 
-        def read(file: TraceStore) -> StepView:
-            return step_view(file, file.run(run), file.step(run, number), live=False)
-
         def send(view: StepView) -> None:
             self._shows_recorded = True
             self.step_changed.send(view)
 
         self._recorded.withdraw()
-        self._recorded.ask(lambda: self._reader.ask(store, read), send, self._complain)
+        self._recorded.ask(
+            lambda: self._reader.ask(store, lambda file: recorded_step(file, run, number)),
+            send,
+            self._complain,
+        )
 
     def show_live(self) -> None:
         """Show no recorded step any more: the next that is sent is the one under way."""

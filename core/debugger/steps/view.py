@@ -1,7 +1,9 @@
-"""From what is stored of a step to what the window draws of it."""
+"""From the records of a step to what the window draws of it."""
 
 import json
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any, TypeVar
 
 from core.agent.presets import ATTACHED
 from core.debugger.snapshots import (
@@ -33,34 +35,67 @@ from core.schema.step import (
     place_of,
     record_of,
 )
-from core.trace.records import RunRow, StepDetail
+from core.trace.records import StepDetail
 from core.trace.store import TraceStore
+from core.trace.under_way import StepSource
+
+T = TypeVar("T")
 
 
-def step_view(store: TraceStore, run: RunRow, detail: StepDetail, *, live: bool) -> StepView:
-    """Return everything of one step, read from the trace."""
-    records = detail.records
+class MadeParts:
+    """Parts of a view; each is made anew only where what it is made of is not what it was the last time.
+
+    Used in one thread.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[object, tuple[tuple[object, ...], Any]] = {}
+
+    def of(self, name: object, made_of: tuple[object, ...], make: Callable[[], T]) -> T:
+        """Return the part of that name, made of these frozen records."""
+        before, part = self._made.get(name, ((), None))
+        if len(before) != len(made_of) or any(a is not b for a, b in zip(before, made_of, strict=True)):
+            part = make()
+            self._made[name] = (made_of, part)
+        return part  # type: ignore[no-any-return]
+
+
+def recorded_step(store: TraceStore, run: int, number: int) -> StepView:
+    """Return everything of a stored step; raises TraceError."""
+    detail = store.step(run, number)
+    told = store.run(detail.row.run).preset == ATTACHED.name
+    return step_view(store, run, detail, MadeParts(), live=False, told=told)
+
+
+def step_view(
+    source: StepSource, run: int, detail: StepDetail, made: MadeParts, *, live: bool, told: bool
+) -> StepView:
+    """Return everything of one step; `told`: of an attached agent, which tells its mechanisms itself."""
+    records, number = detail.records, detail.row.number
     observed, recognised = record_of(Observed, records), record_of(Recognised, records)
     abstracted, decided = record_of(Abstracted, records), record_of(Decided, records)
     reviewed, acted = record_of(Reviewed, records), record_of(Acted, records)
     action = _action(observed, recognised, decided, reviewed, acted)
     chosen = action_of(records)
-    owner = run if detail.row.run == run.run else store.run(detail.row.run)
-    told = owner.preset == ATTACHED.name
     return StepView(
-        run=run.run,
-        number=detail.row.number,
+        run=run,
+        number=number,
         row=detail.row,
         live=live,
-        state=state_view(observed, recognised, told=told),
-        permissible=_permissible(recognised, chosen),
+        state=made.of("state", (observed, recognised), lambda: state_view(observed, recognised, told=told)),
+        permissible=made.of("permissible", (recognised, chosen), lambda: _permissible(recognised, chosen)),
         action=action,
-        stack=stack_view(recognised, detail, store.steps(run.run), told=told),
-        plan=plan_view(store, run.run, detail.row.number, records, told=told),
-        exemplars=exemplars_view(store, run.run, record_of(Recalled, records), told=told),
-        observation=_observation(store, observed, abstracted),
-        calls=tuple(_call(store, call) for call in detail.calls),
-        screenshot=_screenshot(store, observed, acted, detail, chosen),
+        stack=stack_view(recognised, detail, source, run, told=told),
+        plan=plan_view(source, run, number, records, told=told),
+        exemplars=exemplars_view(source, run, record_of(Recalled, records), told=told),
+        observation=made.of(
+            "observation", (observed, abstracted), lambda: _observation(source, observed, abstracted)
+        ),
+        calls=tuple(
+            made.of(call.number, (call,), lambda call=call: _call(source, call))  # type: ignore[misc]
+            for call in detail.calls
+        ),
+        screenshot=_screenshot(source, observed, acted, detail, chosen),
         interventions=tuple(
             f"{datetime.fromtimestamp(i.when):%H:%M:%S} {i.in_words}" for i in detail.interventions
         ),
@@ -158,7 +193,7 @@ def _in_words(*sentences: str) -> str:
 
 
 def _observation(
-    store: TraceStore, observed: Observed | None, abstracted: Abstracted | None
+    source: StepSource, observed: Observed | None, abstracted: Abstracted | None
 ) -> ObservationView:
     if observed is None:
         return ObservationView()
@@ -173,7 +208,7 @@ def _observation(
         clean=abstracted.clean.text if abstracted else "",
         clean_elements=len(abstracted.clean.elements) if abstracted else 0,
         clean_tokens=abstracted.tokens if abstracted else 0,
-        html=_text(store, observed.html),
+        html=_text(source, observed.html),
         reused=observed.reused,
         abstraction=abstracted.how if abstracted else "",
         problem=abstracted.problem if abstracted else "",
@@ -190,17 +225,17 @@ def _kept(observation: Observation, abstracted: Abstracted | None) -> tuple[Ref,
     return kept if len(kept) < len(observation.elements) else ()
 
 
-def _text(store: TraceStore, blob: str) -> str:
+def _text(source: StepSource, blob: str) -> str:
     if not blob:
         return ""
     try:
-        return store.blob(blob).decode("utf-8", "replace")
+        return source.blob(blob).decode("utf-8", "replace")
     except TraceError as error:
         return str(error)
 
 
-def _call(store: TraceStore, call: CallRecord) -> CallView:
-    sent = store.prompt(call)
+def _call(source: StepSource, call: CallRecord) -> CallView:
+    sent = source.prompt(call)
     messages = tuple(
         MessageView(
             role=message.role,
@@ -211,7 +246,7 @@ def _call(store: TraceStore, call: CallRecord) -> CallView:
         for message in sent.messages
     )
     tools = [tool.model_dump() for tool in sent.tools] or sent.reply_schema
-    reply = store.reply(call) or LLMReply()
+    reply = source.reply(call) or LLMReply()
     sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
     return CallView(
         number=call.number,
@@ -244,7 +279,7 @@ def said(message: Message | LLMReply) -> str:
 
 
 def _screenshot(
-    store: TraceStore,
+    source: StepSource,
     observed: Observed | None,
     acted: Acted | None,
     detail: StepDetail,
@@ -255,7 +290,7 @@ def _screenshot(
     data = b""
     if observed.screenshot:
         try:
-            data = store.blob(observed.screenshot)
+            data = source.blob(observed.screenshot)
         except TraceError:
             data = b""
     return ScreenshotView(

@@ -330,13 +330,14 @@ class RunsModel(QAbstractItemModel):
             return bool(self._roots)
         return bool(node.children) or (node.kind == "run" and node.row.steps > 0)  # type: ignore[union-attr]
 
-    def canFetchMore(self, parent: Index) -> bool:
-        return self._more and not parent.isValid()
+    def want_more(self) -> None:
+        """Ask for older runs, where there are any; they come with a later view.
 
-    def fetchMore(self, parent: Index) -> None:
-        """Ask for older runs; they come with a later view."""
-        self._more = False
-        self.more_wanted.emit(len(self._runs))
+        Qt's own `fetchMore` is called whenever a tree lays its rows out, and would list all runs there are.
+        """
+        if self._more:
+            self._more = False
+            self.more_wanted.emit(len(self._runs))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         node = self.node(index)

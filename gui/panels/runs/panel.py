@@ -135,6 +135,7 @@ class RunsPanel(QWidget):
         self.tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)
         self.tree.setVerticalScrollMode(QTreeView.ScrollMode.ScrollPerPixel)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.tree.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         self.tree.clicked.connect(self._on_clicked)
         self.tree.activated.connect(self._on_chosen)
         self.folding = Folding(self.tree, self.model)
@@ -170,6 +171,12 @@ class RunsPanel(QWidget):
         self._follow()
         self._reveal_viewed()
         self._tell_fact()
+
+    @Slot(int)
+    def _on_scrolled(self, value: int) -> None:
+        bar = self.tree.verticalScrollBar()
+        if value >= bar.maximum() - bar.pageStep():
+            self.model.want_more()
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:

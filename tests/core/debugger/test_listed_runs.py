@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from core.debugger import listed_runs
 from core.debugger.listed_runs import ListedRuns
 from core.trace.store import TraceStore
-from tests.core.trace.making import start, write_run
+from tests.core.trace.making import start, write_run, write_step
 
 Moves = st.lists(
     st.one_of(
@@ -102,3 +102,48 @@ def test_a_run_without_steps_is_listed_while_it_goes_on(store):
     view = ListedRuns().read(store, None, ())
     assert [row.run for row in view.runs] == [going]
     assert view.total == 1
+
+
+def test_a_step_of_the_current_run_is_listed_without_the_others_being_read(store, monkeypatch):
+    for _ in range(3):
+        write_run(store)
+    run = store.begin_run(start())
+    store.begin_step(run, 1)
+    listed = ListedRuns()
+    listed.look_for("")
+    listed.read(store, run, (run,))
+    monkeypatch.setattr(TraceStore, "find_runs", None)
+    write_step(store, run, 2)
+    view = listed.read_step(store, (run,), store.under_way(run).own_steps)
+    assert view.steps[run] == store.own_steps(run)
+    assert view.runs == store.runs()
+
+
+@pytest.mark.parametrize("asked", ["search", "more", "another run", "changed", "opened"])
+def test_what_was_asked_for_since_is_listed_with_the_next_step(store, asked):
+    older = write_run(store)
+    run = store.begin_run(start())
+    store.begin_step(run, 1)
+    listed = ListedRuns()
+    listed.look_for("")
+    listed.read(store, run, (run,))
+    expanded = (run,)
+    match asked:
+        case "search":
+            listed.look_for("nothing has this word")
+        case "more":
+            listed.list_more(200)
+            listed.look_for("")
+        case "another run":
+            run = store.begin_run(start())
+            store.begin_step(run, 1)
+            expanded = (run,)
+        case "changed":
+            store.name_run(older, "mine")
+            listed.forget(older)
+            listed.look_for("")
+        case "opened":
+            listed.look_for("")
+            expanded = (run, older)
+    view = listed.read_step(store, expanded, store.under_way(run).own_steps)
+    assert view == listed.read(store, run, expanded)

@@ -1,7 +1,11 @@
 """Recorded steps over the live page."""
 
+import asyncio
+import threading
+
 import pytest
 
+from core.trace.store import TraceStore
 from tests.core.stage import on, page_file, stop
 from tests.llm_server import Reply, call
 
@@ -112,3 +116,55 @@ def test_a_step_or_run_that_is_not_there_is_reported_and_nothing_else_changes(li
     live.session.trace.export_run(987654, "html", "/tmp/never.html")
     live.wait(lambda: "987654" in live.view.message)
     assert live.view.mode == "waiting"
+
+
+class Unreadable:
+    """A file that nothing may be asked of."""
+
+    def __getattr__(self, name):
+        raise AssertionError(f"{name} was asked of the file")
+
+
+class UnreadableReader:
+    async def ask(self, store, question):
+        return await asyncio.to_thread(question, Unreadable())
+
+
+def test_the_step_under_way_is_shown_without_asking_the_database(live, server, tmp_path, monkeypatch):
+    monkeypatch.setattr(live.session._publisher.steps, "_reader", UnreadableReader())
+    server.script(on('button "Go"', thought="Go."), on('button "Go"', thought="Again."), stop("x"))
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
+    step = live.to_review()
+    assert (step.number, step.action.thought, len(step.calls)) == (1, "Go.", 1)
+    assert "Go" in step.observation.html
+    assert step.screenshot.data
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    live.settle()
+    assert (live.step.number, live.step.row.sealed) == (3, True)
+
+
+def test_an_old_step_is_read_in_another_thread_than_the_loops(live, server, tmp_path, monkeypatch):
+    threads = []
+    read = TraceStore.step
+
+    def noted(store, run, number):
+        threads.append((number, threading.get_ident()))
+        return read(store, run, number)
+
+    server.script(on('button "Go"'), stop("x"))
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    monkeypatch.setattr(TraceStore, "step", noted)
+    live.session.trace.show_step(live.view.run, 1)
+    live.wait(lambda: live.step.number == 1 and not live.step.live)
+    loops = []
+
+    async def in_loop():
+        loops.append(threading.get_ident())
+
+    live.session.queue(in_loop())
+    live.settle()
+    assert [number for number, _ in threads] == [1]
+    assert threads[0][1] != loops[0]

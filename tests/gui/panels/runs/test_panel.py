@@ -454,7 +454,21 @@ def test_older_runs_are_asked_for_at_the_end_of_the_list_and_join_it_there(panel
     assert reset.count() == 0
     assert panel.model.rowCount() == 301
     assert [panel.model.node(panel.model.index(row, 0)).run.run for row in (0, 1, 300)] == [301, 300, 1]
-    assert not panel.model.canFetchMore(QModelIndex())
+    asked_again = QSignalSpy(panel.more_requested)
+    bar.setValue(0)
+    bar.setValue(bar.maximum())
+    assert asked_again.count() == 0
+
+
+def test_older_runs_are_not_asked_for_before_one_scrolls_to_the_end(panel: RunsPanel, qtbot: QtBot):
+    asked = QSignalSpy(panel.more_requested)
+    bar = panel.tree.verticalScrollBar()
+    for first in (300, 301, 302):  # Runs that join at the top have the tree lay out its rows anew.
+        panel.show_runs(RunsView(runs=many_runs(*range(first, 100, -1)), total=first, more=True))
+        panel.tree.doItemsLayout()
+        qtbot.waitUntil(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum() // 2)
+    assert asked.count() == 0
 
 
 def test_a_branch_moves_under_its_run_when_that_is_listed(panel: RunsPanel):

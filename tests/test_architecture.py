@@ -61,7 +61,7 @@ def test_importing_all_of_core_loads_no_qt():
 
 @pytest.mark.program
 def test_importing_all_of_gui_loads_no_browser_driver_llm_client_or_database():
-    assert loaded_by("gui") & {"playwright", "openai", "faiss", "sqlite_utils"} == set()
+    assert loaded_by("gui") & {"playwright", "openai", "faiss", "sqlite3"} == set()
 
 
 def test_the_set_up_needs_nothing_that_has_to_be_installed_first():

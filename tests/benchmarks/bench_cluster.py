@@ -21,6 +21,7 @@ from pathlib import Path
 from ray.cluster_utils import Cluster
 
 from core.debugger.evaluations.cluster import put_in
+from core.trace.evaluations import attempts_of, take_evaluation
 from core.trace.records import CaseAttempt
 from core.trace.repro.exporter import whole_file
 from core.trace.repro.rows import Unchanged
@@ -145,7 +146,7 @@ def main() -> None:
                 time.sleep(0.5)  # Ray ends the actors of a round in the background, and tells nobody when.
             finally:
                 cluster.shutdown()
-            rows = [each.run for each in store.attempts(1) if each.run is not None and each.run.ended]
+            rows = [each.run for each in attempts_of(store, 1) if each.run is not None and each.run.ended]
             took = max(row.ended or 0 for row in rows) - min(row.started for row in rows)
             print(
                 f"{llm}: {len(rows)} runs, {sum(row.outcome == 'done' for row in rows)} of them done,"
@@ -163,7 +164,7 @@ def after_a_second(reply: Reply) -> Reply:
 
 
 def imports(folder: Path, store: TraceStore, name: str) -> None:
-    rows = [each.run for each in store.attempts(1) if each.run is not None]
+    rows = [each.run for each in attempts_of(store, 1) if each.run is not None]
     files = []
     for number, row in enumerate(rows):
         path = folder / f"{name}-{number}.db"
@@ -171,9 +172,9 @@ def imports(folder: Path, store: TraceStore, name: str) -> None:
             store.copy_to(target, row.run, Unchanged())
         files.append(whole_file(path))
     steps = sum(row.steps for row in rows) / len(rows)
-    case = store.attempts(1)[0].attempt.case
+    case = attempts_of(store, 1)[0].attempt.case
     with closing(TraceStore.open(folder / f"{name}.db")) as target:
-        target.take_evaluation("bench", "{}")
+        take_evaluation(target, "bench", "{}")
         began, used = time.perf_counter(), time.process_time()
         # Each once: what is there already costs less.
         for number, file in enumerate(files):

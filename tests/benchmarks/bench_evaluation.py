@@ -32,6 +32,7 @@ from pathlib import Path
 from core.browser.chromium import chromium_at
 from core.environments.miniwob import html_root
 from core.environments.static_server import StaticServer
+from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.store import TraceStore
 from tests.llm_server import LLMServer, Reply, Request, call
 
@@ -133,9 +134,11 @@ def _watch(processes: Sequence["subprocess.Popen[bytes]"]) -> tuple[float, float
 def _figures(database: Path, memory: float, cpu: float) -> Figures:
     store = TraceStore.open(database, read_only=True)
     try:
-        row = store.evaluation("measured")
+        row = evaluation_named(store, "measured")
         rows = (
-            [one.run for one in store.attempts(row.number) if one.run is not None] if row is not None else []
+            [one.run for one in attempts_of(store, row.number) if one.run is not None]
+            if row is not None
+            else []
         )
     finally:
         store.close()

@@ -23,8 +23,10 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
-from tests.benchmarks.window_once import descendants
+from tests.benchmarks.memory import descendants
+from tests.benchmarks.watched_window import run_watched
 
 FLOODS = (
     "console errors",
@@ -60,6 +62,10 @@ FLOODS = (
 _STALL = 0.05
 """Seconds from which a late beat of the main thread is a stall."""
 _ROOT = str(Path(__file__).parents[2])
+_OF_THE_LOOP = (
+    "show_window show_watched on_beat on_time open_window run_app entry run_watched run_once main <module>"
+)
+_BETWEEN = tuple(f" {name}" for name in _OF_THE_LOOP.split())
 
 
 class Sampler:
@@ -103,9 +109,7 @@ class Sampler:
         for line in stack.partition("\n\n")[0].splitlines():
             place = line.strip().removeprefix(f'File "{_ROOT}/')
             # The main loop itself is no work of ours.
-            if place != line.strip() and not place.endswith(
-                (" show_window", " on_beat", " run_once", " main", " <module>")
-            ):
+            if place != line.strip() and not place.endswith(_BETWEEN):
                 return place.replace('", line ', ":")
         return ""
 
@@ -121,18 +125,6 @@ def rss_mb(process: int | str) -> int:
 
 def run_once(url: str, seconds: float, database: str) -> None:
     """Open the page in a window, look at it for `seconds` and print the figures as JSON."""
-    sys.argv = sys.argv[:1]
-    from core.cli.window import WindowArguments, make_session
-    from core.debugger.features import Features
-    from core.settings.settings import load_settings
-    from gui.application import Application
-
-    settings = load_settings({"db": Path(database), "llm": "rules"})
-    application = Application()
-    from PySide6.QtCore import QTimer
-
-    opening = WindowArguments(task="miniwob/click-test", chosen=True)
-    session = make_session(settings, application.host, application.screen, opening)
     figures: dict[str, object] = {}
     sampler = Sampler()
     state = {"phase": "start", "since": time.monotonic()}
@@ -147,14 +139,17 @@ def run_once(url: str, seconds: float, database: str) -> None:
                 found["driver"] += rss_mb(process)
         return found
 
-    def look() -> None:
-        view, now = session.session, time.monotonic()
+    beats: list[Any] = []
+
+    def look(window: Any) -> None:
+        view, now = window.view, time.monotonic()
         spent = now - float(str(state["since"]))
         if state["phase"] == "start" and view.mode == "waiting":
+            beats.append(beating(sampler))
             figures["before"] = memory()
             state.update(phase="opening", since=now)
             sampler.beat, sampler.stalls = time.monotonic(), []
-            session.tasks.open("web/open", 0, url=url, instruction="Look at it.")
+            window.session.tasks.open("web/open", 0, url=url, instruction="Look at it.")
         elif state["phase"] == "opening" and spent > 1 and view.mode in ("waiting", "failed"):
             figures.update(opened_s=round(spent, 1), mode=view.mode, message=view.message)
             state.update(phase="looking", since=now)
@@ -164,8 +159,6 @@ def run_once(url: str, seconds: float, database: str) -> None:
         elif state["phase"] == "looking" and spent > seconds:
             figures["stalls"] = list(sampler.stalls)
             figures["after"] = memory()
-            timer.stop()
-            beat.stop()
             print(json.dumps(figures), flush=True)
             # Closing is not what is measured.
             for process in descendants():
@@ -175,12 +168,17 @@ def run_once(url: str, seconds: float, database: str) -> None:
                     continue
             os._exit(0)
 
-    timer, beat = QTimer(), QTimer()
-    timer.timeout.connect(look)
-    timer.start(50)
+    run_watched(["--task", "miniwob/click-test", "--db", database, "--llm", "rules"], look, every_ms=50)
+
+
+def beating(sampler: Sampler) -> Any:
+    """Return a timer of the window's thread that tells the sampler that it stands still."""
+    from PySide6.QtCore import QTimer
+
+    beat = QTimer(interval=10)
     beat.timeout.connect(sampler.on_beat)
-    beat.start(10)
-    application.show_window(session, Features(session), opening)
+    beat.start()
+    return beat
 
 
 def flood(url: str, seconds: float) -> dict[str, object]:

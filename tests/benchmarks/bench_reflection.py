@@ -1,6 +1,6 @@
 """How long a step takes in paper mode and in fast mode, asked of a server that answers after one second.
 
-    python tests/benchmarks/bench_reflection.py --steps 5
+    python -m tests.benchmarks.bench_reflection --steps 5
 
 Needs an installed Chromium. The same pages, the same answers; what differs is
 how many questions wait for one another. Remedies take two seconds. Figures are
@@ -15,8 +15,6 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from core.agent.loop import AgentRun
 from core.schema.step import CallRecord
@@ -60,8 +58,32 @@ def pages(folder: Path, count: int) -> str:
     return (folder / "0.html").as_uri()
 
 
-def _row(mode: str, run: AgentRun) -> str:
-    """Return the line of the table."""
+def measure(count: int) -> dict[str, float]:
+    """Return, for each mode, the median seconds of the steps after the first; prints a line for each."""
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as name, LLMServer() as server:
+        folder = Path(name)
+        url = pages(folder, count)
+        stage = Stage(folder)
+        text = stage.services.resources.presets.get("reflect").text
+        try:
+            for mode, ahead in (("paper", "never"), ("fast", "never"), ("ahead", "always")):
+                own = text.replace('mode = "paper"', f'mode = "{"paper" if mode == "paper" else "fast"}"')
+                own = own.replace("[judgement]", f'[judgement]\nahead = "{ahead}"')
+                (stage.config / "presets" / f"{mode}.toml").write_text(own)
+                server.reset()
+                server.otherwise = answer
+                run = stage.open(server, url=url, instruction="Read the last page.", preset=mode, steps=count)
+                run.state.overlap = True
+                stage.to_the_end(run)
+                found[mode] = _told(mode, run)
+        finally:
+            stage.close()
+    return found
+
+
+def _told(mode: str, run: AgentRun) -> float:
+    """Print the line of the table, and return the median seconds of the later steps."""
     steps = run.store.steps(run.state.run)
     seconds = [step.seconds for step in steps if step.effect == "page action"]
     later = statistics.median(seconds[1:] or seconds)
@@ -75,7 +97,8 @@ def _row(mode: str, run: AgentRun) -> str:
     tokens = sum(_tokens(call) for call in calls)
     unused = sum(_tokens(call) for call in calls if call.purpose == "decide" and call.number not in used)
     figures = f"{len(calls) / len(seconds):15.1f}{tokens / len(seconds):16.0f}{unused / tokens:10.0%}"
-    return f"{mode:8}{seconds[0]:16.2f}{later:17.2f}{figures}"
+    print(f"{mode:8}{seconds[0]:16.2f}{later:17.2f}{figures}", file=sys.stderr)
+    return later
 
 
 def _tokens(call: CallRecord) -> int:
@@ -87,27 +110,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=5)
     count = parser.parse_args().steps
-    with tempfile.TemporaryDirectory() as name, LLMServer() as server:
-        folder = Path(name)
-        url = pages(folder, count)
-        stage = Stage(folder)
-        text = stage.services.resources.presets.get("reflect").text
-        print(f"{count} steps each, every reply after {SECONDS:g} s, remedies after {2 * SECONDS:g} s")
-        head = f"{'mode':8}{'first step, s':>16}{'later steps, s':>17}{'calls a step':>15}"
-        print(f"{head}{'tokens a step':>16}{'unused':>10}")
-        try:
-            for mode, ahead in (("paper", "never"), ("fast", "never"), ("ahead", "always")):
-                own = text.replace('mode = "paper"', f'mode = "{"paper" if mode == "paper" else "fast"}"')
-                own = own.replace("[judgement]", f'[judgement]\nahead = "{ahead}"')
-                (stage.config / "presets" / f"{mode}.toml").write_text(own)
-                server.reset()
-                server.otherwise = answer
-                run = stage.open(server, url=url, instruction="Read the last page.", preset=mode, steps=count)
-                run.state.overlap = True
-                stage.to_the_end(run)
-                print(_row(mode, run))
-        finally:
-            stage.close()
+    print(
+        f"{count} steps each, every reply after {SECONDS:g} s, remedies after {2 * SECONDS:g} s",
+        file=sys.stderr,
+    )
+    head = f"{'mode':8}{'first step, s':>16}{'later steps, s':>17}{'calls a step':>15}"
+    print(f"{head}{'tokens a step':>16}{'unused':>10}", file=sys.stderr)
+    measure(count)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,13 @@
 Prints medians in milliseconds. `observe`, `act` and `settle` are what the act
 phase measured; `recognise`, `abstract` and `commit` are whole phases with
 their writes; `step` is everything from one commit to the next, the LLM's
-answer (given at once, in process) left out. `bare` is the same click by
-Playwright, two painted frames, the accessibility tree and a screenshot.
+answer (given at once, in process) left out. `noop` is a whole step that
+presses a key which does nothing, `reset` opens the task. `bare` is the same click by Playwright, two
+painted frames, the accessibility tree and a screenshot.
 With --browsergym PYTHON, an interpreter that has browsergym-miniwob, its own
-click step stands beside, as shipped and with its wait at zero; its observation
-is another one (the protocol's trees), so only whole steps compare.
+click step stands beside, as shipped and with its wait at zero, and its noop
+with its wait at zero; its observation is another one (the protocol's trees), so
+only whole steps compare.
 """
 
 import argparse
@@ -42,11 +44,11 @@ from tests.benchmarks.pages import PageServer
 
 MINIWOB = ("click-test-2", "book-flight", "email-inbox", "social-media")
 SIZES = (2_000, 20_000)
-PARTS = ("observe", "recognise", "abstract", "act", "settle", "commit", "step")
+PARTS = ("observe", "recognise", "abstract", "act", "settle", "commit", "step", "noop", "reset")
 
 
 class FirstClick:
-    """Answers at once: first a key that changes nothing, then a click on the first thing that can be clicked."""
+    """Answers at once: first twice a key that changes nothing, then a click on the first thing that can be clicked."""
 
     name = "first-click"
     takes_images = False
@@ -55,7 +57,7 @@ class FirstClick:
         assert request.permissible is not None
         assert request.view is not None
         click = request.permissible.action("click")
-        if not request.view.history or click is None:
+        if len(request.view.history) < 2 or click is None:
             call = ToolCall(name="press", arguments='{"keys": "Shift"}')
         else:
             assert click.parameters[0].choices
@@ -91,6 +93,7 @@ async def measure_steps(host: BrowserHost, rounds: int) -> dict[str, dict[str, f
                 seen: list[dict[str, float]] = []
                 resources = agent_resources_of()
                 for seed in range(count + 1):
+                    began = time.perf_counter()
                     run = await open_run(
                         store,
                         world,
@@ -102,8 +105,10 @@ async def measure_steps(host: BrowserHost, rounds: int) -> dict[str, dict[str, f
                         budget=Budget(),
                         browser=host.name,
                     )
+                    reset = (time.perf_counter() - began) * 1000
                     await _one_step(run)
-                    seen.append(await _one_step(run))
+                    noop = await _one_step(run)
+                    seen.append(await _one_step(run) | {"noop": noop["step"], "reset": reset})
                     seen[-1]["bare"] = await _bare(tabs)
                     if not run.ended:
                         await run.finish("stopped")
@@ -160,7 +165,7 @@ def print_table(
 ) -> None:
     head = ["page", "elements", *PARTS, "bare", "step/bare"]
     if other:
-        head += ["browsergym", "without waits"]
+        head += ["browsergym", "without waits", "its noop", "its reset"]
     print(f"\n{browser} (medians, ms)")
     print("  ".join(f"{word:>14}" for word in head))
     for page, medians in results.items():
@@ -168,7 +173,10 @@ def print_table(
         cells.append(f"{medians['step'] / medians['bare']:.2f}")
         if other:
             gym = other.get(page, {})
-            cells += [f"{gym[key]:.0f}" if key in gym else "-" for key in ("shipped", "without waits")]
+            cells += [
+                f"{gym[key]:.0f}" if key in gym else "-"
+                for key in ("shipped", "without waits", "noop", "reset")
+            ]
         print("  ".join(f"{cell:>14}" for cell in cells))
 
 

@@ -1,16 +1,19 @@
 """Start of the window, memory, stalls of the main thread, and bytes a step in the database.
 
-    python -m tests.benchmarks.bench_window [--rounds 5] [--task miniwob/click-checkboxes-large]
+    python -m tests.benchmarks.bench_window [--rounds 5] [--task TASK] [--data DATABASE]
 
 Each round is a process of its own on the offscreen platform (or on the display
-that QT_QPA_PLATFORM names). `shown` is from the start of the process to the
-visible window, `ready` to the first page read and the first action waiting to
-be stepped.
+that QT_QPA_PLATFORM names), with a database that grows, or with a copy of --data.
+`shown` is from the start of the process to the visible window, `ready` to the first
+page read and the first action waiting to be stepped, `search` from the last letter
+typed into the search field to the painted list, its rest of idleness included. Each stall comes with the
+functions that the main thread was seen in.
 """
 
 import argparse
 import json
 import os
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -18,6 +21,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from tests.benchmarks.stalls import LIMIT_MS
+
+LONGEST = 8
+"""Stalls that are listed."""
 
 
 def start_once(task: str, seed: int, database: Path) -> dict[str, object]:
@@ -56,9 +64,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--task", default="miniwob/click-checkboxes-large")
+    parser.add_argument("--data", type=Path, help="A database to begin with, such as bench_database makes.")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "bench.db"
+        if options.data:
+            shutil.copy(options.data, database)
         rounds = [start_once(options.task, seed, database) for seed in range(options.rounds)]
         size, steps = bytes_per_step(database)
     for name, unit in (
@@ -66,14 +77,15 @@ def main() -> None:
         ("ready_ms", "ms"),
         ("memory_mb", "MB"),
         ("memory_after_mb", "MB"),
+        ("search_ms", "ms"),
     ):
         values = [float(str(one[name])) for one in rounds]
         print(f"{name:>16}  median {statistics.median(values):8.0f} {unit}  max {max(values):8.0f}")
-    stalls = [float(stall) for one in rounds for stall in one["stalls_ms"]]  # type: ignore[attr-defined]
-    longest = f", longest {max(stalls):.0f} ms" if stalls else ""
-    print(
-        f"{'stalls > 50 ms':>16}  {len(stalls)} in {sum(int(str(one['steps'])) for one in rounds)} steps{longest}"
-    )
+    for key, when in (("start_stalls", "from shown to ready"), ("stalls", "in the runs")):
+        stalls = sorted((stall for one in rounds for stall in one[key]), reverse=True)  # type: ignore[attr-defined]
+        print(f"{len(stalls):>16}  stalls > {LIMIT_MS:.0f} ms {when}")
+        for late, where in stalls[:LONGEST]:
+            print(f"{late:>16.0f}  ms  {where}")
     print(f"{'bytes a step':>16}  {size:8.0f} over {steps} steps, screenshots included")
 
 

@@ -3,7 +3,8 @@
     python tests/benchmarks/gym_steps.py MINIWOB_URL ROUNDS PAGE… [--chromium PATH]
 
 Runs in an environment of its own, since BrowserGym pins another Playwright;
-prints JSON: page → {"shipped": ms, "without waits": ms}, medians of a click.
+prints JSON: page → {"shipped": ms, "without waits": ms, "noop": ms, "reset": ms}, medians of a click, and
+without waits of a step in which nothing is done and of opening a task.
 """
 
 import json
@@ -26,17 +27,22 @@ def use_chromium(path: str) -> None:
     BrowserType.launch = with_path
 
 
-def median_step(page: str, rounds: int, **options: object) -> float:
-    """Return the median milliseconds of a click that hits nothing, observation included."""
+def median_step(page: str, rounds: int, action: str = "mouse_click(5, 5)", **options: object) -> float:
+    """Return the median milliseconds of an action, observation included.
+
+    Unless told it is a click that hits nothing; an empty one is opening the task.
+    """
     import gymnasium
 
     environment = gymnasium.make(f"browsergym/miniwob.{page}", headless=True, **options)
     took = []
     for seed in range(rounds):
-        environment.reset(seed=seed)
-        environment.step("noop(0)")
         started = time.perf_counter()
-        environment.step("mouse_click(5, 5)")
+        environment.reset(seed=seed)
+        if action:
+            environment.step("noop(0)")
+            started = time.perf_counter()
+            environment.step(action)
         took.append((time.perf_counter() - started) * 1000)
     environment.close()
     return statistics.median(took)
@@ -70,6 +76,10 @@ def main() -> None:
             "without waits": median_step(
                 page, int(words[0]), action_mapping=mapping, pre_observation_delay=0.0
             ),
+            "noop": median_step(
+                page, int(words[0]), "noop(0)", action_mapping=mapping, pre_observation_delay=0.0
+            ),
+            "reset": median_step(page, int(words[0]), "", action_mapping=mapping, pre_observation_delay=0.0),
         }
     print(json.dumps(results))
 

@@ -16,14 +16,32 @@ def page_of(elements: int) -> str:
     return f"<!doctype html><title>{elements} elements</title><body>{''.join(rows)}</body>"
 
 
+CHANGING = """<!doctype html><title>Round 0</title><body>
+<button type="button" id="next">Next</button><p id="round">Round 0</p><ul id="rows"></ul>
+<script>
+const rows = document.getElementById("rows");
+for (let at = 0; at < 40; at += 1) {
+    rows.insertAdjacentHTML("beforeend", `<li><a href="#${at}">Item ${at}</a> <span>taken in round 000</span></li>`);
+}
+let round = 0;
+document.getElementById("next").addEventListener("click", () => {
+    round += 1;
+    document.title = document.getElementById("round").textContent = `Round ${round}`;
+    rows.children[round % 40].lastElementChild.textContent = `taken in round ${String(round).padStart(3, "0")}`;
+});
+</script>"""
+"""A page that stays as large as it is, and of which each click on its first button changes a little."""
+
+
 class PageServer:
-    """Serves ``/?elements=N``; use as a context manager."""
+    """Serves ``/?elements=N`` and ``/changing``; use as a context manager."""
 
     def __enter__(self) -> str:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                count = int(parse_qs(urlparse(self.path).query).get("elements", ["100"])[0])
-                body = page_of(count).encode()
+                asked = urlparse(self.path)
+                count = int(parse_qs(asked.query).get("elements", ["100"])[0])
+                body = (CHANGING if asked.path == "/changing" else page_of(count)).encode()
                 self.send_response(200)
                 self.send_header("content-type", "text/html; charset=utf-8")
                 self.send_header("content-length", str(len(body)))

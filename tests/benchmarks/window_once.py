@@ -6,86 +6,51 @@ python -m tests.benchmarks.window_once STARTED TASK SEED DATABASE
 import json
 import sys
 import time
-from pathlib import Path
+from typing import Any
 
 from core.debugger.snapshots import SessionView
+from tests.benchmarks.memory import pss_mb
+from tests.benchmarks.watched_window import run_watched
 
-
-def descendants() -> dict[str, str]:
-    """Return the processes below this one, each with its command line (Linux)."""
-    parents: dict[str, list[str]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = stat.read_text()
-        except OSError:
-            continue
-        parents.setdefault(text.rsplit(")", 1)[1].split()[1], []).append(stat.parent.name)
-    found: dict[str, str] = {}
-    waiting = [Path("/proc/self").resolve().name]
-    while waiting:
-        for child in parents.get(waiting.pop(), []):
-            waiting.append(child)
-            try:
-                found[child] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
-            except OSError:
-                continue
-    return found
-
-
-def pss_mb() -> float:
-    """Return the proportional memory of this process and all below it, in MB (Linux)."""
-    total = 0
-    for process in ("self", *descendants()):
-        try:
-            lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return total / 1024
+WORDS = "click"
+"""What is searched for in the end: a word of every run."""
 
 
 def main() -> None:
-    started, task, seed, database = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    sys.argv = sys.argv[:1]
-    from core.cli.window import WindowArguments, make_session
-    from core.debugger.features import Features
-    from core.settings.settings import load_settings
-    from gui.application import Application
+    started, task, seed, database = float(sys.argv[1]), *sys.argv[2:5]
+    figures: dict[str, Any] = {}
+    typed = 0.0
+    watch: list[Any] = []
 
-    settings = load_settings({"db": database, "llm": "rules"})
-    application = Application()
-    from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
-
-    opening = WindowArguments(task=task, seed=seed, chosen=True)
-    session = make_session(settings, application.host, application.screen, opening)
-    figures: dict[str, object] = {"stalls_ms": []}
-    state = {"asked": False}
-
-    def window():  # type: ignore[no-untyped-def]
-        return next(w for w in QApplication.topLevelWidgets() if type(w).__name__ == "MainWindow")
-
-    def look() -> None:
-        view: SessionView = session.session
-        if "shown_ms" not in figures and window().isVisible():
+    def look(window: Any) -> None:
+        nonlocal typed
+        view: SessionView = window.view
+        if "shown_ms" not in figures and window.isVisible():
             figures["shown_ms"] = (time.time() - started) * 1000
-        if view.mode == "waiting" and not state["asked"]:
-            state["asked"] = True
+            from tests.benchmarks.stalls import Stalls
+
+            watch.append(Stalls(window))
+        if view.mode == "waiting" and "ready_ms" not in figures:
             figures["ready_ms"] = (time.time() - started) * 1000
+            figures["start_stalls"] = watch[0].take()
             figures["memory_mb"] = pss_mb()
-            window().heartbeat.stalled.connect(figures["stalls_ms"].append)  # type: ignore[union-attr]
-            session.run_commands.run()
-        if view.mode in ("ended", "failed"):
+            watch[0].take()
+            window.session.run_commands.run()
+        if view.mode in ("ended", "failed") and "stalls" not in figures:
+            figures["stalls"] = watch[0].take()
             figures.update(steps=view.step, outcome=view.mode, message=view.message)
             figures["memory_after_mb"] = pss_mb()
-            timer.stop()
-            window().close()
+            window.tool_bar.search.setText(WORDS)
+            typed = time.perf_counter()
+        elif "stalls" in figures and window.dock("Runs & steps").fact.endswith("found"):
+            window.runs.tree.viewport().repaint()
+            figures["search_ms"] = (time.perf_counter() - typed) * 1000
+            window.close()
 
-    timer = QTimer()
-    timer.timeout.connect(look)
-    timer.start(5)
-    application.show_window(session, Features(session), opening)
-    print(json.dumps(figures))
+    try:
+        run_watched(["--task", task, "--seed", seed, "--db", database, "--llm", "rules"], look, every_ms=5)
+    finally:
+        print(json.dumps(figures))
 
 
 if __name__ == "__main__":

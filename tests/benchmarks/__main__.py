@@ -1,0 +1,223 @@
+"""All figures of the program's speed in one go, each beside what it is measured against in the same round.
+
+    python -m tests.benchmarks [--rounds 5] [--only PART]... [--browsergym PYTHON] [--json FILE] [--record]
+
+Prints a table in Markdown and what is worse by a fifth than recorded (the exit code is 1 then); --record keeps
+the figures for the next time. An idle machine is wanted: ratios hold on a busy one, milliseconds do not.
+BrowserGym's rows need --browsergym, an interpreter that has browsergym-miniwob. The whole takes half an hour.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from core.browser.chromium import find_chromium
+from core.environments.miniwob import html_root
+from core.environments.static_server import StaticServer
+from core.trace.store import TraceStore
+from tests.benchmarks import (
+    bench_database,
+    bench_growth,
+    bench_reflection,
+    bench_steps,
+    bench_trace,
+    bench_window,
+    figures,
+)
+from tests.benchmarks.figures import Figure
+
+PAGE = "click-checkboxes-large"
+ROOT = Path(__file__).parents[2]
+
+
+def quiet(folder: Path) -> dict[str, str]:
+    """Return an environment in which the program keeps its files in `folder`."""
+    names = ("BACKSTEP_CONFIG_DIR", "BACKSTEP_DATA_DIR", "XDG_CONFIG_HOME")
+    return {"QT_QPA_PLATFORM": "offscreen", **os.environ, **{name: str(folder / name) for name in names}}
+
+
+def median(values: Iterable[float]) -> float:
+    return statistics.median(values)
+
+
+def start(options: argparse.Namespace) -> Iterable[Figure]:
+    """The window: beside a view that Playwright drives, and with 10 000 runs in its database."""
+    least, beside, ours, full = [], [], [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bench_database.make(folder / "many" / "traces.db", options.runs)
+        server = StaticServer(html_root())
+        url = f"{server.origin}/miniwob/{PAGE}.html"
+        try:
+            for seed in range(options.rounds):
+                least.append(floor_once(url))
+                ours.append(bench_window.start_once(f"miniwob/{PAGE}", seed, folder / "none.db"))
+                beside.append(floor_once(url, "--beside"))
+                full.append(bench_window.start_once(f"miniwob/{PAGE}", seed, folder / "many" / "traces.db"))
+        finally:
+            server.close()
+    view, at_once = "a view driven by Playwright", "the same, all begun at once"
+    for what, key, unit, aim in (
+        ("window shown", "shown_ms", "ms", "≤ 1.3"),
+        ("window ready to step", "ready_ms", "ms", "≤ 1.3"),
+        ("memory of the window", "memory_mb", "MB", ""),
+    ):
+        mine, theirs, other = (median(one[key] for one in some) for some in (ours, least, beside))
+        yield Figure(what, mine, unit, theirs, view, aim)
+        yield Figure(f"{what}, beside the other", mine, unit, other, at_once)
+        if unit == "ms":
+            filled = median(one[key] for one in full)
+            yield Figure(f"{what}, {options.runs} runs", filled, unit, mine, "no runs", "≤ 1.1")
+
+
+def floor_once(url: str, *words: str) -> dict[str, float]:
+    """Start the least window once, and return its figures."""
+    command = [sys.executable, "-m", "tests.benchmarks.floor_once", str(time.time()), url, *words]
+    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def commands(options: argparse.Namespace) -> Iterable[Figure]:
+    """Commands without a browser beside Python with the libraries that all of them need, and one run."""
+    with tempfile.TemporaryDirectory() as name:
+        environment = quiet(Path(name))
+        database = Path(name) / "traces.db"
+        store = TraceStore.open(database)
+        bench_trace.fill(store, bench_trace.Author(seed=7), 20, 30)
+        store.close()
+        took: dict[str, list[float]] = {}
+        lines = {
+            "floor": ["-c", "import typer, pydantic; pydantic.BaseModel"],
+            "runs --json": ["main.py", "runs", "--json", "--db", str(database)],
+            "show 1 --json": ["main.py", "show", "1", "--json", "--db", str(database)],
+            "tasks --json": ["main.py", "tasks", "--json"],
+            "run, one step": ["main.py", "run", "--task", "miniwob/click-test-2", "--llm", "rules"],
+        }
+        for _ in range(options.rounds):
+            for what, words in lines.items():
+                began = time.perf_counter()
+                subprocess.run(
+                    [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, check=True
+                )
+                took.setdefault(what, []).append((time.perf_counter() - began) * 1000)
+    floor = median(took.pop("floor"))
+    for what, values in took.items():
+        aim = "≤ 400 ms" if "--json" in what else ""
+        yield Figure(f"`{what}`", median(values), "ms", floor, "Python with typer and pydantic", aim)
+
+
+def steps(options: argparse.Namespace) -> Iterable[Figure]:
+    """Steps beside bare calls of Playwright and, where there is one, BrowserGym."""
+    installed = find_chromium()
+    other = (
+        bench_steps.browsergym_medians(options.browsergym, options.rounds * 2) if options.browsergym else {}
+    )
+    for browser in ("embedded", *([installed] if installed else [])):
+        found = bench_steps.in_browser(
+            browser, lambda host: bench_steps.measure_steps(host, options.rounds * 2)
+        )
+        name = "embedded" if browser == "embedded" else "Chromium"
+        pages = [one for one in found if one in bench_steps.MINIWOB]
+        mean = {key: median(found[page][key] for page in pages) for key in ("step", "noop", "bare", "reset")}
+        bare = "click, two frames, tree and picture by Playwright"
+        yield Figure(f"click step, MiniWoB++, {name}", mean["step"], "ms", mean["bare"], bare, "≤ 0.45")
+        for page in found:
+            if page not in pages:
+                yield Figure(
+                    f"click step, {page}, {name}", found[page]["step"], "ms", found[page]["bare"], bare
+                )
+        for what, key, theirs, aim in (
+            ("click step", "step", "without waits", "≤ 0.29"),
+            ("step with nothing done", "noop", "noop", "≤ 0.25"),
+            ("reset", "reset", "reset", ""),
+        ):
+            gym = median(other[page][theirs] for page in pages) if other else None
+            yield Figure(f"{what}, {name}", mean[key], "ms", gym, "BrowserGym, its waits at zero", aim)
+
+
+def growth(options: argparse.Namespace) -> Iterable[Figure]:
+    """One long run: its last steps beside its first."""
+    result = bench_growth.measure("embedded", options.steps, "plain")
+    first, last = result["parts"][0], result["parts"][-1]
+    for what, key, unit, scale in (
+        ("a step", "ms", "ms", 1.0),
+        ("memory", "mb", "MB", 1.0),
+        ("bytes a step", "bytes", "kB", 1000.0),
+    ):
+        beside = f"at steps {first['first']} to {first['last']}"
+        yield Figure(
+            f"{what} at step {options.steps}", last[key] / scale, unit, first[key] / scale, beside, "≤ 1.1"
+        )
+
+
+def database(options: argparse.Namespace) -> Iterable[Figure]:
+    """Reading a database of many runs."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "traces.db"
+        bench_database.make(path, options.runs)
+        for what, took in bench_database.figures(path):
+            yield Figure(f"{options.runs} runs: {what}", took, "ms", aim="≤ 200 ms")
+
+
+def commits(options: argparse.Namespace) -> Iterable[Figure]:
+    """Storing a step in a database of 30 000 steps."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "traces.db"
+        store = TraceStore.open(path)
+        took = bench_trace.fill(store, bench_trace.Author(seed=7), 1000, 30)
+        store.close()
+        early, late = median(took[:300]) * 1000, median(took[-300:]) * 1000
+        yield Figure("commit of a step among 30 000", late, "ms", early, "among the first 300")
+        yield Figure("a step in the database", path.stat().st_size / 30_000 / 1000, "kB")
+
+
+def reflection(options: argparse.Namespace) -> Iterable[Figure]:
+    """LLM calls that wait for one another, with every mechanism of reflection and a server that takes its time."""
+    for mode, later in bench_reflection.measure(max(3, options.rounds)).items():
+        theirs = bench_reflection.SECONDS * 1000
+        yield Figure(f"step with reflection, {mode}", later * 1000, "ms", theirs, "one LLM call")
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], Iterable[Figure]]] = {
+    one.__name__: one for one in (start, commands, steps, reflection, growth, database, commits)
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", action="append", choices=PARTS, default=[])
+    parser.add_argument("--browsergym", metavar="PYTHON")
+    parser.add_argument("--runs", type=int, default=10_000, help="Runs in the large database.")
+    parser.add_argument("--steps", type=int, default=500, help="Steps of the long run.")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--record", action="store_true")
+    options = parser.parse_args()
+    found: list[Figure] = []
+    for part in options.only or PARTS:
+        print(f"{part}…", file=sys.stderr)
+        found += PARTS[part](options)
+    print(f"{figures.machine()}\n")
+    print(figures.table(found))
+    before, written = figures.recorded(), json.dumps(figures.as_json(found), indent=2, ensure_ascii=False)
+    if options.json:
+        options.json.write_text(written, encoding="utf-8")
+    if options.record:
+        figures.RECORDED.write_text(written + "\n", encoding="utf-8")
+    worse = figures.worse_than(before, found) if before and not options.record else []
+    for sentence in worse:
+        print(f"Worse by a fifth: {sentence}")
+    return 1 if worse else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     """Open the window and return its exit code when it closes."""
-    # Qt's first import looks through all modules: no other thread may load one meanwhile.
-    import PySide6.QtCore  # noqa: F401
+    from gui.first_import import import_qt
 
+    gc.disable()  # The application collects garbage, once it has started.
+    import_qt()
     from core.browser.driver_process import begin_driver
     from core.debugger.worker import Worker
 

@@ -54,7 +54,8 @@ class Application:
         self._qt.setApplicationName("backstep")
         self._qt.setOrganizationName("backstep")
         self._theme = theme
-        self._garbage = collect_garbage_here()
+        self._garbage, self._collecting = collect_garbage_here()
+        self._collecting.stop()  # Until the window has started there is little, and looking for it takes long.
         from gui.live.embedded_host import EmbeddedHost
         from gui.live.live_area import LiveArea
         from gui.live.page_area import PageArea
@@ -165,7 +166,8 @@ class Application:
             timer.setInterval(0)
             if next(left, None) is None:
                 timer.stop()
-                self._garbage[0].keep_all()
+                self._garbage.keep_all()
+                self._collecting.start()
                 then()
 
         timer.timeout.connect(install_next)

@@ -6,9 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from PIL import Image as Picture
-from PIL import ImageDraw, ImageFont
-
 from core.agent.llm_calls import Asker
 from core.agent.policies.prompt import FramePrompt, frame_prompt, with_enter_said
 from core.agent.resources import AgentResources
@@ -448,6 +445,9 @@ _COLOUR = (31, 111, 235)
 
 def outlined(picture: bytes, observation: Observation, refs: Iterable[int]) -> bytes:
     """Return the picture as PNG with an outline and its number round each element in view."""
+    from PIL import Image as Picture  # Most prompts have no picture.
+    from PIL import ImageDraw, ImageFont
+
     image = Picture.open(io.BytesIO(picture)).convert("RGB")
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(size=11)

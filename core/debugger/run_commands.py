@@ -15,6 +15,7 @@ from core.debugger.runner import RunGoal, out, over
 from core.llm.registry import LLMs, RoutedLLM
 from core.schema.errors import BackstepError, UsageError
 from core.schema.task import Verdict
+from core.settings.saving import remember_profile
 from core.settings.user_file import near
 from core.trace import run_files
 from core.trace.exports.registry import format_named
@@ -250,8 +251,6 @@ class TaskCommands(SessionCommands):
         if services is None:
             return
         services.host.allow_profile(profile)
-        from core.settings.saving import remember_profile  # It loads tomlkit, which only writing needs.
-
         try:
             allowed = await asyncio.to_thread(remember_profile, profile)
         except BackstepError as error:

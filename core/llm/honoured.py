@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from core.llm.repair import ReplyFormat
 from core.schema.errors import DataError
 from core.schema.record import Record
+from core.settings.saving import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -140,8 +141,6 @@ class HonouredFile:
         known = {
             name: one.model_dump(mode="json", exclude_defaults=True) for name, one in self._known.items()
         }
-        from core.settings.saving import write_whole  # It loads tomlkit, which only writing needs.
-
         try:
             write_whole(self._path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
         except DataError as error:

@@ -5,14 +5,14 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import tomlkit
-from tomlkit.items import AbstractTable, Array
+from typing import TYPE_CHECKING, Any
 
 from core.schema.errors import DataError
 from core.settings.settings import FileSettings, read_settings_file, settings_path
 from core.settings.user_file import UserFile
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 KeyPath = str | tuple[str, ...]
 """A key of the file: ``theme``, ``llms.fast.model``, or a tuple where a part has a dot in it."""
@@ -26,6 +26,8 @@ def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, st
     or not at all. Raises DataError where the file or a change is not valid,
     or the folder cannot be written; the file is then as it was.
     """
+    import tomlkit  # Loading it takes a while, which starting the program need not wait for.
+
     path = settings_path(environ)
     file = UserFile.read(path) if path.exists() else UserFile(path, "")
     file.content()
@@ -70,7 +72,10 @@ def write_whole(path: Path, text: str) -> None:
         ) from error
 
 
-def _set(document: tomlkit.TOMLDocument, parts: list[str], value: object) -> None:
+def _set(document: "TOMLDocument", parts: list[str], value: object) -> None:
+    import tomlkit
+    from tomlkit.items import AbstractTable
+
     table: Any = document
     for part in parts[:-1]:
         if not isinstance(table.get(part), (AbstractTable, dict)):
@@ -88,6 +93,9 @@ def _set(document: tomlkit.TOMLDocument, parts: list[str], value: object) -> Non
 
 def _set_list(table: Any, key: str, values: list[object]) -> None:
     """Put `values` into a list, in whose lines comments stay; what is new comes last."""
+    import tomlkit
+    from tomlkit.items import Array
+
     held = table.get(key)
     if not isinstance(held, Array):
         held = tomlkit.array()

@@ -16,6 +16,7 @@ from core.browser.driver_process import begin_driver, drop_driver
 from core.browser.host import free_port, runs_as_root
 from core.schema.errors import Interrupted
 from core.system.garbage import GarbageCollector
+from gui.first_import import import_qt
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QTimer
@@ -143,10 +144,10 @@ def run_offscreen(
             loop.close()
             QTimer.singleShot(0, application, application.quit)
 
+    import_qt()
     import shiboken6
     from PySide6.QtCore import QTimer
 
-    # Not before Qt's first import, which looks through all modules: no other thread may load one meanwhile.
     thread = threading.Thread(target=serve, name="backstep worker", daemon=True)
     thread.start()
     quiet_engine()

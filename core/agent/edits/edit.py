@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-import tomlkit
-
 from core.agent.resources import AgentResources
 from core.agent.run_history import RunHistory
 from core.agent.state import RunState
@@ -95,6 +93,8 @@ def need_before_action(state: RunState, after: Phase) -> None:
 
 def as_toml(record: Record, *names: str) -> str:
     """Return fields of a record as TOML."""
+    import tomlkit  # Loading it takes a while.
+
     return tomlkit.dumps(record.model_dump(mode="json", include=set(names) or None, exclude_none=True))
 
 

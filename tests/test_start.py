@@ -69,10 +69,10 @@ def test_a_window_that_is_closed_as_soon_as_it_shows_ends_in_order(tmp_path: Pat
 
 def test_a_package_that_is_missing_when_the_session_is_loaded_is_told_in_a_sentence(tmp_path: Path):
     done = run(
-        f"import sys; sys.modules['tomlkit'] = None\n{_WATCHED.replace('UNTIL', repr('waiting'))}", tmp_path
+        f"import sys; sys.modules['jinja2'] = None\n{_WATCHED.replace('UNTIL', repr('waiting'))}", tmp_path
     )
     assert done.returncode == 3
-    assert "tomlkit" in done.stderr.splitlines()[-1]
+    assert "jinja2" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 

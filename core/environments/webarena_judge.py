@@ -26,8 +26,12 @@ from core.environments.webarena_config import (
 )
 from core.schema.errors import ActionError, BrowserError, LLMError, UsageError, WorldError
 from core.schema.task import Verdict
+from core.system.patience import Limit
 
 NOT_ACHIEVABLE = ("N/A",)
+LOADED_SECONDS = 3.0
+"""After opening a page its content is looked at for so long, which WebArena waits before it looks once."""
+_LOOK_SECONDS = 0.25
 
 
 async def judge_config(
@@ -61,9 +65,12 @@ async def judge_config(
 
 
 def clean(text: str) -> str:
-    """Return text as answers are compared: trimmed, without one pair of quotes around it, in lower case."""
+    """Return text as answers are compared: trimmed, without one pair of quotes around it, in lower case.
+
+    As published a quote that stands alone is gone, and what stood inside the quotes is not trimmed.
+    """
     text = text.strip()
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+    if text and text[0] == text[-1] and text[0] in "\"'":
         text = text[1:-1]
     return text.lower()
 
@@ -81,15 +88,18 @@ def includes(reference: str, text: str, *, whole_word: bool = False) -> bool:
 
 
 def plain_string_failure(evaluation: EvaluationConfig, answer: str) -> str | None:
-    """Return why the answer fails the checks that take no LLM, or None."""
-    references = evaluation.reference_answers
-    if references.exact_match is not None and clean(answer) != clean(references.exact_match):
+    """Return why the answer fails the checks that take no LLM, or None.
+
+    As published the answer is cleaned twice, the reference once.
+    """
+    references, cleaned = evaluation.reference_answers, clean(answer)
+    if references.exact_match is not None and clean(cleaned) != clean(references.exact_match):
         return f'The answer is "{answer}", not "{references.exact_match}".'
     wanted = references.must_include or ()
     for one in wanted:
-        if not includes(one, clean(answer), whole_word=len(wanted) == 1):
+        if not includes(one, cleaned, whole_word=len(wanted) == 1):
             return f'The answer "{answer}" does not include "{one}".'
-    if not clean(answer) and any(references.fuzzy_match or ()):
+    if not cleaned and any(references.fuzzy_match or ()):
         return "There is no answer."
     return None
 
@@ -99,7 +109,8 @@ def url_failure(reference: str, url: str) -> str | None:
 
     One reference's host and path must occur in the URL's, as a plain part of
     the text. Of the queries of all references together, each key must be
-    there with one of its values; further keys do not matter.
+    there with one of its values; further keys do not matter. A slash at the
+    end of a URL does not count, one at the end of its path before a query does.
     """
     bases: list[str] = []
     wanted: dict[str, set[str]] = defaultdict(set)
@@ -118,8 +129,8 @@ def url_failure(reference: str, url: str) -> str | None:
 
 
 def _base_and_query(url: str) -> tuple[str, dict[str, list[str]]]:
-    parts = urlparse(url.strip().rstrip("/"))
-    return (parts.netloc + parts.path).rstrip("/"), parse_qs(parts.query)
+    parts = urlparse(url.rstrip("/"))
+    return parts.netloc + parts.path, parse_qs(parts.query)
 
 
 async def _program_failure(
@@ -132,21 +143,37 @@ async def _program_failure(
         for target in targets:
             url = target.url.strip()
             if url.startswith("func:"):
-                call = url.removeprefix("func:").replace("__last_url__", last.replace("'", "%27"))
-                url = await run_call(call, page, sites, task)
+                here = (await page.url()).replace("'", "%27")
+                url = await run_call(
+                    url.removeprefix("func:").replace("__last_url__", here), page, sites, task
+                )
+            seconds = 0.0
             if url != "last":
                 moved = True
                 try:
                     await page.goto(url)
                 except ActionError as error:
                     return f"{url} could not be opened to look at it: {error}"
-            found = html.unescape(await _located(target, page, sites, task))
-            if failure := _contents_failure(target, found):
+                seconds = LOADED_SECONDS
+            if failure := await _content_failure(target, page, sites, task, seconds):
                 return failure
         return None
     finally:
         if moved:
             await _return(page, last)
+
+
+async def _content_failure(
+    target: ProgramHtml, page: PageDriver, sites: Mapping[str, str], task: str, seconds: float
+) -> str | None:
+    """Return why the page does not have what it must, or None as soon as it has; looked at for so many seconds."""
+    limit = Limit(seconds)
+    while True:
+        found = html.unescape(await _located(target, page, sites, task))
+        failure = contents_failure(target, found)
+        if failure is None or limit.left() <= 0:
+            return failure
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 async def _return(page: PageDriver, url: str) -> None:
@@ -174,10 +201,11 @@ async def _located(target: ProgramHtml, page: PageDriver, sites: Mapping[str, st
     except ActionError:
         # The element is not there: that is an empty content, not a failure of the judge.
         return ""
-    return "" if found is None else str(found)
+    return str(found)  # As published "None" where there is nothing.
 
 
-def _contents_failure(target: ProgramHtml, found: str) -> str | None:
+def contents_failure(target: ProgramHtml, found: str) -> str | None:
+    """Return why what was found in a place is not what the config requires, or None."""
     place = f"{target.locator or 'the page'} at {target.url}"
     contents = target.required_contents
     if contents.exact_match is not None:

@@ -276,7 +276,8 @@ def target(**changes) -> dict:
         ({"required_contents": {"must_include": ["chair |OR| lamp"]}}, True),
         ({"locator": "", "required_contents": {"must_include": ["the & lamp"]}}, True),
         ({"locator": "document.querySelector('.none').innerText"}, False),
-        ({"locator": "document.querySelector('.none')", "required_contents": {"exact_match": ""}}, True),
+        ({"locator": "document.querySelector('.none')", "required_contents": {"exact_match": ""}}, False),
+        ({"locator": "document.querySelector('.none')", "required_contents": {"exact_match": "None"}}, True),
         (
             {
                 "locator": "[...document.querySelectorAll('.q')].map((one) => one.innerText).join(' ')",
@@ -298,11 +299,22 @@ def target(**changes) -> dict:
     ],
 )
 async def test_a_page_is_looked_at_after_the_run_and_the_tab_comes_back(
-    tmp_path, page, shop, changes, success
+    tmp_path, page, shop, monkeypatch, changes, success
 ):
+    monkeypatch.setattr("core.environments.webarena_judge.LOADED_SECONDS", 0.0)
     verdict = await verdict_of(tmp_path, page, shop, program(target(**changes)), at="index.html")
     assert (verdict.success, verdict.judge) == (success, "file")
     assert await page.url() == f"{shop.origin}/index.html"
+
+
+@on_pages
+async def test_what_an_opened_page_shows_a_moment_later_counts(tmp_path, page, shop):
+    (shop.root / "late.html").write_text(
+        "<h1 class=name>Loading</h1><script>setTimeout(() => "
+        "{ document.querySelector('.name').innerText = 'The & Lamp' }, 1500)</script>"
+    )
+    evaluation = program(target(url="__SHOPPING__/late.html"))
+    assert (await verdict_of(tmp_path, page, shop, evaluation, at="index.html")).success is True
 
 
 @on_pages

@@ -1,10 +1,13 @@
 """What WebArena's evaluators accept and refuse, case by case, without a browser."""
 
+import html
+
 import pytest
 
-from core.environments.webarena_config import EvaluationConfig, WebArenaConfig
+from core.environments.webarena_config import EvaluationConfig, ProgramHtml, WebArenaConfig
 from core.environments.webarena_judge import (
     clean,
+    contents_failure,
     includes,
     judge_config,
     parse_call,
@@ -13,11 +16,20 @@ from core.environments.webarena_judge import (
     url_failure,
 )
 from core.schema.errors import LLMError
+from tests.core.environments.webarena_references import answers, contents, tasks, urls
 
 
 @pytest.mark.parametrize(
     ("text", "cleaned"),
-    [('  "Sprite" ', "sprite"), ("'a'", "a"), ("\"a'", "\"a'"), ("'", "'"), ("", ""), ("It's", "it's")],
+    [
+        ('  "Sprite" ', "sprite"),
+        ("'a'", "a"),
+        ("\"a'", "\"a'"),
+        ("'", ""),
+        ("' a '", " a "),
+        ("", ""),
+        ("It's", "it's"),
+    ],
 )
 def test_answers_are_compared_without_case_and_quotes_around_them(text, cleaned):
     assert clean(text) == cleaned
@@ -211,3 +223,32 @@ async def test_another_answer_to_an_impossible_task_is_compared_with_the_reason(
     verdict = await judged({"fuzzy_match": "N/A"}, "I found no such user", ask, note="There is no such user")
     assert (verdict.success, verdict.judge) == (True, "llm")
     assert "There is no such user" in ask.questions[0]
+
+
+def test_every_reference_of_the_812_tasks_is_compared_as_webarenas_own_evaluators_do():
+    otherwise: list[tuple[int, str, str]] = []
+
+    def compare(task: int, texts: list[str], said: list[str | None], published: str) -> None:
+        assert len(texts) == len(published)
+        for text, failure, matches in zip(texts, said, published, strict=True):
+            if (failure is None) is not (matches == "1"):
+                otherwise.append((task, text, matches))
+
+    count = 0
+    for task in tasks():
+        count += 1
+        number = task["task_id"]
+        if "answers" in task:
+            evaluation = string_evaluation(**task["answers"])
+            texts = answers(task["answers"])
+            compare(number, texts, [plain_string_failure(evaluation, one) for one in texts], task["answered"])
+        if "url" in task:
+            texts = urls(task["url"])
+            compare(number, texts, [url_failure(task["url"], one) for one in texts], task["reached"])
+        for required, published in zip(task.get("contents", ()), task.get("shown", ()), strict=True):
+            target = ProgramHtml.model_validate({"url": "last", "required_contents": required})
+            texts = contents(required)
+            said = [contents_failure(target, html.unescape(one)) for one in texts]
+            compare(number, texts, said, published)
+    assert count == 812
+    assert not otherwise, otherwise[:10]

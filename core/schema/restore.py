@@ -104,11 +104,13 @@ class Comparison(Record):
 
     @property
     def told(self) -> str:
-        """Return the first differences in words, where they are few enough to know the page by them."""
-        if self.grade != "same page":
+        """Return the first differences in words, where the page is not the recorded one; those of the whole page first."""
+        if self.grade in VERIFIED:
             return ""
         plain = [
-            shorten(one.words, _LONGEST, placeholder="…") for one in self.differences if not one.volatile
+            shorten(one.words, _LONGEST, placeholder="…")
+            for one in sorted(self.differences, key=lambda one: one.element != "")
+            if not one.volatile
         ]
         more = [f"and {len(plain) - _TOLD} more"] if len(plain) > _TOLD else []
         return "; ".join((*plain[:_TOLD], *more))
@@ -165,9 +167,10 @@ class Restored(Record):
         if self.parted is not None:
             return f"{self.parted.why} It stands at step {self.parted.step}, and goes on live from there."
         told = self.comparison.told
-        sentences = [
-            f"Back at step {self.step}{way}: {self.comparison.sentence}{f' ({told})' if told else ''}."
-        ]
+        said = f"{self.comparison.sentence}{f' ({told})' if told else ''}."
+        if self.grade == "lost" and not self.comparison.differences:
+            said = f"lost. {self._why_lost}"  # There was no page to compare.
+        sentences = [f"Back at step {self.step}{way}: {said}"]
         if self.grade == "recorded":
             sentences.append(
                 "It is the recorded page: servers were not asked, and may hold something else by now."
@@ -175,3 +178,9 @@ class Restored(Record):
         if self.sent:
             sentences.append(f"What was sent since stays done: {sent_summary(self.sent)}.")
         return " ".join(sentences)
+
+    @property
+    def _why_lost(self) -> str:
+        """Return how the last way ended that was gone, or why none was."""
+        gone = [one for one in self.attempts if one.strategy == self.strategy] or self.attempts
+        return gone[-1].reason if gone else "There is no way back to it."

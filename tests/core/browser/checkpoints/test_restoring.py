@@ -136,6 +136,23 @@ async def test_an_action_that_cannot_be_done_again_is_named_and_the_page_is_lost
     )
     assert (found.grade, found.attempts[0].grade) == ("lost", None)
     assert 'button "Once" was not found again' in found.attempts[0].reason
+    assert found.sentence == f"Back at step 2 by {ReplayFromStart.name}: lost. {found.attempts[0].reason}"
+
+
+@in_browser
+async def test_of_a_lost_page_it_is_said_what_differs_the_address_first(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page("<button>Pay</button>")
+    await browser.open(url)
+    recorded = await browser.see()
+    other = site.page("<button>Go</button>")
+    found = await restore(
+        Checkpoint(step=1, observation=recorded), ground(browser, other), strategies=(ReplayFromStart(),)
+    )
+    assert found.grade == "lost"
+    differs = f'the page: url "{url}" is now "{other}"; button "Pay" gone; button "Go" added'
+    assert found.sentence.endswith(f": lost, 3 differences ({differs}).")
 
 
 @in_browser

@@ -104,7 +104,7 @@ class Comparison(Record):
 
     @property
     def told(self) -> str:
-        """Return the first differences in words, where the page is not the recorded one; those of the whole page first."""
+        """Return the first differences in words, those of the whole page before others; nothing of a verified page."""
         if self.grade in VERIFIED:
             return ""
         plain = [

@@ -1,6 +1,6 @@
 """Exemplars in and out: first what would be done is printed, then it is done whole or not at all."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ from core.memory.exchange.plan import ImportPlan, LibraryStore, plan_of
 from core.memory.exchange.reader import IMPORTS, FoundExemplars, read_exemplars_of
 from core.memory.exchange.records import ReadOptions, read_document
 from core.memory.files import EXEMPLARS, ExemplarFiles, write_files
-from core.memory.library.records import LIBRARY_NAME
+from core.memory.library.records import LIBRARY_NAME, Origin
 from core.schema.errors import DataError, UsageError
-from core.settings.settings import Settings
+from core.settings.settings import Settings, config_folder
 from core.settings.user_file import near
 
 
@@ -66,20 +66,37 @@ def import_exemplars(
 
 
 def export_exemplars(
-    form: str, families: Collection[str], output: Path | None, store: LibraryStore, *, as_json: bool
+    form: str,
+    output: Path | None,
+    store: LibraryStore,
+    *,
+    families: Collection[str] = (),
+    ids: Collection[str] = (),
+    origin: Origin | None = None,
+    mine: bool = False,
+    as_json: bool = False,
 ) -> None:
-    """Write the exemplars of the store, or of some families of it, by family and id.
+    """Write the exemplars of the store, or those of it that are asked for, by family and id.
 
-    Without a file they are printed. Raises UsageError for an unknown format
-    or family, and DataError for a file that cannot be written.
+    Without a file they are printed. Raises UsageError for an unknown format,
+    family or id, and DataError for a file that cannot be written.
     """
     chosen_form = export_format(form)
     held = sorted(store.held(), key=lambda one: (one.family, one.id))
-    known = tuple(dict.fromkeys(one.family for one in held))
-    for name in families:
-        if name not in known:
-            raise UsageError(f'There is no family "{name}"; {near(name, known)}')
-    chosen = tuple(one for one in held if not families or one.family in families)
+    for what, names, known in (
+        ("family", families, tuple(dict.fromkeys(one.family for one in held))),
+        ("exemplar", ids, tuple(one.id for one in held)),
+    ):
+        for name in names:
+            if name not in known:
+                raise UsageError(f'There is no {what} "{name}"; {near(name, known)}')
+    if origin is not None or mine:
+        held = sorted(store.held(origin, mine=mine), key=lambda one: (one.family, one.id))
+    chosen = tuple(
+        one for one in held if (not families or one.family in families) and (not ids or one.id in ids)
+    )
+    if not chosen and (families or ids or origin or mine):
+        raise UsageError("No exemplar is all of what was asked for; exemplars list shows them.")
     if not chosen:
         raise UsageError("There are no exemplars to export; import or record some first.")
     if output is None and (not chosen_form.suffix or as_json):
@@ -190,19 +207,47 @@ def _policies(path: Path, folder: Path) -> dict[Path, str]:
 
     documents = sorted([*path.glob("*.json"), *path.glob("*.py")]) if path.is_dir() else [path]
     found: dict[Path, str] = {}
+    first: list[str] = []
+    are_step = False
     for document in map(read_document, documents):
         if not is_step(document):
             continue
+        are_step = True
         made = policy_files(document)
         for entry in made.left_out:
             say(f"Left out of the policies: {entry.position}: {entry.why}.")
+        for entry in made.undefined:
+            say(f"Undefined: {entry.position}: {entry.why}.")
+        first += made.first
         for name, text in made.files.items():
             if folder / name in found or (folder / name).exists():
                 raise DataError(f"{folder / name} is there already: name another folder with --policies.")
             found[folder / name] = text
+    if not found and are_step:
+        raise UsageError("None of the policies became a policy file, for what is said above.")
     if not found:
         raise UsageError("Only policies of SteP become policy files; leave --policies out.")
+    _say_what_runs_do(folder, found, first)
     return found
+
+
+def _say_what_runs_do(folder: Path, files: Iterable[Path], first: Sequence[str]) -> None:
+    """Say which built-in policies the files would take the place of, and why no run begins with one of them."""
+    from core.agent.policies.catalogue import POLICIES
+
+    read = (config_folder() / "policies").resolve()
+    home = folder.resolve()
+    if read not in home.parents:
+        say(
+            f"No run reads policies of {folder}: they are read from a folder named for their environment "
+            f"in {read}, such as {read / 'webarena'}."
+        )
+    elif replaced := [one.stem for one in files if (POLICIES / home.relative_to(read) / one.name).exists()]:
+        say(f"In place of the built-in policies of the same names: {', '.join(replaced)}.")
+    begins = (
+        f"add top = true to {' or '.join(f'{one}.md' for one in first)}" if first else "one needs top = true"
+    )
+    say(f"No run begins with one of these policies: {begins}, and say under [applies] on which pages.")
 
 
 def _written(policies: dict[Path, str], folder: Path | None, *, dry_run: bool) -> dict[Path, str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from core.agent.policies.catalogue import POLICIES, Policies
 from core.agent.resources import agent_resources_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading, reading
@@ -151,6 +152,7 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
     memory = memory_of(settings)
     library = listing_of(settings, memory)
     is_success = _success_of(settings)
+    policies = Policies((POLICIES, config_folder() / "policies")).callable_names()
 
     async def work() -> list[Problem]:
         found = [Problem(id="", kind="line", text=text) for text in memory.files.problems()]
@@ -164,6 +166,7 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
                 is_success=is_success,
                 most_tokens=most_tokens,
                 with_parser=not tried.get(key, False),
+                policies=policies,
             )
             tried[key] = not any(one.kind == "parser" for one in problems)
             found += problems

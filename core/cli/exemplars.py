@@ -424,6 +424,13 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         family: Annotated[
             list[str] | None, typer.Option("--family", help="Only this family; may be repeated.")
         ] = None,
+        ids: Annotated[
+            list[str] | None, typer.Option("--ids", help="Only these, with commas between; may be repeated.")
+        ] = None,
+        origin: OriginName = "",
+        mine: Annotated[
+            bool, typer.Option("--mine", help="None of the exemplars that come with the program.")
+        ] = False,
         output: Annotated[
             Path | None,
             typer.Option(
@@ -439,7 +446,16 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
 
         from core.cli.exemplar_exchange import export_exemplars, users_store
 
-        export_exemplars(form, family or (), output, users_store(settings_with(db=db)), as_json=as_json)
+        export_exemplars(
+            form,
+            output,
+            users_store(settings_with(db=db)),
+            families=family or (),
+            ids=[one.strip() for listed in ids or () for one in listed.split(",") if one.strip()],
+            origin=_origin(origin),
+            mine=mine,
+            as_json=as_json,
+        )
 
 
 def _filter(
@@ -454,17 +470,15 @@ def _filter(
     until: str = "",
     archived: bool = False,
 ) -> Any:
-    from core.memory.library.records import Filter, Origin
+    from core.memory.library.records import Filter
 
-    if origin and origin not in get_args(Origin):
-        raise UsageError(f'"{origin}" is no origin; choose one of {", ".join(get_args(Origin))}.')
     return Filter.model_validate(
         {
             "words": words,
             "family": family,
             "environment": environment,
             "site": site,
-            "origin": origin,
+            "origin": _origin(origin) or "",
             "tags": tuple(tag or ()),
             "llm": llm,
             "made_from": _moment(since, "--from"),
@@ -472,6 +486,15 @@ def _filter(
             "archived": archived,
         }
     )
+
+
+def _origin(name: str) -> Any:
+    """Return an origin as records have it, or None for no name."""
+    from core.memory.library.records import Origin
+
+    if name and name not in get_args(Origin):
+        raise UsageError(f'"{name}" is no origin; choose one of {", ".join(get_args(Origin))}.')
+    return name or None
 
 
 def _moment(day: str, flag: str) -> float | None:

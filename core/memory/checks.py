@@ -5,7 +5,7 @@ happens in the confined process of `core.sandbox`.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Literal
 
 from core.llm.costs import count_tokens
@@ -55,11 +55,15 @@ async def check(
     is_success: RunIsSuccess | None = None,
     most_tokens: int = MOST_TOKENS,
     with_parser: bool = True,
+    policies: Collection[str] = (),
 ) -> tuple[Problem, ...]:
-    """Return all that is wrong with an exemplar, in the order of its parts."""
+    """Return all that is wrong with an exemplar, in the order of its parts.
+
+    Its actions may call `policies`, by their names.
+    """
     return (
-        *check_actions(exemplar),
-        *check_contrasts(exemplar),
+        *check_actions(exemplar, policies),
+        *check_contrasts(exemplar, policies),
         *check_secrets(exemplar),
         *(await check_parser(exemplar) if with_parser else ()),
         *check_length(exemplar, most_tokens),
@@ -67,13 +71,13 @@ async def check(
     )
 
 
-def check_actions(exemplar: Draft) -> Iterator[Problem]:
+def check_actions(exemplar: Draft, policies: Collection[str] = ()) -> Iterator[Problem]:
     """Yield the actions that cannot be read, and those on elements that their look does not show."""
     id, looks = exemplar.id, len(exemplar.steps)
     for number, step in enumerate(exemplar.steps, start=1):
         for place, text in enumerate(step.actions, start=1):
             where = f"look {number}, action {place}"
-            action = _read(id, text, where)
+            action = _read(id, text, where, policies)
             if isinstance(action, Problem):
                 yield action
                 continue
@@ -100,13 +104,14 @@ def unreadable(exemplar: Draft) -> str:
     return ""
 
 
-def check_contrasts(exemplar: Draft) -> Iterator[Problem]:
+def check_contrasts(exemplar: Draft, policies: Collection[str] = ()) -> Iterator[Problem]:
     """Yield what is wrong with the mistakes that are shown and what would have been right."""
     id = exemplar.id
     for number, contrast in enumerate(exemplar.contrasts, start=1):
         where = f"contrast {number}"
-        tried = _read(id, contrast.tried, f"{where}, tried", contrast.names)
-        right = _read(id, contrast.right, f"{where}, right", contrast.names)
+        names = (*contrast.names, *policies)
+        tried = _read(id, contrast.tried, f"{where}, tried", names)
+        right = _read(id, contrast.right, f"{where}, right", names)
         if isinstance(tried, Problem):
             yield tried
         if isinstance(right, Problem):

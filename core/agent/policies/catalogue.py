@@ -67,6 +67,10 @@ class Policies:
         """Return the ids of all policies whose files can be read, in order."""
         return tuple(sorted(self._whole()))
 
+    def callable_names(self) -> frozenset[str]:
+        """Return the names that policies are called by, of all whose files can be read."""
+        return frozenset(one.name for one in self._whole().values())
+
     def get(self, name: str, environment: str = "") -> Policy:
         """Return a policy as its file has it now, by its id or by its name in an environment.
 

@@ -1,6 +1,7 @@
 """SteP's policies as policy files (format: resources/policies/README.md), each checked as it is read later."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import tomlkit
@@ -25,6 +26,10 @@ class PolicyFiles(Record):
 
     files: dict[str, str]
     left_out: tuple[FileEntry, ...] = ()
+    undefined: tuple[FileEntry, ...] = ()
+    """What instructions offer that is neither an action nor a policy of the file."""
+    first: tuple[str, ...] = ()
+    """Of those that may call others, the ones that none may call: runs would begin with them."""
 
 
 def policy_files(document: Document) -> PolicyFiles:
@@ -37,7 +42,17 @@ def policy_files(document: Document) -> PolicyFiles:
     }
     names = {policy.name for policy in policies}
     files: dict[str, str] = {}
+    calls: dict[str, list[str]] = {}
+    undefined: list[FileEntry] = []
     for policy in policies:
+        if not _NAME.fullmatch(policy.name) or what_it_does(policy.name) != "call":
+            why = (
+                f"{policy.name} is no name of a policy here: rename it, in small letters with _ between words"
+            )
+            left_out.append(FileEntry(position=policy.name, why=why))
+            continue
+        undefined += _undefined(policy, names)
+        calls[policy.name] = [one for one in _called(policy, policy.decisions, names) if one != policy.name]
         kept = list(policy.decisions)
         while True:
             text = _policy_text(policy, kept, names, offered)
@@ -54,7 +69,33 @@ def policy_files(document: Document) -> PolicyFiles:
                 continue
             files[f"{policy.name}.md"] = text
             break
-    return PolicyFiles(files=files, left_out=tuple(left_out))
+    by_others = {called for name, names in calls.items() if f"{name}.md" in files for called in names}
+    return PolicyFiles(
+        files=files,
+        left_out=tuple(left_out),
+        undefined=tuple(undefined),
+        first=tuple(one for one in calls if f"{one}.md" in files and calls[one] and one not in by_others),
+    )
+
+
+def _undefined(policy: StepPolicy, names: set[str]) -> list[FileEntry]:
+    found: dict[str, FileEntry] = {}
+    for match in _OFFERED.finditer(policy.instruction):
+        name = match[1]
+        if name not in ACTIONS and name not in names and name not in found:
+            line = policy.instruction.count("\n", 0, match.start()) + 1
+            why = f"line {line} offers {name}, which is neither an action nor a policy of the file"
+            found[name] = FileEntry(position=f"{policy.name}.instruction", why=why)
+    return list(found.values())
+
+
+def _called(policy: StepPolicy, decisions: Iterable[Decision], names: set[str]) -> list[str]:
+    """Return the policies of the file that one may call, by its instruction or its examples."""
+    mentioned = [match[1] for match in _OFFERED.finditer(policy.instruction)]
+    used = [one.action.split(" ")[0] for one in decisions]
+    return [
+        name for name in dict.fromkeys([*mentioned, *used]) if name in names and what_it_does(name) == "call"
+    ]
 
 
 def _is_readable(
@@ -75,9 +116,7 @@ def _policy_text(
     mentioned = [match[1] for match in _OFFERED.finditer(policy.instruction)]
     used = [one.action.split(" ")[0] for one in decisions]
     actions = [kind for kind in ACTIONS if kind in {*mentioned, *used} and kind not in ("stop", "note")]
-    called = [
-        name for name in dict.fromkeys([*mentioned, *used]) if name in names and what_it_does(name) == "call"
-    ]
+    called = _called(policy, decisions, names)
     front = [
         f"description = {_toml(description or f'Carries out {policy.name} as SteP does.')}",
         *(["enter = true"] if enters else []),

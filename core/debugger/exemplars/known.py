@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -113,8 +113,10 @@ async def archive(
 class Checker:
     """Checks one exemplar after the other; the same parser on the same page is run once."""
 
-    def __init__(self, store: TraceStore) -> None:
+    def __init__(self, store: TraceStore, policies: Collection[str]) -> None:
+        """`policies` are the names of those that actions may call."""
         self._store = store
+        self._policies = policies
         self._tried: dict[tuple[str, str], bool] = {}
 
     async def problems(self, entry: Entry) -> tuple[Problem, ...]:
@@ -127,6 +129,7 @@ class Checker:
             run=entry.provenance.run,
             is_success=self._is_success,
             with_parser=not self._tried.get(key, False),
+            policies=self._policies,
         )
         self._tried[key] = not any(one.kind == "parser" for one in problems)
         return problems

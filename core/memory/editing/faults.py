@@ -1,6 +1,7 @@
 """What is wrong with a draft, and where: what keeps it from being stored, and what is only worth a look."""
 
 import re
+from collections.abc import Collection
 
 from pydantic import ValidationError
 
@@ -73,14 +74,21 @@ def stopping(draft: Draft) -> tuple[Fault, ...]:
 
 
 def faults(
-    draft: Draft, *, run: int | None = None, is_success: RunIsSuccess | None = None
+    draft: Draft,
+    *,
+    run: int | None = None,
+    is_success: RunIsSuccess | None = None,
+    policies: Collection[str] = (),
 ) -> tuple[Fault, ...]:
-    """Return all faults that can be found without running its program, what stops it first."""
+    """Return all faults that can be found without running its program, what stops it first.
+
+    Its actions may call `policies`, by their names.
+    """
     found = list(stopping(draft))
     known = {one.where for one in found}
     problems = [
-        *check_actions(draft),
-        *check_contrasts(draft),
+        *check_actions(draft, policies),
+        *check_contrasts(draft, policies),
         *check_secrets(draft),
         *check_run(draft, run, is_success),
     ]

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Literal
 
 from core.memory.exchange.records import Candidate, Reading, content_of
-from core.memory.files import ExemplarFiles
-from core.memory.library.records import Filter, Provenance
+from core.memory.files import EXEMPLARS, ExemplarFiles
+from core.memory.library.records import Filter, Origin, Provenance
 from core.memory.library.store import Library
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
@@ -69,13 +69,22 @@ class LibraryStore:
         self._path = path
         self._files = files
 
-    def held(self) -> tuple[Exemplar, ...]:
-        """Return all of it, what is archived too; raises DataError where the library cannot be read."""
-        found = {one.id: one for _, one in self._files.placed()}
+    def held(self, origin: Origin | None = None, *, mine: bool = False) -> tuple[Exemplar, ...]:
+        """Return all of it, what is archived too; raises DataError where the library cannot be read.
+
+        With an origin only those that came from there, with `mine` none of the installation's.
+        """
+        found: dict[str, Exemplar] = {}
+        for path, one in self._files.placed():
+            of_file: Origin = "bundled" if path.parent == EXEMPLARS else "file"
+            if origin in (None, of_file) and not (mine and of_file == "bundled"):
+                found[one.id] = one
         if self._path.exists():
             library = Library.open(self._path)
             try:
-                found |= {one.id: one for _, one in library.all(Filter(archived=None))}
+                hidden = {one.id for _, one in library.all(Filter(archived=None))}
+                found = {id: one for id, one in found.items() if id not in hidden}
+                found |= {one.id: one for _, one in library.all(Filter(archived=None, origin=origin or ""))}
             finally:
                 library.close()
         return tuple(found.values())

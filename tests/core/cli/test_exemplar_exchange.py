@@ -84,9 +84,61 @@ def test_lines_are_printed_without_a_file(inside):
     assert {json.loads(line)["family"] for line in done.out.splitlines()} == {"login-user"}
 
 
+def exported(done) -> list[str]:
+    return [json.loads(line)["id"] for line in done.out.splitlines()]
+
+
+def test_only_those_that_are_asked_for_are_exported(inside):
+    mine = ALL[0].replace(id="mine/0")
+    inside("exemplars", "import", saved(inside.folder, [json.loads(mine.model_dump_json())], "a.jsonl"))
+    assert exported(inside("exemplars", "export", "--mine")) == ["mine/0"]
+    assert exported(inside("exemplars", "export", "--origin", "import")) == ["mine/0"]
+    assert "mine/0" not in exported(inside("exemplars", "export", "--origin", "bundled"))
+    others = exported(inside("exemplars", "export", "--family", "login-user"))
+    chosen = inside("exemplars", "export", "--ids", f"{others[0]},mine/0")
+    assert sorted(exported(chosen)) == sorted([others[0], "mine/0"])
+    nothing = inside("exemplars", "export", "--mine", "--ids", others[0])
+    assert (nothing.code, "No exemplar is all of what was asked for" in nothing.err) == (2, True)
+
+
+GITHUB = {
+    "github_agent": {
+        "instruction": "`find_it [query]`: finds it.\n`lose_it [query]`: loses it.\n`click [id]`: clicks.",
+        "examples": [example("a", "", "find_it [the cup]")],
+    },
+    "find_it": {**POLICY, "examples": [example("a", "", "click [7]")]},
+    "agent8k": {**POLICY, "examples": [example("a", "", "click [7]")]},
+}
+
+
+def test_of_policies_it_is_told_what_is_undefined_replaced_and_never_begun_with(inside):
+    path = saved(inside.folder, GITHUB)
+    policies = inside.config / "policies"
+    done = inside("exemplars", "import", path, "--policies", policies / "webarena")
+    assert "Undefined: github_agent.instruction: line 2 offers lose_it, which is neither" in done.err
+    assert "agent8k: agent8k is no name of a policy here" in done.err
+    assert "No run begins with one of these policies: add top = true to github_agent.md" in done.err
+    assert "In place of" not in done.err
+    again = inside("exemplars", "import", path, "--policies", inside.folder / "away", "--dry-run")
+    assert f"No run reads policies of {inside.folder / 'away'}" in again.err
+    checked = inside("exemplars", "check", "--family", "github_agent")
+    assert (checked.code, "0 faults" in checked.err) == (0, True)
+
+
+def test_policies_that_take_the_place_of_built_in_ones_are_named(inside):
+    policy = {**POLICY, "examples": [example("a", "", "click [7]")]}
+    path = saved(inside.folder, {"find_commits": policy})
+    done = inside(
+        "exemplars", "import", path, "--policies", inside.config / "policies" / "webarena", "--dry-run"
+    )
+    assert "In place of the built-in policies of the same names: find_commits." in done.err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("export", "--ids", "login-usr"), "There is no exemplar"),
+        (("export", "--origin", "impor"), "is no origin; choose one of"),
         (("export", "--format", "synaps"), "did you mean synapse?"),
         (("export", "--format", "synapse"), "Say where to write"),
         (("export", "--family", "login-usr"), "did you mean login-user?"),

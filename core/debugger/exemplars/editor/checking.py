@@ -35,7 +35,9 @@ def checked(
     )
     return Checked(
         edit=edit,
-        faults=faults(draft, run=run, is_success=lambda _run: is_success),
+        faults=faults(
+            draft, run=run, is_success=lambda _run: is_success, policies=resources.policies.callable_names()
+        ),
         tokens=sum(looks) + contrasts + _tokens(draft.task),
         look_tokens=looks,
         preset=preset,

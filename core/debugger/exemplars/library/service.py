@@ -340,7 +340,7 @@ class LibraryService(JobService[LibraryJob]):
         ids = await self._ids_of(chosen)
         report = self.reporting()
         problems: list[Problem] = []
-        checker = Checker(self.services.store)
+        checker = Checker(self.services.store, self.services.resources.policies.callable_names())
         done, cancelled = 0, False
         try:
             async for entry in entries(self.memory, ids):

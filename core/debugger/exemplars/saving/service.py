@@ -199,7 +199,13 @@ class SavingService(Service[SavingView]):
             "prompt_problem": prompt_problem,
             "tokens": sum(count_tokens(one.text) for one in messages),
             "key": exemplar.key,
-            "problems": await check(exemplar, run=run, is_success=lambda _run: success, with_parser=False),
+            "problems": await check(
+                exemplar,
+                run=run,
+                is_success=lambda _run: success,
+                with_parser=False,
+                policies=self.services.resources.policies.callable_names(),
+            ),
         }
 
     async def _looked_up(self, survey: Survey, saved: Saved) -> Saved:

@@ -5,24 +5,49 @@ tells it while a script runs; it interrupts the script for it.
 """
 
 import asyncio
+import math
 import os
+import time
 from collections.abc import Callable
 
 from playwright.async_api import Error
 
 from core.browser.channel import Channel, let_go
 from core.browser.network import Requests
+from core.schema.events import ScriptWait
+from core.schema.signal import Signal
 from core.system.patience import Limit, within
 
 _ALIVE_SECONDS = 2.0
 """So long a page that is asked for a sign of life may take to give it."""
-_LOOP_SECONDS = 8.0
-"""Seconds of the processor that a script may use after that: 15 in all, after which browsers ask people."""
+_ASKED_SECONDS = 7.0
+"""By then a page has been waited for when it is asked whether it hangs."""
 _SILENT_SECONDS = 15.0
 """So long a page may stand still: it neither answers nor tells what it used, as in the midst of a large layout."""
 _SERVER_SECONDS = 30.0
 """The same where a request of it is open, whose answer its script may be waiting for."""
 _LOOK_SECONDS = 0.25
+
+
+class ScriptPatience:
+    """How long a script may keep a page from answering, and what the person says while it does."""
+
+    seconds: float = 15.0
+    """Of the processor, after which its script is ended; browsers ask people then."""
+
+    def __init__(self) -> None:
+        self.waiting: Signal[ScriptWait | None] = Signal()
+        """How long a page has not answered, each second; None once it does, or its script is ended."""
+        self.kept = False
+        self.given_up = False
+
+    def keep_waiting(self) -> None:
+        """Wait for the page that does not answer now until it does, or until `end_script`."""
+        self.kept = True
+
+    def end_script(self) -> None:
+        """End the script of the page that does not answer now."""
+        self.given_up = True
 
 
 async def answers(channel: Channel, method: str = "Runtime.evaluate") -> bool:
@@ -37,28 +62,41 @@ async def answers(channel: Channel, method: str = "Runtime.evaluate") -> bool:
     return True
 
 
-async def hangs(channel: Channel, requests: Requests, given_up: Callable[[], bool]) -> bool:
+async def hangs(
+    channel: Channel, requests: Requests, patience: ScriptPatience, url: str, over: Callable[[], bool]
+) -> bool:
     """Wait until a page answers, and return False; True once it is shown to loop, or stood still for too long.
 
-    Returns False as soon as `given_up` says that it is not worth waiting for.
+    Returns False as soon as `over` says that it is not worth waiting for.
     """
+    patience.kept = patience.given_up = False
+    told: ScriptWait | None = None
+    began = time.monotonic()
     asked = asyncio.ensure_future(channel.session.send("Runtime.evaluate", {"expression": "1"}))
     first = last = await _used(channel)
     still, at_server = Limit(_SILENT_SECONDS), Limit(_SERVER_SECONDS)
     try:
-        while not asked.done() and not given_up():
+        while not asked.done() and not over():
             used = await _used(channel)
             if used is not None and (last is None or used > last):
                 first, last = used if first is None else first, used
-                if max(last[0] - first[0], last[1] - first[1]) >= _LOOP_SECONDS:
-                    return not asked.done()
+                left = patience.seconds - _ASKED_SECONDS - max(last[0] - first[0], last[1] - first[1])
                 still, at_server = Limit(_SILENT_SECONDS), Limit(_SERVER_SECONDS)
-            elif (at_server if requests.open_since(0) else still).left() <= 0:
+            else:
+                left = (at_server if requests.open_since(0) else still).left()
+            if patience.given_up or (left <= 0 and not patience.kept):
                 return not asked.done()
+            seconds = round(time.monotonic() - began + _ASKED_SECONDS)
+            wait = ScriptWait(url=url, seconds=seconds, left=None if patience.kept else math.ceil(left))
+            if wait != told:
+                told = wait
+                patience.waiting.send(wait)
             await asyncio.wait({asked}, timeout=_LOOK_SECONDS)
         return False
     finally:
         let_go(asked)
+        if told is not None:
+            patience.waiting.send(None)
 
 
 async def _used(channel: Channel) -> tuple[float, float] | None:

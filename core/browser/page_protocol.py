@@ -11,7 +11,7 @@ from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import WORLD, Channel, FrameLink, PageGone, let_go, world_script
-from core.browser.hanging import answers, hangs
+from core.browser.hanging import ScriptPatience, answers, hangs
 from core.browser.log.listener import PageListener
 from core.browser.net_errors import certificate_refused, gone, network_reason
 from core.browser.network import Loading, Requests
@@ -79,6 +79,7 @@ class PageProtocol:
         """Makes sure that it is the page which does not answer; raises BrowserError where it was the whole browser."""
         self.end_renderer: Callable[[], Awaitable[None]] = self.crash
         """Ends the renderer of a page that cannot be helped; raises BrowserError where more had to go."""
+        self.script_patience = ScriptPatience()
         self.log = log
 
     async def prepare(self, channel: Channel) -> None:
@@ -364,13 +365,13 @@ class PageProtocol:
             if self.crashed or await answers(channel):
                 return waited
             await self.check_browser()
-            if not await hangs(channel, self.requests, lambda: self.crashed or self.flooded()):
-                return True
-            self._tell(
-                "hang",
-                "The page did not answer; the script that ran in it was ended.",
-                self.playwright_page.url,
+            url = self.playwright_page.url
+            hanging = await hangs(
+                channel, self.requests, self.script_patience, url, lambda: self.crashed or self.flooded()
             )
+            if not hanging:
+                return True
+            self._tell("hang", "The page did not answer; the script that ran in it was ended.", url)
             await answers(channel, "Runtime.terminateExecution")
             if not await answers(channel):
                 log.warning("Ending the page's script did not help; its renderer is ended.")

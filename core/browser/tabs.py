@@ -19,7 +19,7 @@ from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import PageGone
 from core.browser.floods import shortened
-from core.browser.hanging import answers
+from core.browser.hanging import ScriptPatience, answers
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.browser.log.records import cut
@@ -77,6 +77,7 @@ class Tabs:
         self.lost = ""
         """What was replaced and why, in whole sentences: the page is gone since then. Empty while there is one."""
         self.log = PageListener()
+        self.script_patience = ScriptPatience()
         self._current: Page
         self._connect = connect
         self._connection = connect(host, self.log)
@@ -406,6 +407,7 @@ class Tabs:
             page.check_lost = self._check_ended
             page.check_browser = lambda: self._check_browser(page)
             page.end_renderer = lambda: self._end_renderer(page)
+            page.script_patience = self.script_patience
             self._pages[tab] = page
         self._current = self._pages[tab]
 

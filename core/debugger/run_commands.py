@@ -105,6 +105,16 @@ class RunCommands(SessionCommands):
             await self._runner.end(self._current.run, Verdict(success=success, judge="person", reason=reason))
 
     @command
+    def keep_waiting(self) -> None:
+        """Wait for the page that does not answer, however long its script takes."""
+        self._current.need_services().tabs.script_patience.keep_waiting()
+
+    @command
+    def end_script(self) -> None:
+        """End the script that keeps the page from answering."""
+        self._current.need_services().tabs.script_patience.end_script()
+
+    @command
     def set_pace(self, seconds: float) -> None:
         """Wait this long between the steps of a run."""
         self._publisher.change(pace=max(0.0, seconds))

@@ -197,6 +197,7 @@ async def open_services(
     """
     store = TraceStore.open(settings.database)
     tabs = make_tabs(host)
+    tabs.script_patience.seconds = settings.script_seconds
     try:
         store.recover()
         services = Services(

@@ -195,6 +195,7 @@ class Session:
             return
         current.failure = ""
         current.services = services
+        services.tabs.script_patience.waiting.connect(lambda wait: self._publisher.change(script=wait))
         self.breaking.open(services.store)
         services.tabs.on_event(self._on_browser_event)
         services.llms.person.connect(self.corrections.on_question)

@@ -7,6 +7,7 @@ run as for one of last month; so both look the same.
 from typing import Any, Literal
 
 from core.schema.action_space import PermissibleAction, PermissibleRow
+from core.schema.events import ScriptWait
 from core.schema.exemplar import Retrieved
 from core.schema.messages import LLMChoice, Message, Role
 from core.schema.observation import Box, Element, Ref, Tab
@@ -100,6 +101,8 @@ class SessionView(Record):
     """While the run waits at a breakpoint or for a watch that changed: which, and why."""
     held_request: str = ""
     """What the page is about to send and is held, such as ``POST https://…``."""
+    script: ScriptWait | None = None
+    """A page that does not answer at this moment; the session is in another mode meanwhile."""
     run: int | None = None
     task: str = ""
     seed: int = 0

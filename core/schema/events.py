@@ -33,6 +33,16 @@ class BrowserEvent(Record):
     url: str = ""
 
 
+class ScriptWait(Record):
+    """A page whose script keeps it from answering."""
+
+    url: str
+    seconds: int
+    """So long it has not answered."""
+    left: int | None
+    """In about so many seconds its script is ended; None where the person waits for it."""
+
+
 class LogLine(Record):
     """One line of the log."""
 

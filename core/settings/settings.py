@@ -164,6 +164,8 @@ class FileSettings(Record):
     """LLM calls of one trial."""
     on_gate: OnGate = "refuse"
     dialogs: Dialogs = "accept"
+    script_seconds: float = Field(default=15.0, ge=8, le=86_400, allow_inf_nan=False)
+    """Seconds of the processor that a page's script may take without an answer of the page, before it is ended."""
     pictures: Pictures = "all"
     """Of runs without a window: whether the pictures of their steps are kept, or only where they are no success."""
     record_network: bool = True

@@ -1,5 +1,7 @@
 """A bar that says how a run ended, what failed or what it stopped at; it lies over the page."""
 
+from collections.abc import Collection
+
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
@@ -19,6 +21,9 @@ class MessageBar(QFrame):
 
     end_requested = Signal(bool)
     """The person says whether the run succeeded."""
+    wait_requested = Signal()
+    """The page that does not answer is to be waited for."""
+    end_script_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -38,6 +43,12 @@ class MessageBar(QFrame):
         self.failure_button = QPushButton("It did not", self)
         self.failure_button.setToolTip("Record that the run did not do what was asked (Ctrl+Shift+X)")
         self.failure_button.clicked.connect(lambda: self.end_requested.emit(False))
+        self.wait_button = QPushButton("Keep waiting", self)
+        self.wait_button.setToolTip("Wait for the page until it answers, however long its script takes")
+        self.wait_button.clicked.connect(self.wait_requested)
+        self.end_script_button = QPushButton("End the script", self)
+        self.end_script_button.setToolTip("End the script that keeps the page from answering")
+        self.end_script_button.clicked.connect(self.end_script_requested)
         close = "Close this message (Esc)"
         self.close_button = icon_button(theme, "close", close, self.dismiss, self, size=12)
         row = self._row = QHBoxLayout(self)
@@ -45,7 +56,13 @@ class MessageBar(QFrame):
         row.setSpacing(10)
         row.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self.text, 1)
-        for widget in (self.success_button, self.failure_button, self.close_button):
+        self._buttons = {
+            self.success_button: "judge",
+            self.failure_button: "judge",
+            self.wait_button: "wait",
+            self.end_script_button: "script",
+        }
+        for widget in (*self._buttons, self.close_button):
             row.addWidget(widget, 0, Qt.AlignmentFlag.AlignTop)
         self.hide()
 
@@ -55,18 +72,21 @@ class MessageBar(QFrame):
 
     def show_session(self, view: SessionView) -> None:
         """Say how the run ended or what failed; nothing in other modes."""
-        asks = can_say_how_it_ended(view) and view.mode == "ended"
-        shown = (view.mode, view.stopped_at or view.message, view.run, view.success, asks)
+        asks = {"judge"} if can_say_how_it_ended(view) and view.mode == "ended" else set()
+        if view.script is not None:
+            asks = {"script"} if view.script.left is None else {"wait", "script"}
+        message = "script" if view.script is not None else view.stopped_at or view.message
+        shown = (view.mode, message, view.run, view.success, asks)
         if shown != self._shown:
             self._shown, self._closed = shown, False
         title, tone, text = _words(view)
-        self._put(title, tone, text, asks=asks)
+        self._put(title, tone, text, asks)
         self.setVisible(bool(title) and not self._closed and not self._aside)
 
     def say(self, title: str, text: str) -> None:
         """Say something else, until the session has something new to tell."""
         self._closed = False
-        self._put(title, "info", text, asks=False)
+        self._put(title, "info", text, set())
         self.show()
         self.lie_in(self._over.rect())
 
@@ -87,18 +107,22 @@ class MessageBar(QFrame):
         self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
         self.raise_()
 
-    def _put(self, title: str, tone: str, text: str, *, asks: bool) -> None:
+    def _put(self, title: str, tone: str, text: str, asks: Collection[str]) -> None:
         self.title.setText(title)
         set_tone(self.title, "" if tone == "info" else tone)
         self.text.setText(text)
         self.text.setAccessibleName(f"{title}: {text}")
         set_flag(self, "messageBar", "failed" if tone == "bad" else tone)
-        self.success_button.setVisible(asks)
-        self.failure_button.setVisible(asks)
+        for button, of in self._buttons.items():
+            button.setVisible(of in asks)
 
 
 def _words(view: SessionView) -> tuple[str, str, str]:
     """Return title, tone and text for a session."""
+    if view.script is not None:
+        busy = f"Its script has kept it busy for {view.script.seconds} s."
+        ends = "You wait for it." if view.script.left is None else f"It is ended in {view.script.left} s."
+        return "The page does not answer", "remedy", f"{busy} {ends}"
     if view.stopped_at:
         return "‖ Stopped", "remedy", view.stopped_at
     if view.mode == "failed":

@@ -139,6 +139,8 @@ class MainWindow(WindowParts):
         self.page.handover_requested.connect(session.live_page.set_handover)
         self.page.back_requested.connect(session.trace.show_now)
         self.page.messages.end_requested.connect(session.run_commands.end)
+        self.page.messages.wait_requested.connect(session.run_commands.keep_waiting)
+        self.page.messages.end_script_requested.connect(session.run_commands.end_script)
         self.tasks.open_requested.connect(self._on_open_requested)
         self.tasks.llm_requested.connect(session.agent.set_llm)
         self.tool_bar.task_reopened.connect(self.tasks.open_task)

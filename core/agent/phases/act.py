@@ -20,12 +20,13 @@ from core.browser.actor import Located
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import RestoreError
 from core.browser.checkpoints.strategies import retarget
+from core.browser.settling import SettleMark
 from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction
 from core.schema.element_identity import Marks, RecordedInput, called, marks_of
 from core.schema.errors import ActionError, BrowserError, ElementGone
 from core.schema.events import BrowserEvent
-from core.schema.observation import Box, Observation, Ref
+from core.schema.observation import Box, Capture, Observation, Ref
 from core.schema.restore import SentAt
 from core.schema.step import Acted, Primitive
 
@@ -150,7 +151,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     times: dict[str, float] = {}
     located: Located | None = None
     problem, settled_reason = "", ""
-    seen = state.observation
+    seen, page = state.observation, state.capture
     marks = marks_of(action, seen)
     label = label_of(state.observation, action)
     before = world.tabs.mark()
@@ -188,7 +189,10 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     event_texts = [event.text for event in events if event.text not in problem]
     # A page whose script had to be ended has taken the input all the same; the message says what became of it.
     crashed = any(event.kind == "crash" for event in events)
-    message = " ".join(part for part in [problem, located.note if located else "", *event_texts] if part)
+    idle = "" if problem or events or ended else _nothing_happened(state, world, before, page)
+    message = " ".join(
+        part for part in [problem, located.note if located else "", *event_texts, idle] if part
+    )
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
     primitive = Primitive(
         action=action,
@@ -219,6 +223,15 @@ async def _carried_out(world: World, action: Action, marks: Marks) -> Located | 
         return located.replace(
             note=f"{located.label} had been replaced since the page was read. {located.note}".strip()
         )
+
+
+def _nothing_happened(state: RunState, world: World, since: SettleMark, before: Capture | None) -> str:
+    """Return a sentence where an action had no effect that could be seen, and asked for nothing."""
+    now = state.capture
+    if state.stale or now is None or before is None or world.tabs.mark() != since:
+        return ""
+    same = now.observation == before.observation and now.html == before.html
+    return "Nothing in the page changed." if same else ""
 
 
 def _after(ref: Ref, seen: Observation, now: Observation) -> str:

@@ -117,6 +117,18 @@ def test_the_history_names_an_element_as_it_was_after_the_action(stage, llm_serv
     assert records(run, 2)["act"].after == 'checkbox "Gift" checked'
 
 
+def test_an_action_after_which_nothing_happened_says_so(stage, llm_server, tmp_path):
+    url = page_file(tmp_path, "<button>Dead</button><button onclick='this.dataset.n += 1'>Counts</button>")
+    llm_server.script(*[on('button "Dead"')] * 2, *[on('button "Counts"')] * 2, stop())
+    run = stage.open(llm_server, url=url)
+    stage.to_the_end(run)
+    acted = [records(run, step)["act"] for step in range(1, 5)]
+    # The first click gives the focus; what no element shows counts, too.
+    assert [one.message for one in acted] == ["", "Nothing in the page changed.", "", ""]
+    assert [one.outcome for one in acted] == ["done"] * 4
+    assert '(button "Dead"): done. Nothing in the page changed.' in llm_server.requests[-1].texts[-1]
+
+
 def test_the_next_step_takes_the_page_as_the_action_left_it(stage, llm_server, tmp_path):
     url = page_file(tmp_path, "<button onclick=\"this.textContent='Pressed'\">Press</button>")
     llm_server.script(on('button "Press"'), on('button "Pressed"'))

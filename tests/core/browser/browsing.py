@@ -119,7 +119,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.browser.page_protocol.HANG_SECONDS", 1.0)
     monkeypatch.setattr("core.browser.page_protocol._WALK_SECONDS", 3.0)
     monkeypatch.setattr("core.browser.hanging._ALIVE_SECONDS", 0.8)
-    monkeypatch.setattr("core.browser.hanging._LOOP_SECONDS", 0.5)
+    monkeypatch.setattr("core.browser.hanging.ScriptPatience.seconds", 7.5)
     monkeypatch.setattr("core.browser.hanging._SILENT_SECONDS", 5.0)
     monkeypatch.setattr("core.browser.settling._SILENCE", 1.0)
 

@@ -4,11 +4,15 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from core.browser.chromium import ChromiumHost
+from core.browser.hanging import ScriptPatience
 from core.schema.errors import ActionError, BrowserError
+from core.schema.events import ScriptWait
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 from tests.core.browser.test_patience import renderers
@@ -33,10 +37,19 @@ def works_for(milliseconds: int) -> str:
     return _WORK.replace("MILLISECONDS", str(milliseconds))
 
 
+@contextmanager
+def heard(patience: ScriptPatience, listener: Callable[[ScriptWait | None], None]) -> Iterator[None]:
+    patience.waiting.connect(listener)
+    try:
+        yield
+    finally:
+        patience.waiting.disconnect(listener)
+
+
 @pytest.fixture
 def patient(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a script to loop after more processor time than the tests here take, and a silent page as late."""
-    monkeypatch.setattr("core.browser.hanging._LOOP_SECONDS", 60.0)
+    monkeypatch.setattr("core.browser.hanging.ScriptPatience.seconds", 67.0)
     monkeypatch.setattr("core.browser.hanging._SILENT_SECONDS", 60.0)
 
 
@@ -69,6 +82,36 @@ async def test_a_click_before_a_loop_that_had_begun_is_carried_out(browser: Brow
     await browser.open(site.page("<button onclick=\"this.textContent = 'clicked'\">b</button>" + loop))
     await browser.do('click [button "b"]')
     await browser.find("button", "clicked")
+    assert [event.kind for event in browser.events()] == ["hang"]
+
+
+@in_browser
+async def test_while_a_page_does_not_answer_it_is_told_for_how_long_and_a_person_may_wait_for_it(
+    browser: Browsing, site: Site
+) -> None:
+    told: list[ScriptWait | None] = []
+    patience = browser.tabs.script_patience
+    with heard(patience, told.append), heard(patience, lambda wait: patience.keep_waiting()):
+        await browser.open(site.page(works_for(5000)))
+        await browser.do('click [button "b"]')
+        assert "clicked 1" in await browser.words()
+    assert browser.events() == []
+    assert told[0] is not None
+    assert (told[0].url, told[0].left) == (browser.tabs.current.playwright_page.url, 1)
+    assert [one.left for one in told[1:-1] if one is not None] == [None] * (len(told) - 2)
+    assert told[-1] is None
+
+
+@pytest.mark.usefixtures("patient")
+@in_browser
+async def test_a_person_may_end_the_script_of_a_page_that_does_not_answer(
+    browser: Browsing, site: Site
+) -> None:
+    patience = browser.tabs.script_patience
+    with heard(patience, lambda wait: patience.end_script()):
+        await browser.open(site.page("<button onclick='while (true);'>b</button>"))
+        await browser.do('click [button "b"]')
+        await browser.find("button", "b")
     assert [event.kind for event in browser.events()] == ["hang"]
 
 

@@ -26,6 +26,7 @@ on_gate = "end"
 dialogs = "dismiss"
 pictures = "failures"
 record_network = false
+script_seconds = 60
 embedding = "text-embedding-3-small"
 theme = "dark"
 pace = 1.5

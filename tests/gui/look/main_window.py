@@ -15,6 +15,7 @@ from core.debugger.snapshots import (
     StateView,
     StepView,
 )
+from core.schema.events import ScriptWait
 from core.schema.messages import Message
 from core.schema.observation import Box
 from gui.shell.docks import LEFT
@@ -53,6 +54,12 @@ def pointing(studio: Studio) -> None:
     studio.session.picked.send(
         Picked(ref=8, label='button "Features"', box=Box(x=260, y=120, width=104, height=36))
     )
+
+
+def page_hangs(studio: Studio) -> None:
+    studio.review()
+    wait = ScriptWait(url="http://127.0.0.1:8000/report", seconds=9, left=6)
+    studio.session.session_changed.send(samples.SESSION.replace(mode="acting", script=wait))
 
 
 def handed_over(studio: Studio) -> None:

@@ -19,6 +19,7 @@ from core.schema.action import Action, Target, chord
 from core.schema.errors import ActionError, ElementGone
 from core.schema.observation import Box
 from core.schema.record import Record
+from core.system.patience import within
 
 _TYPED_BY_KEYS = 200
 """Longer texts are put in whole, apart from their last character, which is typed."""
@@ -27,6 +28,10 @@ _KEYS_SECONDS = 60.0
 _CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
 _GONE = "is no longer in the page"
 """What the walker says of an element that was there."""
+_NO_FILE_FIELD = "is not a file field"
+"""What it says of one that takes no file."""
+_CHOOSER_SECONDS = 3.0
+"""So long a page may take after a click to ask for a file."""
 _AIMS = 4
 """How often the pointer follows what moves away from it."""
 _HOVER_MILLISECONDS = 120
@@ -373,6 +378,8 @@ class Actor:
         ref, frame = await self._resolve(action.target)
         link = frame or self.page.main_frame()
         answer = await self.page.walker("fileField", ref, frame=link)
+        if answer.get("problem") == _NO_FILE_FIELD:
+            return await self._upload_where_asked(action.target, path, link)
         _require(answer, f"[{ref}]")
         handle = await self.page.send(
             "Runtime.evaluate",
@@ -385,6 +392,35 @@ class Actor:
             session=link.session,
         )
         return Located(ref=ref, label=await self._label(ref, frame), frame=link.id)
+
+    async def _upload_where_asked(self, target: Target, path: Path, link: FrameLink) -> Located:
+        """Click what asks for a file, and give it to the field that asks; no chooser is shown meanwhile."""
+        session, asked = link.session.session, asyncio.get_running_loop().create_future()
+
+        def note(event: dict[str, Any]) -> None:
+            if not asked.done():
+                asked.set_result(event)
+
+        session.on("Page.fileChooserOpened", note)
+        intercept = "Page.setInterceptFileChooserDialog"
+        await self.page.send(intercept, {"enabled": True}, session=link.session)
+        try:
+            found = await self._click(target, 1)
+            async with within(_CHOOSER_SECONDS):
+                event = await asked
+            if "backendNodeId" not in event:
+                raise ActionError(f"{found.label} asks for a file in a way that only a person can answer.")
+            files = {"files": [str(path)], "backendNodeId": event["backendNodeId"]}
+            await self.page.send("DOM.setFileInputFiles", files, session=link.session)
+        except TimeoutError:
+            raise ActionError(
+                f"{found.label} is no file field, and a click on it asked for no file; name the file field, "
+                "or the button that asks for one."
+            ) from None
+        finally:
+            session.remove_listener("Page.fileChooserOpened", note)
+            await self.page.send(intercept, {"enabled": False}, session=link.session)
+        return found
 
     # Navigation
 

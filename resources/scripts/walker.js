@@ -472,6 +472,7 @@
     while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
     const reading = changes.begin();
     const view = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    const filesAsked = document.querySelector("input[type=file]") !== null;
 
     const put = (el, record) => {
       if (out.length >= limit) { omitted++; return null; }
@@ -529,6 +530,7 @@
         const target = el.control.getBoundingClientRect();
         if (!(target.width > 0 && target.height > 0)) used = el.control.type === "file" ? ["upload"] : ["click"];
       }
+      if (filesAsked && used.includes("click") && tag !== "INPUT" && asksForFile(el)) used = [...used, "upload"];
       let record = null, below = depth, heir = parent;
       let swallow = covered;                       // text inside is already told by an ancestor's name
       if (shown && sized && kind !== "none") {
@@ -985,6 +987,25 @@
     el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
     el.dispatchEvent(new Event("change", { bubbles: true }));
     return {};
+  }
+
+  // Whether a click on this would ask for a file, as far as where a hidden file field stands tells: inside it, or beside
+  // it with nothing else to be used there. Dropzone keeps its field elsewhere.
+  function asksForFile(el) {
+    if (el.classList.contains("dz-clickable")) return true;
+    for (let box = el, up = 0; box && up < 4 && box !== document.body; box = parentOf(box), up++) {
+      const fields = box.querySelectorAll("input[type=file]");
+      if (!fields.length) continue;
+      if (fields.length > 1 || fields[0].disabled || !hiddenField(fields[0])) return false;
+      const others = box.querySelectorAll("a[href],button,input:not([type=file]):not([type=hidden]),select,textarea,[role=button]");
+      return Array.from(others).every(other => other === el || other.contains(el));
+    }
+    return false;
+  }
+
+  function hiddenField(field) {
+    const { width, height } = field.getBoundingClientRect();
+    return width < 3 || height < 3 || !shows.call(field, { ...VISIBLE, opacityProperty: true });
   }
 
   // The field that takes the file: the element itself, the field it labels, or the only one inside.

@@ -174,6 +174,44 @@ async def test_files_are_given_to_fields_and_to_their_labels(
         await browser.do(f'upload [button "up"] [{tmp_path}/none]')
 
 
+UPLOADS = """
+    <span role=button tabindex=0 class="ant-upload" onclick="this.querySelector('input').click()">
+      <input type=file hidden onclick="event.stopPropagation()" onchange="hear('ant ' + this.files[0].name)">
+      <button type=button>Click to upload</button></span>
+    <section><input type=file style="position:absolute;width:1px;height:1px;opacity:0"
+      onchange="hear('browse ' + this.files[0].name)">
+      <button onclick="this.previousElementSibling.click()">Browse files</button></section>
+    <div class="dropzone dz-clickable" onclick="pick()" style="height:40px">Drop files here to upload</div>
+    <p><input type=file hidden><button>Save</button><button>Cancel</button></p>
+    <script>function pick() {
+        const field = document.body.appendChild(document.createElement("input"));
+        field.type = "file"; field.className = "dz-hidden-input"; field.style.visibility = "hidden";
+        field.onchange = () => hear("dropped " + field.files[0].name);
+        field.click();
+    }</script>"""
+
+
+@in_browser
+async def test_files_are_given_where_a_button_or_a_drop_zone_asks_for_them(
+    browser: Browsing, site: Site, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    await browser.open(site.page(UPLOADS, head=LOG))
+    # The field that is drawn one pixel large is told as well, without a name.
+    offered = [one for one in (await browser.see()).elements if "upload" in one.uses and one.name]
+    assert {one.name for one in offered} == {"Click to upload", "Browse files", "Drop files here to upload"}
+    for one in offered:
+        await browser.do(f"upload [{one.ref}] [{path}]")
+    heard = await browser.js("heard")
+    assert {"ant a.txt", "browse a.txt", "dropped a.txt"} == set(heard)
+    with pytest.raises(
+        ActionError, match=r'button "Save" is no file field, and a click on it asked for no file'
+    ):
+        await browser.do(f'upload [button "Save"] [{path}]')
+    assert browser.events() == []
+
+
 @in_browser
 async def test_pages_and_boxes_scroll(browser: Browsing, site: Site) -> None:
     await browser.open(

@@ -6,6 +6,7 @@ something. Long pages are capped, nearest to the viewport first, and what was
 left out is counted, for the prompt to say.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from core.schema.action import Action, Press, RefTarget
@@ -56,7 +57,7 @@ def describe(element: Element) -> str:
     return words if len(words) <= 120 else words[:119] + "…"
 
 
-_NOT_DONE = ("focused", "required", "readonly")
+_NOT_DONE = re.compile(r"focused|required|readonly|busy|level \d+|(row|column) \d+|.* (rows|columns)")
 """States that say nothing of what was done with an element."""
 
 
@@ -67,7 +68,7 @@ def describe_filled(element: Element) -> str:
     value = value if len(value) <= 80 else value[:79] + "…"
     shown = [f'value="{value}"'] if value and value != element.name else []
     words = describe(element)
-    states = (one for one in element.states if one not in _NOT_DONE and not words.endswith(one))
+    states = (one for one in element.states if not _NOT_DONE.fullmatch(one) and not words.endswith(one))
     return " ".join([words, *shown, *states])
 
 

@@ -13,6 +13,7 @@ from playwright.async_api import Error
 
 from core.browser.channel import FrameLink, PageGone
 from core.browser.page import Page
+from core.browser.sliders import SliderPlace, bring_to
 from core.browser.tabs import Tabs
 from core.schema import action as kinds
 from core.schema.action import Action, Target, chord
@@ -34,6 +35,8 @@ _CHOOSER_SECONDS = 3.0
 """So long a page may take after a click to ask for a file."""
 _AIMS = 4
 """How often the pointer follows what moves away from it."""
+_DRAWN_MILLISECONDS = 300
+"""The most that an editor, a slider or a box is given to show what it was set to."""
 _HOVER_MILLISECONDS = 120
 """The most that a page which changes under the pointer is given to come to rest."""
 
@@ -309,6 +312,11 @@ class Actor:
             ref, frame = await self._resolve(action.target)
         answer = await self.page.walker("scrollBy", ref, action.direction, frame=frame)
         _require(answer, f"[{action.target}]" if action.target else "The page")
+        if "wheel" in answer and action.target is not None:
+            found = await self.locate(action.target)
+            across, down = answer["wheel"]
+            for _ in range(answer["times"]):
+                await self._mouse("mouseWheel", found.x, found.y, deltaX=across, deltaY=down)
 
     # Keyboard and fields
 
@@ -332,9 +340,15 @@ class Actor:
         answer = await self.page.walker("ready", found.ref, action.append, frame=frame)
         _require(answer, f"[{found.ref}] {found.label}")
         keyboard, keys = self.page.playwright_page.keyboard, self._keys
-        if answer.get("assign"):
+        if "editor" in answer:
+            await self._write(action, found, frame, answer["editor"])
+        elif answer.get("slider"):
+            found = await self._slide(action.text, found, frame)
+        elif answer.get("assign"):
             answer = await self.page.walker("assign", found.ref, action.text, frame=frame)
             _require(answer, f"[{found.ref}] {found.label}")
+            if found.type == "range":
+                found = await self._slide(action.text, found, frame)
         elif not action.text:
             if not action.append and not answer.get("empty"):
                 await keys(keyboard.press("Delete"))
@@ -346,6 +360,38 @@ class Actor:
         if action.enter:
             await keys(keyboard.press("Enter"))
         return found
+
+    async def _write(self, action: kinds.Type, found: Located, frame: FrameLink | None, before: str) -> None:
+        """Put a text into an editor that draws its lines itself; raises ActionError where it takes none."""
+        keyboard, keys = self.page.playwright_page.keyboard, self._keys
+        await keys(keyboard.press("ControlOrMeta+End" if action.append else "ControlOrMeta+a"))
+        if not action.text:
+            if not action.append:
+                await keys(keyboard.press("Delete"))
+        elif not await self.page.walker("paste", found.ref, action.text, frame=frame):
+            await keys(keyboard.insert_text(action.text))
+        await self.page.walker("settle", _DRAWN_MILLISECONDS, 2, frame=frame)
+        after = await self.page.walker("written", found.ref, frame=frame)
+        changes = bool(action.text) if action.append else action.text != before
+        if after is not None and after == before and changes:
+            raise ActionError(f"[{found.ref}] {found.label} did not take the text; it may be read-only.")
+
+    async def _slide(self, text: str, found: Located, frame: FrameLink | None) -> Located:
+        """Bring a slider to a value by keys, unless it is there; raises ActionError where it cannot be reached."""
+        what = f"[{found.ref}] {found.label}"
+
+        async def stand() -> SliderPlace:
+            await self.page.walker("settle", _DRAWN_MILLISECONDS, 1, frame=frame)
+            answer = await self.page.walker("slid", found.ref, frame=frame)
+            _require(answer, what)
+            return SliderPlace.model_validate(answer)
+
+        async def press(key: str, times: int) -> None:
+            for _ in range(times):
+                await self._press(key)
+
+        reached = await bring_to(text, what, stand, press)
+        return found.replace(note=f"{what} is at {reached} now.")
 
     async def _label(self, ref: int, frame: FrameLink | None) -> str:
         return str(await self.page.walker("labelOf", ref, frame=frame))
@@ -369,6 +415,9 @@ class Actor:
             raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
         found = await self._click(kinds.RefTarget(ref=ref), 1)
         after = await self.page.walker("isChecked", found.ref, frame=frame)
+        if after.get("checked") == before["checked"]:
+            await self.page.walker("settle", _DRAWN_MILLISECONDS, 2, frame=frame)
+            after = await self.page.walker("isChecked", found.ref, frame=frame)
         if after.get("checked") != action.checked and "problem" not in after:
             raise ActionError(f"[{ref}] {found.label} did not change when it was clicked.")
         return found

@@ -80,4 +80,4 @@ def script(name: str) -> str:
 @cache
 def world_script() -> str:
     """Return the source of all that lives in our world of each document."""
-    return script("changes") + script("walker")
+    return "".join(map(script, ("changes", "faces", "editors", "walker")))

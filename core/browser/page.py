@@ -20,7 +20,7 @@ from core.schema.errors import BrowserError
 from core.schema.events import BrowserEvent, TabId
 from core.system.patience import within
 
-FRAME_TAGS = ("IFRAME", "FRAME")
+FRAME_TAGS = ("IFRAME", "FRAME", "OBJECT", "EMBED")
 
 
 class Page(PageProtocol):

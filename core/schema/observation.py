@@ -48,12 +48,13 @@ class Element(Record):
     name: str = ""
     """Accessible name; for ``text`` the words themselves."""
     value: str = ""
-    """What is typed or chosen in it; passwords as bullets."""
+    """What is typed or chosen in it, by lines; passwords as bullets. Of a long text in an editor, the lines in view."""
     states: tuple[str, ...] = ()
-    """Such as checked, disabled, expanded, collapsed, focused, readonly, required, selected, pressed."""
+    """Such as checked, mixed, disabled, expanded, collapsed, focused, readonly, required, invalid, selected, pressed,
+    current, busy, sorted ascending; and where it stands: level 2, row 3, column 2, 100 rows, 5 columns."""
     options: tuple[Option, ...] = ()
     detail: str = ""
-    """What else is plain to the eye: the colour, shape and size of a drawn thing, a placeholder."""
+    """What else is plain to the eye: colour, shape and size of a drawn thing, a placeholder, which lines were read."""
     uses: tuple[Use, ...] = ()
     depth: int = 0
     """How deep it lies among the other elements of the observation."""

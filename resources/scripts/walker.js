@@ -4,9 +4,12 @@
   if (globalThis.__backstep) return;
 
   const changes = globalThis.__backstepChanges;
+  const faces = globalThis.__backstepFaces;
+  const editors = globalThis.__backstepEditors;
 
   // Properties set here are seen in this world only: each world has its own wrapper of an element.
   const REF = Symbol("ref");
+  const OWN = Symbol("own");           // the ref of an element's own words
   const LISTENS = Symbol("listens");   // event types an element listens to, told from outside
   const CLOSED = Symbol("closed");     // an element's closed shadow root, handed in from outside
   const LOOKED = Symbol("looked");     // an element whose shadow root the outside has been told of, or knows there is none
@@ -14,13 +17,13 @@
   let next = 1;
 
   const SKIP = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "HEAD", "META", "LINK", "TITLE", "BASE",
-    "defs", "clipPath", "mask", "linearGradient", "radialGradient", "style", "metadata", "BR", "WBR", "AREA"]);
+    "defs", "clipPath", "mask", "linearGradient", "radialGradient", "style", "metadata", "BR", "WBR"]);
   const ROLES = {
-    A: e => e.hasAttribute("href") ? "link" : "generic", ARTICLE: "article", ASIDE: "complementary",
+    A: e => e.hasAttribute("href") ? "link" : "generic", AREA: e => e.hasAttribute("href") ? "link" : "generic", ARTICLE: "article", ASIDE: "complementary",
     BUTTON: "button", CAPTION: "caption", DATALIST: "listbox", DD: "definition", DETAILS: "group",
     DIALOG: "dialog", DT: "term", FIELDSET: "group", FIGURE: "figure", FORM: "form", H1: "heading",
     H2: "heading", H3: "heading", H4: "heading", H5: "heading", H6: "heading", HR: "separator",
-    IFRAME: "iframe", FRAME: "iframe", IMG: e => e.getAttribute("alt") === "" ? "presentation" : "img",
+    IFRAME: "iframe", FRAME: "iframe", OBJECT: pluginRole, EMBED: pluginRole, IMG: e => e.getAttribute("alt") === "" ? "presentation" : "img",
     INPUT: inputRole, LI: "listitem", MAIN: "main", MENU: "list", METER: "meter", NAV: "navigation", OL: "list",
     OPTGROUP: "group", OPTION: "option", OUTPUT: "status", P: "paragraph", PROGRESS: "progressbar",
     SEARCH: "search", SELECT: e => e.multiple || e.size > 1 ? "listbox" : "combobox", SUMMARY: "button",
@@ -34,6 +37,9 @@
     "menu", "menubar", "toolbar", "tree", "grid", "listbox", "radiogroup", "tabpanel", "alertdialog"]);
   const ALWAYS = new Set(["dialog", "alertdialog", "table", "row", "list", "navigation", "form", "menu", "listbox",
     "tree", "grid", "tablist", "main", "search", "radiogroup"]);
+  // Named by their own words, which are all that is told of what they hold.
+  const WORDS = new Set(["cell", "gridcell", "columnheader", "rowheader", "caption", "code", "term", "definition", "listitem",
+    "paragraph", "status", "alert"]);
   // The roles of ARIA 1.3 and of its graphics module; others in a role attribute are passed over.
   const KNOWN = new Set(("alert alertdialog application article banner blockquote button caption cell checkbox code "
     + "columnheader combobox comment complementary contentinfo definition deletion dialog directory document emphasis feed "
@@ -45,7 +51,7 @@
   const FROM_CONTENT = new Set(["button", "link", "heading", "option", "tab", "menuitem", "menuitemcheckbox",
     "menuitemradio", "checkbox", "radio", "switch", "treeitem", "cell", "gridcell", "columnheader", "rowheader",
     "tooltip", "caption", "code", "term", "definition", "listitem", "paragraph", "status", "alert"]);
-  const CLICKABLE = new Set(["button", "link", "option", "tab", "menuitem", "menuitemcheckbox", "menuitemradio",
+  const CLICKABLE = new Set(["button", "link", "combobox", "option", "tab", "menuitem", "menuitemcheckbox", "menuitemradio",
     "checkbox", "radio", "switch", "treeitem", "gridcell"]);
   const SHAPES = new Set(["circle", "rect", "ellipse", "polygon", "polyline", "path", "line", "image", "use"]);
   const TEXT_INPUT = new Set(["", "text", "search", "email", "url", "tel", "password", "number", "date", "time",
@@ -68,6 +74,20 @@
     }
   }
 
+  // A document inside, read like a frame, or a picture.
+  function pluginRole(e) {
+    if (holdsDocument(e)) return "iframe";
+    return /^image\//.test(e.type) ? "img" : "generic";
+  }
+
+  function holdsDocument(el) {
+    if (el.contentDocument) return true;
+    for (let i = 0; i < Math.min(window.length, 50); i++) {
+      try { if (window[i].frameElement === el) return true; } catch { /* a foreign document */ }
+    }
+    return false;
+  }
+
   // A form's field named "parentNode" takes the place of the form's own: the prototypes' getters cannot be fooled.
   const getter = (type, name) => { const get = Object.getOwnPropertyDescriptor(type.prototype, name).get; return el => get.call(el); };
   const parentNodeOf = getter(Node, "parentNode");
@@ -85,6 +105,16 @@
     let ref = el[REF];
     if (ref === undefined) {
       ref = el[REF] = next++;
+      elements.set(ref, new WeakRef(el));
+    }
+    return ref;
+  }
+
+  // The words that a box holds itself have a ref of their own beside that of the box; both name the same element.
+  function wordsRef(el) {
+    let ref = el[OWN];
+    if (ref === undefined) {
+      ref = el[OWN] = next++;
       elements.set(ref, new WeakRef(el));
     }
     return ref;
@@ -115,7 +145,7 @@
   // Accessible name after the W3C computation (accname 1.2): labelledby, label, native, content, title, placeholder.
   function name(el, kind) {
     if (!el.hasAttributes() && !FIELD.has(el.tagName)) {
-      return nativeName(el) || (FROM_CONTENT.has(kind) ? content(el) : "");
+      return nativeName(el) || (FROM_CONTENT.has(kind) ? content(el, null, WORDS.has(kind)) : "");
     }
     const by = el.getAttribute("aria-labelledby");
     if (by) {
@@ -130,7 +160,7 @@
     const native = nativeName(el);
     if (native) return native;
     if (FROM_CONTENT.has(kind) && el.tagName !== "INPUT" && el.tagName !== "TEXTAREA" && el.tagName !== "SELECT") {
-      const text = content(el);
+      const text = content(el, null, WORDS.has(kind));
       if (text) return text;
     }
     const title = squash(el.getAttribute("title") || "");
@@ -146,8 +176,13 @@
         }
         if (el.type === "image") return squash(el.alt || el.value || "") || labels(el) || "Submit";
         return labels(el);
-      case "TEXTAREA": case "SELECT": case "METER": case "PROGRESS": case "OUTPUT": case "BUTTON": return labels(el);
-      case "IMG": return squash(el.alt || "");
+      case "TEXTAREA": {
+        const editor = editors.editorOf(el), before = editor && editors.replaced(editor);
+        return labels(before || el);
+      }
+      case "SELECT": case "METER": case "PROGRESS": case "OUTPUT": case "BUTTON": return labels(el);
+      case "IMG": case "AREA": return squash(el.alt || "");
+      case "CANVAS": return content(el);
       case "FIELDSET": return childText(el, "LEGEND");
       case "FIGURE": return childText(el, "FIGCAPTION");
       case "TABLE": return childText(el, "CAPTION");
@@ -185,7 +220,8 @@
     return found.length ? squash(found.map(one => content(one, el)).join(" ")) : "";
   }
 
-  function content(el, asked) {
+  // The words inside, but for those of what `asked` for them. With `whole`, a label on a box does not stand for its words.
+  function content(el, asked, whole = false) {
     const only = el.firstChild;
     if (only && only === el.lastChild && only.nodeType === 3 && !el.shadowRoot) return squash(only.data);
     let out = "";
@@ -208,7 +244,11 @@
           return;
         }
         const own = node.getAttribute("aria-label");
-        if (own) { out += " " + own + " "; return; }
+        if (own) {
+          const inside = whole && role(node) === "generic" ? content(node, asked, true) : "";
+          out += " " + own + " " + (own.includes(inside) ? "" : inside + " ");
+          return;
+        }
         if (node.tagName === "IMG") { out += " " + (node.alt || "") + " "; return; }
         if (node.tagName === "svg") { out += " " + childText(node, "title") + " "; return; }
         const block = style.display !== "inline" && style.display !== "contents";
@@ -271,12 +311,13 @@
     if (tag === "SELECT") return ["select", "click"];
     if (tag === "TEXTAREA") return ["click", "type"];
     if (tag === "OPTION") return [];
-    if (kind === "textbox" || kind === "searchbox") return el.isContentEditable ? ["click", "type"] : ["click"];
+    if (kind === "textbox" || kind === "searchbox") return el.isContentEditable || editors.editorOf(el) ? ["click", "type"] : ["click"];
+    if (kind === "slider" && el.hasAttribute("aria-valuenow")) found.push("type");
     if (!pointer && !CLICKABLE.has(kind) && !el[LISTENS] && !el.hasAttributes() && tag !== "SUMMARY") return found;
     const clickable = CLICKABLE.has(kind) || tag === "SUMMARY" || tag === "VIDEO" || tag === "AUDIO"
       || el.hasAttribute("onclick") || el.hasAttribute("onmousedown") || el.hasAttribute("data-onclick")
       || (el.tabIndex >= 0 && el.hasAttribute("tabindex")) || listens(el, CLICK_EVENTS) || pointer;
-    if (clickable) found.push("click");
+    if (clickable) found.unshift("click");
     if (el.isContentEditable && el.getAttribute("contenteditable") !== null) found.push("type");
     const words = typeof el.className === "string" ? el.className : el.getAttribute("class") || "";
     if (el.getAttribute("draggable") === "true" || /\b(ui-draggable|ui-sortable-handle|ui-slider-handle|draggable)\b/.test(words)
@@ -290,39 +331,73 @@
     const found = [];
     if (el === active && el !== document.body) found.push("focused");
     const field = FIELD.has(el.tagName);
+    if (kind === "heading") found.push("level " + (el.getAttribute("aria-level") || /^H([1-6])$/.exec(el.tagName)?.[1] || 2));
     if (!field && !OPENS.has(el.tagName) && !el.hasAttributes()) return found;
-    const aria = word => el.getAttribute("aria-" + word);
+    // Most have no such attribute: one look at their names is cheaper than one for each.
+    const aria = el.getAttributeNames().some(word => word.startsWith("aria-")) ? word => el.getAttribute("aria-" + word) : () => null;
+    const [disabled, unfit] = field && el.matches(":disabled,:user-invalid") ? [el.matches(":disabled"), el.matches(":user-invalid")] : [];
     if ("checked" in el && (el.type === "checkbox" || el.type === "radio")) {
       if (el.indeterminate) found.push("mixed"); else if (el.checked) found.push("checked");
     } else if (aria("checked") === "true") found.push("checked");
     else if (aria("checked") === "mixed") found.push("mixed");
-    if (aria("disabled") === "true" || field && el.matches(":disabled")) found.push("disabled");
+    if (aria("disabled") === "true" || disabled) found.push("disabled");
     if (aria("expanded") === "true" || (el.tagName === "DETAILS" && el.open) || (el.tagName === "DIALOG" && el.open)) found.push("expanded");
     else if (aria("expanded") === "false" || (el.tagName === "DETAILS" && !el.open)) found.push("collapsed");
-    if (el.tagName === "SUMMARY" && el.parentElement?.tagName === "DETAILS") found.push(el.parentElement.open ? "expanded" : "collapsed");
+    if (el.tagName === "SUMMARY" && !aria("expanded") && el.parentElement?.tagName === "DETAILS") found.push(el.parentElement.open ? "expanded" : "collapsed");
     if (aria("selected") === "true") found.push("selected");
     if (aria("pressed") === "true") found.push("pressed");
+    else if (aria("pressed") === "mixed") found.push("mixed");
     if (aria("current") && aria("current") !== "false") found.push("current");
-    if (el.readOnly && kind !== "button") found.push("readonly");
+    if (el.readOnly && kind !== "button" || aria("readonly") === "true") found.push("readonly");
     if (el.required || aria("required") === "true") found.push("required");
-    if (aria("invalid") === "true") found.push("invalid");
+    const invalid = aria("invalid");
+    if (invalid ? invalid !== "false" : unfit) found.push("invalid");
+    if (aria("busy") === "true") found.push("busy");
+    if (GRIDDED.has(kind)) placed(kind, aria, found);
     return found;
   }
 
-  function value(el) {
+  const GRIDDED = new Set(["table", "grid", "treegrid", "row", "cell", "gridcell", "columnheader", "rowheader", "treeitem"]);
+
+  // Where a part of a table or tree stands in the whole, of which often only a piece is in the page.
+  function placed(kind, aria, found) {
+    const number = word => /^\d+$/.test(aria(word) || "") ? aria(word) : "";
+    const sort = aria("sort");
+    if (sort && sort !== "none") found.push(sort === "other" ? "sorted" : "sorted " + sort);
+    if (number("level")) found.push("level " + number("level"));
+    for (const [one, many] of [["row", "rows"], ["col", "columns"]]) {
+      const count = aria(one + "count");
+      if (number(one + "count")) found.push(`${count} ${many}`);
+      else if (count === "-1") found.push(`unknown number of ${many}`);
+      if (number(one + "index")) found.push(`${one === "col" ? "column" : one} ${number(one + "index")}`);
+    }
+  }
+
+  // The text of an editable box by lines: a paragraph is one, whatever room is left round it.
+  function broken(el) {
+    const blocks = Array.from(el.childNodes).every(node => node.nodeType !== 3 || !/\S/.test(node.data))
+      && Array.from(el.children, one => getComputedStyle(one).display).every(display => display !== "inline" && display !== "contents");
+    const text = blocks ? Array.from(el.children, one => (one.innerText || "").replace(/\n$/, "")).join("\n") : el.innerText || "";
+    return text.replace(/\u00a0/g, " ").replace(/[^\S\n]+\n/g, "\n").replace(/^\n+|\s+$/g, "");
+  }
+
+  function value(el, kind, editor) {
+    if (editor) return editors.read(editor);
     if (el.tagName === "INPUT") {
       if (el.type === "password") return "•".repeat(el.value.length);
       if (el.type === "file") return Array.from(el.files || [], f => f.name).join(", ");
+      if (kind === "combobox" && el.value === "") return faces.chosen(el, content);
       return TEXT_INPUT.has(el.type) ? el.value : "";
     }
     if (el.tagName === "TEXTAREA") return el.value;
     if (el.tagName === "SELECT") return Array.from(el.selectedOptions, o => squash(o.label)).join(", ");
     if (el.tagName === "PROGRESS" || el.tagName === "METER") return String(el.value);
-    if (el.isContentEditable && el.getAttribute("contenteditable") !== null) return squash(el.innerText || "");
+    if (el.isContentEditable && el.getAttribute("contenteditable") !== null) return broken(el);
+    if (kind === "combobox" && !el.querySelector("input,textarea")) return el.getAttribute("aria-valuetext") || content(el);
     return el.getAttribute("aria-valuetext") || el.getAttribute("aria-valuenow") || "";
   }
 
-  function detail(el, kind, css, named, used, box) {
+  function detail(el, kind, css, named, used, box, editor) {
     const parts = [];
     if (kind === "graphics-symbol" || (el.namespaceURI === "http://www.w3.org/2000/svg" && el.tagName === "text")) {
       const fill = colour(css().fill) || colour(css().stroke);
@@ -331,7 +406,7 @@
     } else if (used && !named) {
       const icon = iconOf(el);
       if (icon) parts.push("icon " + icon);
-      const beside = icon ? "" : besideOf(el);
+      const beside = icon || editor ? "" : besideOf(el);
       if (beside) parts.push("beside " + JSON.stringify(cut(beside, 40)));
       const fill = colour(css().backgroundColor);
       if (fill && fill !== "white" && !FIELD.has(el.tagName)) parts.push(fill);
@@ -339,6 +414,13 @@
       const hint = squash([el.id && "#" + el.id, words && "." + squash(words).split(" ").join(".")].filter(Boolean).join(" "));
       if (hint) parts.push(cut(hint, 60));
     }
+    if (kind === "canvas" || kind === "img" && !named && !used) {
+      const icon = kind === "img" ? iconOf(el) : "";
+      if (icon) parts.push((box.width > 64 ? "picture " : "icon ") + icon);
+      parts.push(`${Math.round(box.width)}×${Math.round(box.height)}`);
+    }
+    const part = editor ? editors.part(editor) : "";
+    if (part) parts.push(part);
     const placeholder = el.getAttribute("placeholder");
     if (placeholder && squash(placeholder) !== named) parts.push("placeholder " + JSON.stringify(cut(placeholder, 60)));
     if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) parts.push(el.type === "range" ? `range ${el.min || 0} to ${el.max || 100}` : el.type);
@@ -351,7 +433,8 @@
   // What the icon of an unnamed control shows, by what its author called it: a tooltip, a symbol of a sprite, a class or a
   // file. It is a guess, so it is told beside the control and never as its name.
   function iconOf(el) {
-    for (const one of [el, ...el.querySelectorAll("*")].slice(0, 12)) {
+    const inside = [el, ...el.querySelectorAll("*")];
+    for (const one of inside.slice(0, 12)) {
       for (const attribute of TOOLTIPS) {
         const tip = squash(one.getAttribute(attribute) || "");
         if (tip) return JSON.stringify(cut(tip, 40));
@@ -367,6 +450,8 @@
       const known = (one.getAttribute("class") || "").split(/\s+/).map(word => /^(?:fa|bi|mdi|ti|ri|icon|glyphicon|octicon|lucide|feather)-([a-z][\w-]*)$/.exec(word)?.[1])
         .find(word => word && !NO_ICON.test(word));
       if (known) return cut(words(known), 40);
+      const material = inside.length < 8 && /^([A-Z]\w*)Icon$/.exec(one.getAttribute("data-testid") || "")?.[1];
+      if (material) return cut(material.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase(), 40);
       const lucide = one.getAttribute("data-lucide") || one.getAttribute("data-icon") || one.getAttribute("data-feather");
       if (lucide) return cut(words(lucide), 40);
     }
@@ -456,6 +541,26 @@
     return small;
   }
 
+  // A label of a box or radio button that is read is told as the name of that.
+  function toldByControl(label) {
+    const control = label.control;
+    if (!control || !faces.checks(control)) return false;
+    if (shows.call(control, VISIBLE) && control.getBoundingClientRect().width > 0) return true;
+    const holder = parentOf(control) || control.getRootNode().host;
+    return !!holder && shows.call(holder, VISIBLE) && !!faces.faceOf(control, labelsOf) && !faces.carrier(control);
+  }
+
+  // Whether a box without a box of its own lies in a part of the page that is not drawn.
+  function undrawn(el) {
+    for (let node = parentOf(el); node; node = parentOf(node)) {
+      if (node.tagName === "DETAILS" && !node.open) return true;
+      const style = getComputedStyle(node);
+      if (style.contentVisibility === "hidden") return true;
+      if (style.display !== "contents") return !shows.call(node, VISIBLE) && style.visibility === "visible";
+    }
+    return false;
+  }
+
   // The last reading as it was handed over: its number, each row by its ref, their order, the HTML.
   let handed = { number: 0, rows: new Map(), order: "", html: "" };
 
@@ -480,31 +585,55 @@
       return record;
     };
 
+    // What is passed over in a root: parts that nobody can use, and what the fields of editors tell already.
+    const aside = new Set(), written = new Map(), drawers = new Set();
+    const meet = root => {
+      for (const el of root.querySelectorAll("[inert]," + editors.ALL)) {
+        if (el.inert) { aside.add(el); continue; }
+        const editor = editors.made(el);
+        if (!editor) continue;
+        written.set(editor.field, editor);
+        if (editor.field !== el) drawers.add(el);
+        for (const one of el.querySelectorAll(editor.kind.aside)) if (!one.contains(editor.field)) aside.add(one);
+      }
+    };
+    meet(document);
+
     // Asking for style is most of the work: it is asked for only where it tells something.
     const visit = (el, depth, parent, clip, inPointer, delegated, covered) => {
       const tag = tagNameOf(el);
       if (SKIP.has(tag)) return;
       if (hidden && el.matches(hidden)) return;
+      if (aside.size && aside.has(el)) return;
+      const editor = written.size ? written.get(el) : undefined;
+      const face = tag === "INPUT" ? faces.faceOf(el, labelsOf) : editor?.root;
+      if (tag === "INPUT" && faces.carrier(el)) return;
+      const area = tag === "AREA" ? faces.areaOf(el) : null;
       // A picture that assistive technology is not told of says nothing that the words beside it do not.
       if (decorative(el, tag)) return;
       let style = null;
       const css = () => style || (style = getComputedStyle(el));
       let shown = shows.call(el, VISIBLE), boxed = true;
-      if (!shown) {
+      if (face) shown = true;
+      else if (area) shown = !!area.image;
+      else if (!shown) {
         if (css().display === "none") return;
         boxed = style.display !== "contents";
+        // Its box is there, but in a part of the page that is not drawn: closed details, or what a search may find.
+        if (boxed ? style.visibility === "visible" : undrawn(el)) return;
         shown = style.visibility === "visible";
       }
       const root = rootOf(el);
-      if (root) reading.root(root);
+      if (root) { reading.root(root); meet(root); }
       const nodes = children(el);
       const whole = WHOLE.has(tag);                // what is inside is told by the element itself
       const parents = !whole && nodes.some(node => node.nodeType === 1);
       const outer = el === body || el === page;
-      let box = boxed ? sides(el.getBoundingClientRect()) : null;
+      let box = boxed ? sides(area ? area.box : (face || el).getBoundingClientRect()) : null;
       let sized = boxed && box.width > 0 && box.height > 0;
       if (!sized && (!boxed || css().overflow === "visible")) {
-        const held = around(el);  // Its own box is nothing, but what it holds is to be seen.
+        if (boxed && css().contentVisibility === "hidden") return;
+        const held = around(face || el);  // Its own box is nothing, but what it holds is to be seen.
         if (held) { box = sides(held); sized = true; }
       }
       let inner = clip;
@@ -515,23 +644,28 @@
             right: Math.min(clip.right, box.right), bottom: Math.min(clip.bottom, box.bottom) };
         }
       }
+      if (face || area) clip = room(face || area.image);
       if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") reading.field(el);
       if (shown && sized) reading.drawn(el, tag);
       const kind = role(el);
       const isFrame = kind === "iframe";
+      const checking = tag === "LABEL" && toldByControl(el);
       let used = [], own = "";
       if (shown && sized) {
         const told = whole || tag === "INPUT" || CLICKABLE.has(kind);  // whatever the pointer looks like
-        if (!outer) used = uses(el, kind, !told && !inPointer && css().cursor === "pointer");
-        own = ownText(nodes);
-        if (!used.length && delegated && own) used = ["click"];
+        if (!outer) used = uses(el, kind, !told && !inPointer && !checking && css().cursor === "pointer");
+        own = editor || tag === "DETAILS" && !el.open ? "" : ownText(nodes);
+        if (!used.length && delegated && own && !checking) used = ["click"];
+        if (checking && faces.faceOf(el.control, labelsOf)) used = [];
       }
-      if (tag === "LABEL" && el.control && !used.includes("click")) {
+      if (tag === "LABEL" && el.control && !used.includes("click") && !checking) {
         const target = el.control.getBoundingClientRect();
-        if (!(target.width > 0 && target.height > 0)) used = el.control.type === "file" ? ["upload"] : ["click"];
+        if (el.control.tagName === "TEXTAREA" && el.control.nextElementSibling?.matches(editors.ALL)) used = [];
+        else if (!(target.width > 0 && target.height > 0)) used = el.control.type === "file" ? ["upload"] : ["click"];
       }
       if (filesAsked && used.includes("click") && tag !== "INPUT" && asksForFile(el)) used = [...used, "upload"];
       let record = null, below = depth, heir = parent;
+      let loose = "";                              // words of its own beside its name
       let swallow = covered;                       // text inside is already told by an ancestor's name
       if (shown && sized && kind !== "none") {
         let label = "", as = kind, running = false;
@@ -547,29 +681,38 @@
         } else if (own && !covered) {
           as = "text";
           running = plain(el, 0);
-          label = running ? content(el) || own : own;
+          label = running ? content(el, null, true) || own : own;
+        } else if (!own && (!nodes.length || whole) && (el.title || el.hasAttribute("aria-label"))) {
+          as = "img";                              // an icon drawn by its style
+          label = name(el, kind);
+        }
+        const called = !isText && !used.length && (el.hasAttribute("aria-label") || el.hasAttribute("aria-labelledby"));
+        if (own && !covered && !used.length && (STRUCTURE.has(kind) || called && WORDS.has(kind)) && !label.includes(own)) {
+          running = plain(el, 0);
+          loose = running ? content(el, null, true) : own;
         }
         const wholly = FROM_CONTENT.has(kind) || (isText && (used.length > 0 || as === "text"));
         const labelled = el.tagName === "LABEL" && el.control && !used.length;
         let show = used.length > 0 || isFrame;
-        if (!show && as === "text") show = !!label && !labelled;
+        if (!show && (as === "text" || as === "img" && isText)) show = !!label && !labelled && !(covered && as === "img");
         else if (!show && STRUCTURE.has(kind)) show = !!label || ALWAYS.has(kind);
         else if (!show && kind === "presentation") show = false;
         else if (!show && !isText) show = !!label && !covered || kind === "separator" || kind === "canvas"
           || kind === "graphics-symbol" && !covered || kind === "progressbar" || kind === "img" && !covered;
         if (el.tagName === "OPTION" || el.tagName === "OPTGROUP") show = false;
-        if (kind === "separator") show = false;
+        if (kind === "separator" || drawers.size && drawers.has(el)) show = false;
         if (show) {
           if (!STRUCTURE.has(kind)) label = cut(label, 1000);
           record = { ref: refOf(el), role: as, box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
           if (label) record.name = label;
-          const held = value(el); if (held) record.value = cut(held, 2000);
+          const held = value(el, kind, editor); if (held) record.value = cut(held, 2000);
           const st = states(el, kind, active); if (st.length) record.states = st;
-          const more = detail(el, kind, css, label, used.length > 0, box); if (more) record.detail = more;
+          const more = detail(el, kind, css, label, used.length > 0, box, editor); if (more) record.detail = more;
           if (used.length) record.uses = used;
           if (depth) record.depth = depth;
           if (parent) record.parent = parent;
           record.tag = lower(tag);
+          if (held && (kind === "combobox" || used.includes("type"))) swallow = true;
           if (el.tagName === "SELECT") {
             record.options = Array.from(el.options).slice(0, 500).map(o => ({
               label: squash(o.label || o.text), value: o.value, selected: o.selected, disabled: o.disabled }));
@@ -582,13 +725,22 @@
           if (isFrame) frames.push({ ref: refOf(el), x: r1(box.left + el.clientLeft + parseFloat(css().paddingLeft)),
             y: r1(box.top + el.clientTop + parseFloat(style.paddingTop)), visible: seen });
         }
-        if (show && label && wholly || labelled) swallow = true;
+        if (show && label && wholly && !(called && WORDS.has(kind)) || labelled) swallow = true;
         if (show && as === "text" && !running) swallow = covered;
+        if (loose) {
+          const words = { ref: wordsRef(el), role: "text", name: cut(loose, 1000),
+            box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) }, tag: lower(tag) };
+          if (below) words.depth = below;
+          if (heir) words.parent = heir;
+          if (record?.in_viewport === false) words.in_viewport = false;
+          put(el, words);
+          if (running) swallow = true;
+        }
         if (!show && el.tagName === "SELECT") return;
       }
-      if (isFrame || !parents) return;
+      if (isFrame && tag !== "OBJECT" && tag !== "EMBED" || !parents) return;
       const handing = delegated || (!outer && /^(UL|OL|TABLE|TBODY|TR|NAV|MENU)$/.test(tag) && listens(el, ["click", "mousedown"]));
-      const pointer = css().cursor === "pointer";
+      const pointer = checking || css().cursor === "pointer";
       for (const node of nodes) {
         if (node.nodeType === 1) visit(node, below, heir, inner, pointer, handing, swallow);
       }
@@ -717,9 +869,14 @@
     return said;
   }
 
-  const unseen = el => getComputedStyle(el).visibility !== "visible" || !el.getClientRects().length && !around(el);
+  // What is clicked in place of a control that has no box for it, or the control itself.
+  const faceOf = el => el.tagName === "AREA" ? faces.areaOf(el)?.image || el
+    : editors.editorOf(el)?.root || faces.faceOf(el, labelsOf) || el;
+  const bare = el => getComputedStyle(el).visibility !== "visible" || !el.getClientRects().length && !around(el)
+    || !shows.call(el, VISIBLE) && getComputedStyle(el).display !== "contents";
+  const unseen = el => bare(faceOf(el));
   const off = el => el.matches(":disabled") || el.getAttribute("aria-disabled") === "true";
-  const boxOf = el => { const box = el.getBoundingClientRect(); return { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) }; };
+  const boxOf = el => { const box = el.tagName === "AREA" && faces.areaOf(el)?.box || faceOf(el).getBoundingClientRect(); return { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) }; };
 
   function describe(el) {
     return { ref: refOf(el), label: label(el), xpath: xpath(el), tag: el.tagName.toLowerCase(), type: typeof el.type === "string" ? el.type : "" };
@@ -727,11 +884,18 @@
 
   // Whether a click on what was hit is a click on the element.
   function reaches(found, el) {
-    return within(found, el) || found.tagName === "LABEL" && found.control === el || el.tagName === "LABEL" && el.control === found;
+    if (within(found, el) || el.tagName === "LABEL" && el.control === found) return true;
+    for (let node = found; node && node.nodeType === 1; node = parentNodeOf(node) || node.host) {
+      if (node.tagName === "LABEL") { if (node.control === el) return true; break; }
+      if (node.matches("a[href],button,input,select,textarea")) return false;  // What is in a label may be used itself.
+    }
+    const editor = editors.editorOf(el);
+    return editor ? within(found, editor.root) : faces.belongs(found, el);
   }
 
   // Scrolls the element to the middle of the window unless it is in view already; tells whether it moved.
-  function bring(el, inView) {
+  function bring(target, inView) {
+    const el = faceOf(target);
     const before = el.getBoundingClientRect();
     if (inView(before)) return false;
     el.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
@@ -744,7 +908,7 @@
     if (unseen(el)) return { ...said, problem: "is not visible" };
     if (off(el)) return { ...said, problem: "is disabled" };
     said.scrolled = bring(el, box => box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth
-      && points(el).some(p => within(hit(...p), el)));
+      && points(el).some(p => { const found = hit(...p); return found && (within(found, el) || faceOf(el) !== el && reaches(found, el)); }));
     said.box = boxOf(el);
     let over = null;
     for (const [x, y] of points(el)) {
@@ -840,8 +1004,11 @@
     return wide > 0 && high > 0 ? wide * high / Math.max(a.width * a.height, b.width * b.height) : 0;
   }
 
-  function points(el) {
+  function points(target) {
     const found = [];
+    const area = target.tagName === "AREA" ? faces.areaOf(target) : null;
+    if (area) return area.points;
+    const el = faceOf(target);
     for (const rect of el.getClientRects()) {
       if (rect.width <= 0 || rect.height <= 0) continue;
       for (const [fx, fy] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.1], [0.9, 0.9], [0.9, 0.1], [0.1, 0.9]]) {
@@ -862,7 +1029,10 @@
     }
   }
 
-  const seen = el => el.getClientRects().length > 0 && getComputedStyle(el).visibility === "visible";
+  const seen = target => { const el = faceOf(target); return el.getClientRects().length > 0 && getComputedStyle(el).visibility === "visible"; };
+
+  // Style sheets write names in capitals, and readers of other tools take them for the name.
+  const alikeWords = (one, other) => one.toLowerCase() === other.toLowerCase() || one.toUpperCase() === other.toUpperCase();
 
   function findRole(wanted, text) {
     const exact = [], loose = [];
@@ -873,7 +1043,7 @@
       if (kind !== wanted && !shown || !seen(el)) return;
       const said = name(el, kind) || (shown ? content(el) : "");
       if (said === text) exact.push(el);
-      else if (said.toLowerCase() === squash(text).toLowerCase()) loose.push(el);
+      else if (alikeWords(said, squash(text))) loose.push(el);
     });
     let found = exact.length ? exact : loose;
     if (wanted === "text" || wanted === "generic") found = found.filter(el => !found.some(other => other !== el && el.contains(other)));
@@ -903,7 +1073,7 @@
     let fallback = null;
     for (; el && el.nodeType === 1; el = parentOf(el) || el.getRootNode().host) {
       if (el === document.body || el === document.documentElement) break;
-      if (el.tagName === "IFRAME" || el.tagName === "FRAME") return spot(el);
+      if (role(el) === "iframe") return spot(el);
       const said = spot(el);
       if (uses(el, role(el), false).length) return said;
       fallback = fallback || (ownText(children(el)) ? said : null);
@@ -936,8 +1106,11 @@
   function ready(ref, append) {
     const el = byRef(ref);
     if (!el) return { problem: "is no longer in the page" };
-    if (el.readOnly) return { problem: "is read-only" };
+    if (el.readOnly || el.getAttribute("aria-readonly") === "true") return { problem: "is read-only" };
     el.focus();
+    const editor = editors.editorOf(el);
+    if (editor) return { editor: editors.read(editor) };
+    if (el.tagName !== "INPUT" && role(el) === "slider") return { slider: true };
     if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) return { assign: true };
     if (el.tagName === "INPUT" || el.tagName === "TEXTAREA") {
       if (append) { try { el.setSelectionRange(el.value.length, el.value.length); } catch { /* types without a caret */ } }
@@ -961,14 +1134,33 @@
     const el = byRef(ref);
     if (!el) return { problem: "is no longer in the page" };
     const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+    const before = el.value;
     setter.call(el, text);
-    if (el.value !== text && !(el.type === "range" && el.value !== "")) return { problem: `does not take "${text}"; a value such as ${JSON.stringify(sample(el.type))} fits` };
+    if (el.type === "range") {
+      if (text.trim() === "" || Number(el.value) !== Number(text)) {
+        setter.call(el, before);
+        const step = el.step === "any" ? "" : ` in steps of ${el.step || 1}`;
+        return { problem: `does not take "${text}": its values go from ${el.min || 0} to ${el.max || 100}${step}; it stays at ${before}` };
+      }
+    } else if (el.value !== text) return { problem: `does not take "${text}"; a value such as ${JSON.stringify(sample(el.type))} fits` };
     el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
     el.dispatchEvent(new Event("change", { bubbles: true }));
     return {};
   }
   const sample = type => ({ date: "2024-05-31", time: "13:45", month: "2024-05", week: "2024-W22", color: "#ff8800", range: "50",
     "datetime-local": "2024-05-31T13:45" })[type] || "";
+
+  const written = ref => { const editor = byRef(ref) && editors.editorOf(byRef(ref)); return editor ? editors.read(editor) : null; };
+  const paste = (ref, text) => { const editor = editors.editorOf(byRef(ref)); return !!editor && editors.paste(editor, text); };
+
+  // Where a slider stands and between what, as far as it tells.
+  function slid(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const number = word => { const given = el.getAttribute("aria-value" + word); return given === null || given === "" ? null : Number(given); };
+    if (el.tagName === "INPUT") return { now: Number(el.value), least: Number(el.min || 0), most: Number(el.max || 100), text: el.value };
+    return { now: number("now"), least: number("min"), most: number("max"), text: el.getAttribute("aria-valuetext") || "" };
+  }
 
   function choose(ref, text) {
     const el = byRef(ref);
@@ -1032,6 +1224,9 @@
   function scrollBy(ref, direction) {
     let el = ref ? byRef(ref) : null;
     if (ref && !el) return { problem: "is no longer in the page" };
+    const editor = el && editors.editorOf(el);
+    if (editor?.kind.wheel) return editors.turn(editor, direction);
+    if (editor?.kind.scrolls) el = editor.root.querySelector(editor.kind.scrolls) || el;
     const across = direction === "left" || direction === "right";
     const sign = direction === "up" || direction === "left" ? -1 : 1;
     const scrolls = node => {
@@ -1177,7 +1372,7 @@
   const tagOf = ref => byRef(ref)?.tagName ?? "";
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
   const markedHtml = hidden => html(hidden, true);
-  const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, choose, isChecked, scrollBy, refOf, fileField,
+  const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, written, paste, slid, choose, isChecked, scrollBy, refOf, fileField,
     framePlace, throughFrame, openRoot, tagOf, labelOf };
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath, nearest, known, shown, usable, reading });
 })();

@@ -30,6 +30,13 @@ _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
 _BY_ICON = re.compile(r"(?:icon|beside) ")
 """What begins the `detail` of an unnamed control since version 1 of the page reader."""
+_SAID_SINCE_2 = re.compile(
+    r"level \d+|row \d+|column \d+|\d+ rows|\d+ columns|unknown number of (rows|columns)|sorted( \w+)?"
+    r"|busy|invalid|mixed|readonly"
+)
+"""States that are told since version 2 of the page reader."""
+_READ_SINCE_2 = ("area", "object", "embed")
+"""Tags whose elements are read since version 2."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
 HTML = "html"
@@ -209,29 +216,56 @@ def _of_elements(
 ) -> list[PageDifference]:
     found: list[PageDifference] = []
     moved = recorded.viewport != now.viewport
-    earlier = _read_earlier(recorded, now)
+    readers = _readers_since(recorded, now)
     before, after = _keys(recorded, volatile), _keys(now, volatile)
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         old, new = recorded.elements[i1:i2], now.elements[j1:j2]
         if tag == "equal":
             for one, other in zip(old, new, strict=True):
-                found += _changed(one, other, volatile, moving, moved=moved, earlier=earlier)
+                found += _changed(one, other, volatile, moving, moved=moved, readers=readers)
             continue
         for one in old:
-            by_reader = earlier and _unnamed_picture(one)
+            by_reader = _left_out(one, readers)
             is_volatile = by_reader or volatile.element(one)
             found.append(
                 PageDifference(what="gone", element=_called(one), volatile=is_volatile, by_reader=by_reader)
             )
-        found += [
-            PageDifference(what="added", element=_called(one), volatile=volatile.element(one)) for one in new
-        ]
+        for one in new:
+            by_reader = _first_read(one, readers)
+            is_volatile = by_reader or volatile.element(one)
+            found.append(
+                PageDifference(what="added", element=_called(one), volatile=is_volatile, by_reader=by_reader)
+            )
     return found
 
 
-def _read_earlier(recorded: Observation, now: Observation) -> bool:
-    """Tell whether the recorded page was read before the page reader left pictures out that say nothing."""
-    return recorded.reader < 1 <= now.reader
+def _readers_since(recorded: Observation, now: Observation) -> frozenset[int]:
+    """Return the versions of the page reader that came after the one that read the recorded page."""
+    return frozenset(range(recorded.reader + 1, now.reader + 1))
+
+
+def _left_out(element: Element, readers: frozenset[int]) -> bool:
+    """Tell whether an element is one that these versions of the page reader leave out and the one before did not."""
+    label_of_box = element.tag == "label" and element.role == "generic"
+    return (1 in readers and _unnamed_picture(element)) or (2 in readers and label_of_box)
+
+
+def _first_read(element: Element, readers: frozenset[int]) -> bool:
+    """Tell whether an element is one that the page reader before these versions passed over."""
+    box = element.role in ("checkbox", "radio", "switch") and element.tag == "input"
+    return 2 in readers and (box or element.tag in _READ_SINCE_2)
+
+
+def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[int]) -> bool:
+    """Tell whether a part of an element differs by what the page reader before these versions did not tell."""
+    before, after = _part(one, part), _part(other, part)
+    if part == "detail":
+        drawn = other.role in ("canvas", "img", "textbox")
+        return (1 in readers and _told_by_icon(before, after)) or (2 in readers and drawn and not before)
+    if 2 in readers and part == "states":
+        new = [state for state in other.states if state not in one.states]
+        return set(one.states) <= set(other.states) and all(map(_SAID_SINCE_2.fullmatch, new))
+    return 2 in readers and part == "value" and not before and other.role in ("combobox", "textbox")
 
 
 def _unnamed_picture(element: Element) -> bool:
@@ -252,11 +286,11 @@ def _changed(
     moving: frozenset[tuple[int, str]],
     *,
     moved: bool,
-    earlier: bool,
+    readers: frozenset[int],
 ) -> list[PageDifference]:
     """Return in which parts an element differs.
 
-    `moved` says that the window has another size by now, `earlier` that the page was read by an earlier reader.
+    `moved` says that the window has another size by now, `readers` are the versions of the page reader since.
     """
     found: list[PageDifference] = []
     whole = volatile.element(one)
@@ -268,7 +302,7 @@ def _changed(
         by_itself = by_itself or (part != "states" and volatile.text(before) == volatile.text(after))
         same_elsewhere = part == "detail" and _PLACE.sub("", before) == _PLACE.sub("", after)
         by_window = moved and not by_itself and same_elsewhere
-        by_reader = earlier and not by_itself and part == "detail" and _told_by_icon(before, after)
+        by_reader = not by_itself and _told_otherwise(one, other, part, readers)
         found.append(
             PageDifference(
                 what="changed",
@@ -304,7 +338,7 @@ def _part(element: Element, part: str) -> str:
 
 def _share(recorded: Observation, now: Observation, volatile: Volatile) -> float:
     """Return which share of the elements both pages have, from 0 to 1."""
-    if _read_earlier(recorded, now):
+    if 1 in _readers_since(recorded, now):
         recorded, now = _without_unnamed_pictures(recorded), _without_unnamed_pictures(now)
     counts: dict[tuple[str, str], int] = {}
     for key in _keys(recorded, volatile):

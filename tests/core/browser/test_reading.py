@@ -160,7 +160,7 @@ async def test_open_shadow_roots_are_read_slots_too(browser: Browsing, site: Sit
         )
     )
     lines = _lines(await browser.words())
-    assert 'heading "Card"' in lines
+    assert 'heading "Card" level 3' in lines
     assert 'text "slotted words"' in lines
     assert 'button "Buy"' in lines
     listening = next(e for e in (await browser.see()).elements if e.name == "listens")

@@ -164,6 +164,32 @@ def test_what_an_earlier_reader_read_of_other_things_counts_as_ever():
         assert compare(then, now, "replayed").grade == "same page"
 
 
+LABEL = element(7, "generic", "Agree", uses=("click",), tag="label")
+HEADING = element(8, "heading", "Terms")
+CHOICE = element(9, "combobox", "Age")
+
+
+def test_what_the_second_reader_tells_more_leaves_a_page_equivalent() -> None:
+    more = (
+        element(10, "checkbox", "Agree", uses=("click", "check"), tag="input"),
+        HEADING.replace(states=("level 2",)),
+        CHOICE.replace(value="Twenty"),
+    )
+    found = compare(read_by(1, LABEL, HEADING, CHOICE), read_by(2, *more), "replayed")
+    assert found.grade == "equivalent"
+    assert found.sentence == "equivalent, 4 as pages were read otherwise then"
+
+
+def test_other_changes_since_the_first_reader_count_as_ever() -> None:
+    for then, now in (
+        (read_by(1, HEADING.replace(states=("expanded",))), read_by(2, HEADING.replace(states=("level 2",)))),
+        (read_by(1, CHOICE.replace(value="Ten")), read_by(2, CHOICE.replace(value="Twenty"))),
+        (read_by(2, CHOICE), read_by(2, CHOICE.replace(value="Twenty"))),
+        (read_by(1, HEADING), read_by(2)),
+    ):
+        assert compare(then, now, "replayed").grade == "same page"
+
+
 def test_drawings_that_are_read_no_more_make_no_page_another_one():
     drawings = [DRAWN.replace(ref=ref) for ref in range(10, 30)]
     found = compare(read_by(0, *drawings), read_by(1).replace(scroll=(0, 40)), "replayed")

@@ -1,0 +1,210 @@
+"""Controls whose input is hidden: read by what a person sees of them, and used there."""
+
+import pytest
+
+from core.schema.errors import ActionError
+from core.schema.observation import Element
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+CLIPPED = "position:absolute;width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden"
+PAINTED = "<span style='display:inline-block;width:40px;height:20px;background:#ccc;cursor:pointer'></span>"
+CHOICES = {
+    "not displayed, label beside": (
+        "<input type=radio name=r id=a style='display:none'><label for=a style='cursor:pointer'>small</label>"
+        "<input type=radio name=r id=b style='display:none'><label for=b>medium</label>"
+    ),
+    "clipped, in its label": "".join(
+        f"<label><input type=radio name=r style='{CLIPPED}'><div>{word}</div></label>"
+        for word in ("small", "medium")
+    ),
+    "without a size and out of the pointer's reach": "".join(
+        "<label style='cursor:pointer;position:relative'><span><input type=radio name=r"
+        f" style='position:absolute;opacity:0;width:0;height:0;pointer-events:none'></span><span>{word}</span></label>"
+        for word in ("small", "medium")
+    ),
+    "clipped, after a label that holds a drawing": "".join(
+        f"<label for={word} style='cursor:pointer'><span><svg width=20 height=20><path d='M0 0h20v20z'/></svg></span>"
+        f"<span style='{CLIPPED}'>{word}</span></label><input type=radio name=r id={word} style='{CLIPPED}'>"
+        for word in ("small", "medium")
+    ),
+}
+
+
+def _of_role(elements: tuple[Element, ...], *roles: str) -> list[tuple[str, bool]]:
+    return [(one.name, "checked" in one.states) for one in elements if one.role in roles]
+
+
+@pytest.mark.parametrize("body", CHOICES.values(), ids=CHOICES)
+@in_browser
+async def test_a_hidden_choice_has_one_line_and_is_used_where_it_is_seen(
+    browser: Browsing, site: Site, body: str
+) -> None:
+    await browser.open(site.page(body))
+    seen = await browser.see()
+    assert _of_role(seen.elements, "radio", "generic", "text") == [("small", False), ("medium", False)]
+    assert all(one.uses == ("click", "check") and one.in_viewport for one in seen.elements)
+    assert all(one.box.width > 2 and one.box.height > 2 for one in seen.elements)
+    await browser.do('click [radio "medium"]')
+    assert _of_role((await browser.see()).elements, "radio") == [("small", False), ("medium", True)]
+    await browser.do('check [radio "small"]')
+    assert _of_role((await browser.see()).elements, "radio") == [("small", True), ("medium", False)]
+
+
+@in_browser
+async def test_a_switch_that_is_drawn_beside_its_hidden_box_is_set_and_cleared(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            f"<label><input type=checkbox style='display:none'>{PAINTED} Wifi</label>"
+            f"<label title=Sound><input type=checkbox style='opacity:0;width:0;height:0'"
+            f" aria-label=Sound>{PAINTED}</label>"
+            "<x-switch></x-switch><script>customElements.define('x-switch', class extends HTMLElement {"
+            "constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = `<label>"
+            "<input type=checkbox role=switch style='position:absolute;opacity:0;pointer-events:none'>"
+            "<span style='display:inline-block;width:40px;height:20px'></span> Light</label>` } })</script>"
+        )
+    )
+    for role, name in (("checkbox", "Wifi"), ("checkbox", "Sound"), ("switch", "Light")):
+        await browser.do(f'check [{role} "{name}"]')
+        assert "checked" in (await browser.find(role, name)).states
+        await browser.do(f'check [{role} "{name}"] [checked=0]')
+        assert "checked" not in (await browser.find(role, name)).states
+    assert [one.role for one in (await browser.see()).elements] == ["checkbox", "checkbox", "switch"]
+
+
+@in_browser
+async def test_a_link_in_the_label_of_a_hidden_box_is_not_clicked_for_it(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            f"<label style='display:inline-block'><input type=checkbox style='{CLIPPED}'>"
+            "I accept <a href='#terms' style='padding:0 40px'>the long terms</a> now</label>"
+        )
+    )
+    assert _of_role((await browser.see()).elements, "checkbox", "link") == [
+        ("I accept the long terms now", False),
+        ("the long terms", False),
+    ]
+    await browser.do('check [checkbox "I accept the long terms now"]')
+    assert await browser.js("[document.querySelector('input').checked, location.hash]") == [True, ""]
+
+
+@in_browser
+async def test_a_hidden_box_is_still_said_to_be_covered(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<label><input type=checkbox style='display:none'>Agree</label>"
+            "<div role=dialog aria-label=veil style='position:fixed;inset:0'></div>"
+        )
+    )
+    with pytest.raises(ActionError, match='checkbox "Agree" is covered by dialog "veil"'):
+        await browser.do('check [checkbox "Agree"]')
+
+
+@in_browser
+async def test_the_label_of_a_box_that_cannot_be_seen_anywhere_is_clicked_itself(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page("<div style='display:none'><input type=checkbox id=f></div><label for=f>Far</label>")
+    )
+    label = await browser.find("generic", "Far")
+    await browser.do(f"check [{label.ref}]")
+    assert await browser.js("f.checked")
+
+
+@in_browser
+async def test_an_input_that_only_carries_the_value_of_another_control_is_not_read(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<div><div role=combobox tabindex=0 aria-label=Age aria-expanded=false>Twenty</div>"
+            "<input aria-hidden=true tabindex=-1 value=20 style='opacity:0;position:absolute;"
+            "pointer-events:none'></div>"
+        )
+    )
+    assert [one.line().split("] ")[1] for one in (await browser.see()).elements] == [
+        'combobox "Age" value="Twenty" collapsed'
+    ]
+
+
+SLIDER = (
+    "<div id=s role=slider tabindex=0 aria-label=Price aria-valuemin=0 aria-valuemax=1000 aria-valuenow=300"
+    " style='width:20px;height:20px;background:red'></div><script>s.onkeydown = e => {"
+    "const by = {ArrowRight: 10, ArrowLeft: -10, PageUp: 100, PageDown: -100, Home: -1e4, End: 1e4}[e.key] || 0;"
+    "s.setAttribute('aria-valuenow', Math.max(0, Math.min(1000, +s.getAttribute('aria-valuenow') + by)))}</script>"
+)
+
+
+@in_browser
+async def test_a_slider_without_a_field_is_brought_to_its_value_by_keys(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(site.page(SLIDER))
+    assert (await browser.find("slider", "Price")).uses == ("click", "type")
+    for value in ("750", "760", "0", "1000", "$430"):
+        located = await browser.do(f'type [slider "Price"] [{value}]')
+        number = value.lstrip("$")
+        assert (await browser.find("slider", "Price")).value == number
+        assert located is not None
+        assert located.note.endswith(f'slider "Price" is at {number} now.')
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("755", "cannot be set to 755 by its keys; it is at 750 now"),
+        ("2000", "cannot be set to 2000: its values go from 0 to 1000; it stays at 300"),
+        ("high", 'is a slider: "high" is not a number'),
+    ],
+)
+@in_browser
+async def test_a_value_that_a_slider_does_not_reach_is_a_failure_that_says_where_it_stands(
+    browser: Browsing, site: Site, value: str, sentence: str
+) -> None:
+    await browser.open(site.page(SLIDER))
+    with pytest.raises(ActionError, match=sentence):
+        await browser.do(f'type [slider "Price"] [{value}]')
+
+
+@in_browser
+async def test_a_slider_whose_keys_go_the_other_way_and_that_knows_few_of_them_is_followed(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<div id=s role=slider tabindex=0 aria-label=Depth aria-valuenow=0 style='width:20px;height:20px'></div>"
+            "<script>s.onkeydown = e => { const by = {ArrowRight: -1, ArrowLeft: 1}[e.key] || 0;"
+            "requestAnimationFrame(() =>"
+            "s.setAttribute('aria-valuenow', +s.getAttribute('aria-valuenow') + by)) }</script>"
+        )
+    )
+    await browser.do('type [slider "Depth"] [7]')
+    assert (await browser.find("slider", "Depth")).value == "7"
+    await browser.do('type [slider "Depth"] [-3]')
+    assert (await browser.find("slider", "Depth")).value == "-3"
+
+
+@in_browser
+async def test_a_range_hidden_in_its_thumb_takes_a_value_and_refuses_what_it_would_round(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<span style='position:relative;display:block;width:300px;height:20px'><span style='position:absolute;"
+            "left:90px;width:20px;height:20px;background:red'><input type=range aria-label=Volume value=30 step=10"
+            f" style='{CLIPPED};width:100%;height:100%'></span></span>"
+        )
+    )
+    slider = await browser.find("slider", "Volume")
+    assert slider.in_viewport
+    await browser.do(f"click [{slider.ref}]")
+    await browser.do(f"type [{slider.ref}] [70]")
+    assert (await browser.find("slider", "Volume")).value == "70"
+    with pytest.raises(ActionError, match="values go from 0 to 100 in steps of 10; it stays at 70"):
+        await browser.do(f"type [{slider.ref}] [33]")
+    assert (await browser.find("slider", "Volume")).value == "70"

@@ -1,0 +1,3 @@
+"""tests/core/browser/test_editors.py in the embedded browser."""
+
+from tests.core.browser.test_editors import *  # noqa: F403

@@ -41,7 +41,7 @@ def test_an_action_marked_so_stops_in_every_environment():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('kinds = ["click", "double_click"]', 'kinds = ["klick"]', 'no action "klick"; did you mean click'),
+        ('kinds = ["click", "click_at", "double_click"]', 'kinds = ["klick"]', 'no action "klick"; did you mean click'),
         ("reason = ", "raeson = ", 'no key "raeson"'),
         (r"pattern = '\b(delete", r"pattern = '\b((delete", "not a regular expression"),
         ("except_environments = [", "except_environments = ", "not TOML"),

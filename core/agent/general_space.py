@@ -27,6 +27,8 @@ HELD_KEYS = r"^(Control|Shift|Alt|Meta)(\+(Control|Shift|Alt|Meta))*$"
 
 _SURFACES = ("canvas", "svg", "img", "object", "embed")
 """Elements within which it matters where one clicks."""
+_LARGE = 48
+"""CSS pixels of both sides from which on that is so of what can be clicked and has no name."""
 _MANY = ("option", "treeitem", "row", "gridcell", "cell", "listitem", "canvas")
 """Roles of what is chosen together with others by a key that is held."""
 _READ = ("text", "paragraph", "code", "blockquote")
@@ -153,7 +155,7 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
         return [one for one in elements if use in one.uses]
 
     clicked = of_use("click")
-    surfaces = [one for one in clicked if one.tag in _SURFACES]
+    surfaces = [one for one in clicked if _is_surface(one)]
     at = _places("at", "Where in it: fractions of its width and height.") if surfaces else ()
     if clicked:
         together = any(one.role in _MANY for one in clicked)
@@ -212,7 +214,8 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             _target(checked, "The number of the box."),
             _optional("checked", "The state wanted.", "boolean"),
         )
-    if dragged := of_use("drag"):
+    dragged = [one for one in elements if "drag" in one.uses or one in surfaces]
+    if dragged:
         places = [one for one in observation.elements if one.in_viewport][:CAP]
         yield _action(
             "drag",
@@ -244,6 +247,11 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             Parameter(name="text", description="The words as they stand there; empty for all of it."),
             _optional("nth", "Which one, from 1, where they stand there several times.", "integer"),
         )
+
+
+def _is_surface(element: Element) -> bool:
+    large = min(element.box.width, element.box.height) >= _LARGE
+    return element.tag in _SURFACES or (large and not element.name and element.role == "generic")
 
 
 def _has_words(element: Element) -> bool:

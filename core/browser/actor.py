@@ -33,6 +33,8 @@ _NOTCH = 120
 """CSS pixels that a wheel tells of one notch."""
 _WHEEL = {"up": (0, -_NOTCH), "down": (0, _NOTCH), "left": (-_NOTCH, 0), "right": (_NOTCH, 0)}
 _BUTTONS = {"left": 1, "right": 2}
+_SELECTED_SECONDS = 0.15
+"""Editors such as Quill look at what is selected only 100 ms after the mouse was let go."""
 _LINK_PIXELS = 48
 """Farther than a link has to be pulled until the browser drags it."""
 _HOVER_MILLISECONDS = 120
@@ -406,6 +408,7 @@ class Actor:
             if by_mouse:
                 found = await self._select_by_mouse(action.target, frame) or found
         if await self.page.walker("wordsSelected", False, frame=frame):
+            await asyncio.sleep(_SELECTED_SECONDS)
             return found
         if not await self.page.walker("wordsSelected", True, frame=frame):
             raise ActionError(f"{self._say(action.target, answer)} does not let these words be selected.")

@@ -14,6 +14,19 @@ from tests.core.memory.solvers.clicking import (
     social_media,
     use_spinner,
 )
+from tests.core.memory.solvers.drawing import (
+    bisect_angle,
+    circle_center,
+    drag_shape,
+    draw_line,
+    find_midpoint,
+    highlight_text,
+    highlight_text_2,
+    hot_cold,
+    resize_textarea,
+    right_angle,
+    text_editor,
+)
 from tests.core.memory.solvers.filling import (
     enter_date,
     enter_password,
@@ -55,3 +68,19 @@ SOLVERS: dict[str, tuple[ScriptOf, tuple[int, ...]]] = {
     "use-spinner": (use_spinner, (0, 2, 3)),
 }
 """By family, which is the task's name: its script, and the seeds that are recorded."""
+
+BY_MOUSE: dict[str, ScriptOf] = {
+    "bisect-angle": bisect_angle,
+    "circle-center": circle_center,
+    "drag-circle": drag_shape,
+    "drag-single-shape": drag_shape,
+    "draw-line": draw_line,
+    "find-midpoint": find_midpoint,
+    "highlight-text": highlight_text,
+    "highlight-text-2": highlight_text_2,
+    "hot-cold": hot_cold,
+    "resize-textarea": resize_textarea,
+    "right-angle": right_angle,
+    "text-editor": text_editor,
+}
+"""Of tasks that are about places and words: no exemplars are recorded of them."""

@@ -6,7 +6,8 @@ import re
 from core.debugger.exemplars.scripted import Look, Script
 from core.schema.action import Click, Drag, Hover, RefTarget, SelectText
 from core.schema.observation import Box, Element, Observation
-from tests.core.memory.solvers.page import all_of, between, click, detailed, the
+from tests.core.memory.solvers.page import after, all_of, between, click, detailed, the
+from tests.core.memory.solvers.page import place as place_of
 
 Point = tuple[float, float]
 
@@ -194,4 +195,76 @@ def text_editor(instruction: str, page: Observation) -> Script:
     swatches = detailed(page, ".ql-picker-item")
     yield Look(
         thought="The second row has the plain colours.", actions=(click(swatches[1 + wanted]), submit(page))
+    )
+
+
+def drag_box(instruction: str, page: Observation) -> Script:
+    small, large = the(page, "generic", "s"), the(page, "generic", "L")
+    into = draw(small, middle(small.box), middle(large.box), large)
+    yield Look(thought="Middle upon middle.", actions=(into, submit(page)))
+
+
+def drag_shapes(instruction: str, page: Observation) -> Script:
+    """Put the shapes that are asked for into the first box, and any others into the second where there is one."""
+    shapes = [one for one in page.elements if "drag" in one.uses]
+    paper = next(one for one in page.elements if one.tag == "svg")
+    boxes = sorted(
+        (one for one in page.elements if one.detail.startswith("black rectangle") and one not in shapes),
+        key=lambda one: one.box.x,
+    )
+    wanted = between(instruction, "all ", " into").rstrip("s")
+    counts = [0, 0]
+    actions = []
+    for shape in shapes:
+        goes = 0 if f" {wanted} " in f"{shape.detail.replace('×', ' ')} " else 1
+        if goes >= len(boxes):
+            continue
+        box = boxes[goes].box
+        end = (box.x + 12 + counts[goes] % 3 * 20, box.y + 12 + counts[goes] // 3 * 20)
+        counts[goes] += 1
+        actions.append(draw(shape, middle(shape.box), end, paper))
+    yield Look(thought="Each to a free place of its box.", actions=(*actions, submit(page)))
+
+
+def use_slider(instruction: str, page: Observation) -> Script:
+    numbers = [int(one) for one in re.findall(r"-?\d+", instruction)]
+    for place_, number in enumerate(numbers):
+        handle = handles(page)[place_]
+        page = yield Look(thought="The keys go to the handle.", actions=(click(handle),))
+        now = int(after(page, handles(page)[place_], lambda one: one.role == "text").name)
+        if now != number:
+            key = "ArrowRight" if number > now else "ArrowLeft"
+            page = yield Look(thought="A key is one step.", actions=(f"press [{key}]",) * abs(number - now))
+    yield Look(thought="All are set.", actions=(submit(page),))
+
+
+def handles(page: Observation) -> list[Element]:
+    return [one for one in page.elements if ".ui-slider-handle" in one.detail]
+
+
+def drag_sort_numbers(instruction: str, page: Observation) -> Script:
+    names = [one.name for one in all_of(page, "listitem")]
+    for position, name in enumerate(sorted(names, key=int)):
+        items = all_of(page, "listitem")
+        if items[position].name == name:
+            continue
+        item, there = next(one for one in items if one.name == name), items[position]
+        up = (there.box.x + there.box.width / 2, there.box.y + 2)
+        page = yield Look(
+            thought=f"{name} belongs higher up.", actions=(draw(item, middle(item.box), up, there),)
+        )
+    yield Look(thought="They are in order.", actions=(submit(page),))
+
+
+def drag_items(instruction: str, page: Observation) -> Script:
+    name, position = (
+        between(instruction, "Drag ", " to the "),
+        place_of(between(instruction, " to the ", " position")),
+    )
+    items = all_of(page, "listitem")
+    item, there = next(one for one in items if one.name == name), items[position - 1]
+    edge = 0.1 if item.box.y > there.box.y else 0.9
+    end = (there.box.x + there.box.width / 2, there.box.y + there.box.height * edge)
+    yield Look(
+        thought="Past the middle of what is there.", actions=(draw(item, middle(item.box), end, there),)
     )

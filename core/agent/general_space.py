@@ -9,7 +9,7 @@ left out is counted, for the prompt to say.
 import re
 from collections.abc import Iterable, Iterator
 
-from core.schema.action import Action, Press, RefTarget
+from core.schema.action import Action, ClickAt, Press, RefTarget
 from core.schema.action_space import Choice, Parameter, ParameterType, Permissible, PermissibleAction
 from core.schema.observation import Element, Observation, Use
 
@@ -22,6 +22,20 @@ CHORDS = (
     r"|Arrow(Up|Down|Left|Right)|F[1-9]|F1[0-2]|[!-~])$"
 )
 """Keys by the names that Playwright's keyboard has for them, with or without modifiers."""
+
+PLACES = r"^(0(\.\d+)?|1(\.0+)?),(0(\.\d+)?|1(\.0+)?)$"
+HELD_KEYS = r"^(Control|Shift|Alt|Meta)(\+(Control|Shift|Alt|Meta))*$"
+
+_SURFACES = ("canvas", "svg", "img", "object", "embed")
+"""Elements within which it matters where one clicks."""
+_LARGE = 48
+"""CSS pixels of both sides from which on that is so of what can be clicked and has no name."""
+_MANY = ("option", "treeitem", "row", "gridcell", "cell", "listitem", "canvas")
+"""Roles of what is chosen together with others by a key that is held."""
+_READ = ("text", "paragraph", "code", "blockquote")
+"""Roles of running text."""
+_WORDS = 3
+"""From so many words on a text is one to select in."""
 
 
 def usable_elements(observation: Observation, cap: int = CAP) -> tuple[tuple[Element, ...], int]:
@@ -77,6 +91,8 @@ def label_of(observation: Observation, action: Action) -> str:
     if isinstance(action, Press):
         focused = (one for one in reversed(observation.elements) if "focused" in one.states)
         return next((describe(element) for element in focused), "")
+    if isinstance(action, ClickAt):
+        return "; ".join(describe(element) for element in _at(observation, action.x, action.y))
     for target in action.targets:
         if isinstance(target, RefTarget) and (element := observation.element(target.ref)):
             return describe(element)
@@ -84,16 +100,29 @@ def label_of(observation: Observation, action: Action) -> str:
     return ""
 
 
+def _at(observation: Observation, x: float, y: float) -> tuple[Element, ...]:
+    """Return the usable elements that lie at a pixel of the window, the outermost first."""
+    return tuple(
+        one
+        for one in observation.elements
+        if one.uses
+        and one.box.x <= x <= one.box.x + one.box.width
+        and one.box.y <= y <= one.box.y + one.box.height
+    )
+
+
 def permissible_of(
-    observation: Observation, *, cap: int = CAP, back: int = 0, forward: int = 0
+    observation: Observation, *, cap: int = CAP, back: int = 0, forward: int = 0, pictures: bool = False
 ) -> Permissible:
     """Return what may be done on a page of no particular kind.
 
-    `back` and `forward` are how many pages the tab can go either way in its history.
+    `back` and `forward` are how many pages the tab can go either way in its history,
+    `pictures` whether whoever decides sees the page as a picture.
     """
     elements, left_out = usable_elements(observation, cap)
     actions = (
         *_element_actions(observation, elements),
+        *(_picture_actions(observation) if pictures else ()),
         *_page_actions(observation, back, forward),
         _action(
             "note",
@@ -126,8 +155,24 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
     def of_use(use: Use) -> list[Element]:
         return [one for one in elements if use in one.uses]
 
-    if clicked := of_use("click"):
-        yield _action("click", "Click an element.", _target(clicked, "The number of the element."))
+    clicked = of_use("click")
+    surfaces = [one for one in clicked if _is_surface(one)]
+    at = _places("at", "Where in it: fractions of its width and height.") if surfaces else ()
+    if clicked:
+        together = any(one.role in _MANY for one in clicked)
+        keys = Parameter(
+            name="keys",
+            description="Keys to hold meanwhile, such as Control or Shift.",
+            pattern=HELD_KEYS,
+            required=False,
+        )
+        yield _action(
+            "click",
+            "Click an element.",
+            _target(clicked, "The number of the element."),
+            *at,
+            *((keys,) if together else ()),
+        )
     if typed := [one for one in of_use("type") if "readonly" not in one.states]:
         yield _action(
             "type",
@@ -153,6 +198,15 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
                 description="The option's label.",
                 choices_by_ref={one.ref: options[one.ref] for one in selects},
             ),
+            *(
+                (
+                    _optional(
+                        "selected", "False takes the option back, where several may be chosen.", "boolean"
+                    ),
+                )
+                if any(one.role == "listbox" for one in selects)
+                else ()
+            ),
         )
     if checked := of_use("check"):
         yield _action(
@@ -161,13 +215,16 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             _target(checked, "The number of the box."),
             _optional("checked", "The state wanted.", "boolean"),
         )
-    if dragged := of_use("drag"):
+    dragged = [one for one in elements if "drag" in one.uses or one in surfaces]
+    if dragged:
         places = [one for one in observation.elements if one.in_viewport][:CAP]
         yield _action(
             "drag",
             "Drag an element and drop it on another.",
             _target(dragged, "The number of the element to drag."),
             _target(places, "The number of the element to drop it on.", name="to"),
+            *_places("from_at", "Where to take it: fractions of its width and height."),
+            *_places("to_at", "Where to drop it: fractions of the other's width and height."),
         )
     if uploads := of_use("upload"):
         yield _action(
@@ -178,8 +235,45 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
         )
     if clicked:
         target = _target(clicked, "The number of the element.")
-        yield _action("double_click", "Click an element twice in quick succession.", target)
-        yield _action("hover", "Move the mouse over an element.", target)
+        yield _action("double_click", "Click an element twice in quick succession.", target, *at)
+        yield _action(
+            "right_click", "Click an element with the right button, for the page's menu.", target, *at
+        )
+        yield _action("hover", "Move the mouse over an element.", target, *at)
+    if any(_has_words(one) for one in observation.elements):
+        yield _action(
+            "select_text",
+            "Select words of an element with the mouse, as for marking or styling them.",
+            Parameter(name="target", type="integer", description="The number of the element."),
+            Parameter(name="text", description="The words as they stand there; empty for all of it."),
+            _optional("nth", "Which one, from 1, where they stand there several times.", "integer"),
+        )
+
+
+def _is_surface(element: Element) -> bool:
+    large = min(element.box.width, element.box.height) >= _LARGE
+    return element.tag in _SURFACES or (large and not element.name and element.role == "generic")
+
+
+def _has_words(element: Element) -> bool:
+    text = element.value if "type" in element.uses else element.name if element.role in _READ else ""
+    return len(text.split()) >= _WORDS
+
+
+def _places(name: str, description: str) -> tuple[Parameter, ...]:
+    return (
+        Parameter(name=name, description=f"{description} Such as 0.3,0.7.", pattern=PLACES, required=False),
+    )
+
+
+def _picture_actions(observation: Observation) -> Iterator[PermissibleAction]:
+    width, height = observation.viewport
+    yield _action(
+        "click_at",
+        "Click at a pixel of the picture, where no number names what is there.",
+        Parameter(name="x", type="integer", description=f"From the left, up to {max(width - 1, 0)}."),
+        Parameter(name="y", type="integer", description=f"From the top, up to {max(height - 1, 0)}."),
+    )
 
 
 def _page_actions(observation: Observation, back: int, forward: int) -> Iterator[PermissibleAction]:

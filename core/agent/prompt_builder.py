@@ -240,11 +240,13 @@ class Prompter:
         own = [one for one in state.trail if one.frame == state.frame]
         return own[-state.preset.history :] if state.preset.history else []
 
+    def shows_pictures(self, state: RunState, purpose: Purpose = "decide") -> bool:
+        """Return whether prompts for this purpose hold a picture of the page."""
+        return state.preset.pictures != "none" and self.asker.takes_images(purpose)
+
     def _images(self, state: RunState, purpose: Purpose) -> tuple[Image, ...]:
         capture = state.capture
-        if state.preset.pictures == "none" or capture is None or not capture.screenshot:
-            return ()
-        if not self.asker.takes_images(purpose):
+        if capture is None or not capture.screenshot or not self.shows_pictures(state, purpose):
             return ()
         if state.preset.pictures == "plain":
             return (Image(data=capture.screenshot, mime=picture_type(capture.screenshot)),)

@@ -19,11 +19,13 @@ from core.schema.action import (
     NewTab,
     Press,
     RefTarget,
+    RightClick,
     Scroll,
     Select,
     Target,
     Type,
     Upload,
+    held_keys,
 )
 
 
@@ -62,7 +64,15 @@ async def named(act: PageAct, page: Page, node: int = 0) -> NamedAct:
             click = DoubleClick if act.clicks > 1 else Click
             place = await page.element_of(node) if node else None
             located = _located(place) if place else await _at(page, act.x, act.y)
-            return _on(located, act, lambda target: click(target=target))
+            given = {
+                "at": _place_in(located, act),
+                **({} if act.clicks > 1 else {"keys": held_keys(act.held)}),
+            }
+            return _on(located, act, lambda target: click(target=target, **given))
+        case "click" if act.button == "right":
+            place = await page.element_of(node) if node else None
+            located = _located(place) if place else await _at(page, act.x, act.y)
+            return _on(located, act, lambda target: RightClick(target=target))
         case "drag":
             start, end = await _at(page, act.x, act.y), await _at(page, act.to_x, act.to_y)
             if end is None:
@@ -91,9 +101,10 @@ def finished(begun: NamedAct, act: PageAct) -> Action:
     if isinstance(action, Scroll):
         return _scroll(act)
     if isinstance(action, Click) and act.clicks > 1:
-        return DoubleClick(target=action.target)
-    other = act.kind == "drag" or act.button != "left"
-    if isinstance(action, AgentAct) or (isinstance(action, Click) and other):
+        return DoubleClick(target=action.target, at=action.at)
+    moved = act.kind == "drag"
+    other = moved or act.button != "left" if isinstance(action, Click) else moved
+    if isinstance(action, AgentAct) or (isinstance(action, Click | RightClick) and other):
         return AgentAct(words=str(act))
     return action
 
@@ -103,6 +114,17 @@ def _on(located: Located | None, act: PageAct, make: Callable[[Target], Action])
     if located is None:
         return NamedAct(AgentAct(words=str(act)))
     return NamedAct(make(RefTarget(ref=located.ref)), located)
+
+
+def _place_in(located: Located | None, act: PageAct) -> str:
+    """Return where in a drawing or a picture an act is, as an action tells it; elsewhere that does not matter."""
+    if located is None or located.box is None or act.x is None or act.y is None:
+        return ""
+    box = located.box
+    if not located.label.startswith(("canvas", "img")) or not (box.width and box.height):
+        return ""
+    across, down = (act.x - box.x) / box.width, (act.y - box.y) / box.height
+    return f"{across:.4f},{down:.4f}" if 0 <= across <= 1 and 0 <= down <= 1 else ""
 
 
 def _scroll(act: PageAct) -> Scroll:

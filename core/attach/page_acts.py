@@ -71,6 +71,8 @@ class PageAct(Record):
     """What is typed, the key, the address, or the words of a script."""
     clicks: int = 1
     button: str = "left"
+    held: int = 0
+    """The keys held meanwhile, as the protocol counts them."""
     dx: float = 0.0
     dy: float = 0.0
     """How far it scrolls."""
@@ -121,9 +123,9 @@ def _mouse(given: Message) -> ActPart | None:
     match given.get("type"):
         case "mousePressed":
             clicks, button = int(given.get("clickCount") or 1), str(given.get("button", "left"))
-            return ActPart(
-                act=PageAct(kind="click", clicks=clicks, button=button, **place), begins=clicks <= 1
-            )
+            held = int(given.get("modifiers") or 0)
+            act = PageAct(kind="click", clicks=clicks, button=button, held=held, **place)
+            return ActPart(act=act, begins=clicks <= 1)
         case "mouseReleased":
             return ActPart(act=PageAct(kind="click", **place), begins=False)
         case "mouseMoved" if given.get("buttons"):

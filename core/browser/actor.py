@@ -16,7 +16,7 @@ from core.browser.page import Page
 from core.browser.sliders import SliderPlace, bring_to
 from core.browser.tabs import Tabs
 from core.schema import action as kinds
-from core.schema.action import Action, Target, chord
+from core.schema.action import Action, Target, chord, fractions, modifiers
 from core.schema.errors import ActionError, ElementGone
 from core.schema.observation import Box
 from core.schema.record import Record
@@ -37,6 +37,14 @@ _AIMS = 4
 """How often the pointer follows what moves away from it."""
 _DRAWN_MILLISECONDS = 300
 """The most that an editor, a slider or a box is given to show what it was set to."""
+_NOTCH = 120
+"""CSS pixels that a wheel tells of one notch."""
+_WHEEL = {"up": (0, -_NOTCH), "down": (0, _NOTCH), "left": (-_NOTCH, 0), "right": (_NOTCH, 0)}
+_BUTTONS = {"left": 1, "right": 2}
+_SELECTED_SECONDS = 0.15
+"""Editors such as Quill look at what is selected only 100 ms after the mouse was let go."""
+_LINK_PIXELS = 48
+"""Farther than a link has to be pulled until the browser drags it."""
 _HOVER_MILLISECONDS = 120
 """The most that a page which changes under the pointer is given to come to rest."""
 
@@ -90,23 +98,29 @@ class Actor:
     async def _act(self, action: Action) -> Located | None:
         match action:
             case kinds.Click():
-                return await self._click(action.target, 1)
+                return await self._click(action.target, at=action.at, keys=action.keys)
             case kinds.DoubleClick():
-                return await self._click(action.target, 2)
+                return await self._click(action.target, 2, at=action.at)
+            case kinds.RightClick():
+                return await self._right_click(action)
+            case kinds.ClickAt():
+                return await self._click_at(action)
             case kinds.Type():
                 return await self._type(action)
             case kinds.Press():
                 await self._press(action.keys)
             case kinds.Hover():
-                found = await self.locate(action.target)
+                found = await self.locate(action.target, action.at)
                 await self._mouse("mouseMoved", found.x, found.y)
                 return found
             case kinds.Scroll():
                 await self._scroll(action)
             case kinds.Select():
-                return await self._field(action.target, "choose", action.option)
+                return await self._field(action.target, "choose", action.option, action.selected)
             case kinds.Check():
                 return await self._check(action)
+            case kinds.SelectText():
+                return await self._select_text(action)
             case kinds.Drag():
                 return await self._drag(action)
             case kinds.Upload():
@@ -131,15 +145,19 @@ class Actor:
 
     # Finding
 
-    async def locate(self, target: Target) -> Located:
-        """Find the element, bring it into view and choose a point that input reaches; raises ActionError."""
-        ref, frame = await self._resolve(target)
-        return await self._located(target, await self.page.walker("locate", ref, frame=frame), frame)
+    async def locate(self, target: Target, at: str = "") -> Located:
+        """Find the element, bring it into view and choose a point that input reaches, or take that place of it.
 
-    async def _place(self, target: Target) -> Located:
+        Raises ActionError.
+        """
+        ref, frame = await self._resolve(target)
+        answer = await self.page.walker("locate", ref, fractions(at), frame=frame)
+        return await self._located(target, answer, frame)
+
+    async def _place(self, target: Target, at: str) -> Located:
         """Find where to drop: in view and with a box, but covered or not; raises ActionError."""
         ref, frame = await self._resolve(target)
-        answer = await self.page.walker("place", ref, frame=frame)
+        answer = await self.page.walker("place", ref, fractions(at), frame=frame)
         return await self._located(target, answer, frame, covered=True)
 
     async def _located(
@@ -236,22 +254,64 @@ class Actor:
     async def _mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         await self.page.send("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
 
-    async def _click(self, target: Target, count: int) -> Located:
-        found = await self._point_at(target)
-        x, y = found.x, found.y
+    async def _click(self, target: Target, count: int = 1, *, at: str = "", keys: str = "") -> Located:
+        found = await self._point_at(target, at)
+        keyboard, names = self.page.playwright_page.keyboard, [key for key in keys.split("+") if key]
+        try:
+            for key in names:
+                await self._keys(keyboard.down(key))
+            await self._pressed(found.x, found.y, count, modifiers=modifiers(keys))
+        finally:
+            for key in reversed(names):
+                await self._keys(keyboard.up(key))
+        return found
+
+    async def _pressed(
+        self, x: float, y: float, count: int = 1, *, button: str = "left", modifiers: int = 0
+    ) -> None:
         events = []
         for number in range(1, count + 1):
-            held = {"button": "left", "clickCount": number}
-            events.append(self._mouse("mousePressed", x, y, buttons=1, **held))
+            held = {"button": button, "clickCount": number, "modifiers": modifiers}
+            events.append(self._mouse("mousePressed", x, y, buttons=_BUTTONS[button], **held))
             events.append(self._mouse("mouseReleased", x, y, **held))
         # All are sent before the first is answered: the browser keeps their order.
         await self._all(events)
+
+    async def _right_click(self, action: kinds.RightClick) -> Located:
+        found = await self._point_at(action.target, action.at)
+        frame = await self._frame_of(found.ref)
+        # The browser's own menu would wait for a person: only the page's may open.
+        await self.page.walker("hear", "contextmenu", frame=frame)
+        await self._pressed(found.x, found.y, button="right")
+        heard = await self.page.walker("wasHeard", frame=frame)
+        if heard["came"] and not heard["taken"]:
+            own = "The page has no menu of its own there; the browser's was not opened."
+            return found.replace(note=f"{found.note} {own}".strip())
         return found
 
-    async def _point_at(self, target: Target) -> Located:
+    async def _click_at(self, action: kinds.ClickAt) -> Located | None:
+        """Click at a pixel; what is there tells which click of an element that was, to be done again anywhere."""
+        x, y = action.x, action.y
+        width, height = await self.page.evaluate("[innerWidth, innerHeight]")
+        if x >= width or y >= height:
+            raise ActionError(f"{x}, {y} is outside the window, which is {width} wide and {height} high.")
+        await self._mouse("mouseMoved", x, y)
+        there = await self.page.element_at(x, y)
+        await self._pressed(x, y)
+        if there is None:
+            return None
+        located = Located.model_validate({**there, "x": x, "y": y})
+        box = located.box
+        if box is None or not (box.width and box.height):
+            return located
+        across, down = (x - box.x) / box.width, (y - box.y) / box.height
+        at = f"{min(max(across, 0), 1):.4f},{min(max(down, 0), 1):.4f}"
+        return located.replace(action=kinds.Click(target=kinds.RefTarget(ref=located.ref), at=at))
+
+    async def _point_at(self, target: Target, at: str = "") -> Located:
         """Bring the pointer to the element, and follow it where the page answers by moving or replacing it."""
         ref, frame = await self._resolve(target)
-        answer, note = await self.page.walker("locate", ref, frame=frame), ""
+        answer, note = await self.page.walker("locate", ref, fractions(at), frame=frame), ""
         for _ in range(_AIMS):
             found = await self._located(target, answer, frame)
             if found.tag == "option":
@@ -284,39 +344,129 @@ class Actor:
                 raise result
 
     async def _drag(self, action: kinds.Drag) -> Located:
-        start = await self.locate(action.target)
-        for _ in range(_AIMS):
-            end = await self._place(action.to)
-            if not end.scrolled:
-                break
-            start = await self.locate(action.target)  # Scrolling to the one has moved the other.
-            if not start.scrolled:
-                break
-        else:
-            raise ActionError(f"{start.label} and {end.label} cannot be brought into the window together.")
+        start, end = await self._both_in_view(action)
         mouse, page = self.page.playwright_page.mouse, self.page
-        nudge = (start.x + (3 if end.x >= start.x else -3), start.y + (3 if end.y >= start.y else -3))
         await page.answered(mouse.move(start.x, start.y))
         await page.answered(mouse.down())
         try:
-            await page.answered(mouse.move(*nudge))
-            await page.answered(mouse.move(end.x, end.y, steps=8))
-            await page.answered(mouse.move(end.x, end.y))
+            await page.answered(mouse.move(*_begun(start, end), steps=1 if end else 4))
+            for _ in range(_AIMS):
+                goal = end or await self._place(action.to, action.to_at)
+                await page.answered(mouse.move(goal.x, goal.y, steps=8))
+                await page.answered(mouse.move(goal.x, goal.y))
+                # A page may scroll by itself while something is held near its edge.
+                if end is not None or not (await self._place(action.to, action.to_at)).scrolled:
+                    break
         finally:
             await page.answered(mouse.up())
         return start
 
+    async def _both_in_view(self, action: kinds.Drag) -> tuple[Located, Located | None]:
+        """Return both ends of a drag in one view; without the second where the window cannot show them together."""
+        start = await self.locate(action.target, action.from_at)
+        for _ in range(_AIMS):
+            end = await self._place(action.to, action.to_at)
+            if not end.scrolled:
+                return start, end
+            # Scrolling to the one has moved the other.
+            start = await self.locate(action.target, action.from_at)
+            if not start.scrolled:
+                return start, end
+        return start, None
+
     async def _scroll(self, action: kinds.Scroll) -> None:
+        """Scroll; a page that takes the wheel over the element, such as a map, gets one notch of it instead."""
         ref, frame = None, None
         if action.target is not None:
             ref, frame = await self._resolve(action.target)
+            if await self._wheel(ref, frame, action):
+                return
         answer = await self.page.walker("scrollBy", ref, action.direction, frame=frame)
+        if "problem" in answer and ref is None and await self._wheel(None, None, action):
+            return
         _require(answer, f"[{action.target}]" if action.target else "The page")
         if "wheel" in answer and action.target is not None:
             found = await self.locate(action.target)
             across, down = answer["wheel"]
             for _ in range(answer["times"]):
                 await self._mouse("mouseWheel", found.x, found.y, deltaX=across, deltaY=down)
+
+    async def _wheel(self, ref: int | None, frame: FrameLink | None, action: kinds.Scroll) -> bool:
+        """Turn the wheel over an element, or the middle of the window; returns whether the page took it."""
+        place = await self.page.walker("wheelPlace", ref, frame=frame)
+        _require(place, f"[{action.target}]")
+        if "x" not in place:
+            return False
+        x, y = place["x"], place["y"]
+        if frame is not None and frame.parent is not None:
+            located = Located.model_validate({**place, "frame": frame.id})
+            located = await self._into_tab(located, frame, covered=True)
+            x, y = located.x, located.y
+        # The browser asks the page about the wheel only once it has painted since somebody listens.
+        await self.page.walker("settle", _HOVER_MILLISECONDS, 2, frame=frame)
+        right, down = _WHEEL[action.direction]
+        await self._mouse("mouseWheel", x, y, deltaX=right, deltaY=down)
+        heard = await self.page.walker("wasHeard", frame=frame)
+        return bool(heard["came"] and (heard["taken"] or (ref is None and heard["changed"])))
+
+    async def _select_text(self, action: kinds.SelectText) -> Located:
+        ref, frame = await self._resolve(action.target)
+        answer = await self.page.walker("findWords", ref, action.text, action.nth, frame=frame)
+        _require(answer, self._say(action.target, answer))
+        if answer.get("field"):
+            found = await self._select_in_field(kinds.RefTarget(ref=ref), answer, frame)
+        else:
+            by_mouse = answer.pop("by_mouse")
+            found = Located.model_validate({**answer, "frame": frame.id if frame else ""})
+            if by_mouse:
+                found = await self._select_by_mouse(action.target, frame) or found
+        if await self.page.walker("wordsSelected", False, frame=frame):
+            await asyncio.sleep(_SELECTED_SECONDS)
+            return found
+        if not await self.page.walker("wordsSelected", True, frame=frame):
+            raise ActionError(f"{self._say(action.target, answer)} does not let these words be selected.")
+        return found.replace(note="They were selected without the mouse, which does not select them there.")
+
+    async def _select_by_mouse(self, target: Target, frame: FrameLink | None) -> Located | None:
+        """Draw the mouse over the words; returns where they begin, or None where something lies over them."""
+
+        async def end(last: bool) -> Located:
+            answer = await self.page.walker("endOfWords", last, frame=frame)
+            return await self._located(target, answer if answer.pop("free") else {**answer, "x": -1}, frame)
+
+        await end(last=True)
+        start = await end(last=False)
+        mouse, page = self.page.playwright_page.mouse, self.page
+        if start.x < 0:
+            return None
+        await page.answered(mouse.move(start.x, start.y))
+        await page.answered(mouse.down())
+        try:
+            # The browser asks where it began as the mouse first moves; then the window may scroll.
+            await page.answered(mouse.move(start.x + 6, start.y, steps=2))
+            goal = await end(last=True)
+            if goal.x >= 0:
+                await page.answered(mouse.move(goal.x, goal.y, steps=8))
+                await page.answered(mouse.move(goal.x, goal.y))
+        finally:
+            await page.answered(mouse.up())
+        return start
+
+    async def _select_in_field(
+        self, target: Target, answer: dict[str, Any], frame: FrameLink | None
+    ) -> Located:
+        """Set the caret by a click, and select from there with Shift and arrows."""
+        found = await self._click(target)
+        keyboard, keys, letters = self.page.playwright_page.keyboard, self._keys, answer["letters"]
+        ready = letters - 1 if letters > _TYPED_BY_KEYS else 0
+        if not (await self.page.walker("caret", ready, frame=frame)).get("caret"):
+            ready = 0
+            await keys(keyboard.press("Home"))
+            for _ in range(answer["before"]):
+                await keys(keyboard.press("ArrowRight"))
+        for _ in range(letters - ready):
+            await keys(keyboard.press("Shift+ArrowRight"))
+        return found
 
     # Keyboard and fields
 
@@ -399,9 +549,9 @@ class Actor:
     async def _keys(self, work: Awaitable[None]) -> None:
         await self.page.answered(work, timeout=_KEYS_SECONDS)
 
-    async def _field(self, target: Target, call: str, value: str) -> Located:
+    async def _field(self, target: Target, call: str, *values: object) -> Located:
         found = await self.locate(target)
-        answer = await self.page.walker(call, found.ref, value, frame=await self._frame_of(found.ref))
+        answer = await self.page.walker(call, found.ref, *values, frame=await self._frame_of(found.ref))
         _require(answer, f"[{found.ref}] {found.label}")
         return found
 
@@ -413,7 +563,7 @@ class Actor:
             return await self.locate(kinds.RefTarget(ref=ref))
         if before.get("radio") and not action.checked:
             raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
-        found = await self._click(kinds.RefTarget(ref=ref), 1)
+        found = await self._click(kinds.RefTarget(ref=ref))
         after = await self.page.walker("isChecked", found.ref, frame=frame)
         if after.get("checked") == before["checked"]:
             await self.page.walker("settle", _DRAWN_MILLISECONDS, 2, frame=frame)
@@ -488,6 +638,16 @@ class Actor:
         if not 0 <= index < len(history["entries"]):
             raise ActionError("There is no page to go " + ("back to." if by < 0 else "forward to."))
         await self.page.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][index]["id"]})
+
+
+def _begun(start: Located, end: Located | None) -> tuple[float, float]:
+    """Return where a mouse that holds something goes first, so that the browser takes it for a drag.
+
+    Before the window scrolls it goes as far as the browser wants of links, for it asks then what is held.
+    """
+    if end is None:
+        return start.x, start.y + (_LINK_PIXELS if start.y <= 2 * _LINK_PIXELS else -_LINK_PIXELS)
+    return start.x + (3 if end.x >= start.x else -3), start.y + (3 if end.y >= start.y else -3)
 
 
 def _require(answer: dict[str, Any], what: str) -> None:

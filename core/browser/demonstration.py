@@ -17,6 +17,7 @@ from core.schema.action import (
     DoubleClick,
     Press,
     RefTarget,
+    RightClick,
     Select,
     Target,
     Type,
@@ -43,7 +44,12 @@ class HumanAction(Record):
     xpath: str = ""
     text: str = ""
     keys: str = ""
+    """The key or chord of a press, or what was held at a click."""
+    at: str = ""
+    """The place in a drawing or a picture that was clicked."""
     checked: bool = True
+    selected: bool = True
+    """Of an option: whether it was chosen, or taken back."""
     typing: bool = True
     """Of a look: whether something was typed that is not reported yet; else the page changed by itself."""
 
@@ -56,13 +62,15 @@ class HumanAction(Record):
             return None
         match self.kind:
             case "click":
-                return Click(target=target)
+                return Click(target=target, at=self.at, keys=self.keys)
             case "double_click":
-                return DoubleClick(target=target)
+                return DoubleClick(target=target, at=self.at)
+            case "right_click":
+                return RightClick(target=target, at=self.at)
             case "type":
                 return Type(target=target, text=self.text)
             case "select":
-                return Select(target=target, option=self.text)
+                return Select(target=target, option=self.text, selected=self.selected)
             case "check":
                 return Check(target=target, checked=self.checked)
         return None

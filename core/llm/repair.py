@@ -240,7 +240,7 @@ def _check(action: Action, permissible: Permissible | None) -> None:
         )
     allowed = permissible.action(action.name)
     assert allowed is not None
-    for name in (*action.fields, *action.flags):
+    for name in (*action.fields, *action.options):
         value = getattr(action, name)
         parameter = allowed.parameter(name)
         default = type(action).model_fields[name].default
@@ -270,7 +270,7 @@ def _parameters(name: str, allowed: PermissibleAction | None) -> dict[str, Param
             type=_FIELD_TYPES.get(cls.model_fields[field].annotation, "string"),
             required=cls.model_fields[field].is_required(),
         )
-        for field in (*cls.fields, *cls.flags)
+        for field in (*cls.fields, *cls.options)
     }
 
 

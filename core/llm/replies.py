@@ -358,7 +358,7 @@ def action_arguments(action: Action, permissible: Permissible | None = None) -> 
         return _named_arguments(action, allowed) if allowed is not None else {}
     own_defaults = allowed.defaults if allowed is not None else {}
     arguments: dict[str, Any] = {}
-    for name in (*action.fields, *action.flags):
+    for name in (*action.fields, *action.options):
         value = getattr(action, name)
         required = type(action).model_fields[name].is_required()
         if value is None or not (required or name in action.model_fields_set or name in own_defaults):

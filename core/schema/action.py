@@ -2,11 +2,13 @@
 
 ``click [12]``, ``type [12] [two words] [enter=1]``, ``select [7] [Oslo]``,
 ``click [button "Save"]``, ``click [xpath=//a[2]]``, ``press [Control+a]``,
-``drag [3] [9]``, ``stop [42]``. Any text survives inside brackets: a bracket or
-backslash of the text is printed with a backslash before it. Reading is more
-lenient, as an LLM writes it: balanced brackets inside brackets stand for
-themselves, ``scroll down`` needs none, and a bare 0 or 1 after all the rest is
-the first flag, as in SteP's ``type [12] [two words] [1]``.
+``drag [3] [9]``, ``stop [42]``. What need not be given has its name with it:
+``click [12] [at=0.3,0.7] [keys=Control+Shift]``. Any text survives inside
+brackets: a bracket or backslash of the text is printed with a backslash before
+it. Reading is more lenient, as an LLM writes it: balanced brackets inside
+brackets stand for themselves, ``scroll down`` needs none, and a bare 0 or 1
+after all the rest is the first yes or no, as in SteP's
+``type [12] [two words] [1]``.
 """
 
 import json
@@ -99,14 +101,60 @@ def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | N
     return None
 
 
+_NUMBER = r"\d*\.?\d+"
+_PLACE = re.compile(rf"\s*(?:x\s*=\s*)?({_NUMBER})(?:\s*[,;]\s*|\s+)(?:y\s*=\s*)?({_NUMBER})\s*")
+_MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+
+
+def _place(text: str) -> str:
+    """Return a place as it is printed, such as ``0.3,0.75``; raises ValueError."""
+    if not text.strip():
+        return ""
+    found = _PLACE.fullmatch(text)
+    if found is None or not all(0 <= float(part) <= 1 for part in found.groups()):
+        raise ValueError("a place is two fractions from 0 to 1 of the width and the height, such as 0.3,0.7")
+    across, down = (f"{float(part):.4f}".rstrip("0").rstrip(".") for part in found.groups())
+    return f"{across},{down}"
+
+
+def _held(text: str) -> str:
+    """Return keys that are held, by the browser's names; raises ValueError."""
+    keys = chord(text.strip()).split("+") if text.strip() else []
+    if any(key not in _MODIFIERS for key in keys):
+        raise ValueError(f"the keys that can be held are {', '.join(_MODIFIERS)}, as in Control+Shift")
+    return "+".join(dict.fromkeys(keys))
+
+
+Place = Annotated[str, AfterValidator(_place)]
+"""A place in an element, by fractions of its box: ``0.3,0.7``; empty for where input reaches it best."""
+HeldKeys = Annotated[str, AfterValidator(_held)]
+"""Keys that are held meanwhile, such as ``Control+Shift``; empty for none."""
+
+
+def fractions(place: str) -> tuple[float, float] | None:
+    """Return how far across and down a place is, or None where none is given."""
+    across, _, down = place.partition(",")
+    return (float(across), float(down)) if place else None
+
+
+def modifiers(keys: str) -> int:
+    """Return the keys that are held as the number that browsers take."""
+    return sum(_MODIFIERS[key] for key in keys.split("+") if key)
+
+
+def held_keys(number: int) -> str:
+    """Return the keys that a browser's number stands for; `modifiers` is the way back."""
+    return "+".join(key for key, bit in _MODIFIERS.items() if number & bit)
+
+
 class BaseAction(Record):
     """The base of all actions: `fields` gives the order of the bracketed parts."""
 
     kind: str
     fields: ClassVar[tuple[str, ...]] = ()
     """Fields always printed, in order."""
-    flags: ClassVar[tuple[str, ...]] = ()
-    """Yes-or-no fields, printed as ``[name=1]`` where they differ from their default."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """Fields printed as ``[name=value]`` where they differ from their default; yes and no as 1 and 0."""
     in_page: ClassVar[bool] = True
     """Whether it acts on the page, and so counts against the budget of page actions."""
 
@@ -117,16 +165,30 @@ class BaseAction(Record):
     def written(cls, kind: str, values: Mapping[str, Any]) -> str:
         """Return the text form of an action with these values; fields without one are left out."""
         parts = [str(value) for name in cls.fields if (value := values.get(name)) is not None]
-        for name in cls.flags:
+        for name in cls.options:
             default = cls.model_fields[name].default
-            if (flag := values.get(name, default)) != default:
-                parts.append(f"{name}={int(flag)}")
+            if (given := values.get(name, default)) != default:
+                parts.append(f"{name}={int(given) if isinstance(given, bool) else given}")
         return " ".join([kind, *(f"[{escape_brackets(part)}]" for part in parts)])
+
+    @classmethod
+    def is_flag(cls, name: str) -> bool:
+        """Return whether a field is a yes or no."""
+        return cls.model_fields[name].annotation is bool
 
     @property
     def name(self) -> str:
         """What it is called where it is offered."""
         return self.kind
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What it is given, by name: the fields that have a value, and the options that differ from their default."""
+        options = (
+            name for name in self.options if getattr(self, name) != type(self).model_fields[name].default
+        )
+        values = {name: getattr(self, name) for name in (*self.fields, *options)}
+        return {name: value for name, value in values.items() if value is not None}
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -136,11 +198,14 @@ class BaseAction(Record):
 
 
 class Click(BaseAction):
-    """Click an element with the left button."""
+    """Click an element with the left button, at a place of it where one is given."""
 
     kind: Literal["click"] = "click"
     target: Target
+    at: Place = ""
+    keys: HeldKeys = ""
     fields = ("target",)
+    options = ("at", "keys")
 
 
 class DoubleClick(BaseAction):
@@ -148,7 +213,28 @@ class DoubleClick(BaseAction):
 
     kind: Literal["double_click"] = "double_click"
     target: Target
+    at: Place = ""
     fields = ("target",)
+    options = ("at",)
+
+
+class RightClick(BaseAction):
+    """Click an element with the right button, which opens the page's own menu where it has one."""
+
+    kind: Literal["right_click"] = "right_click"
+    target: Target
+    at: Place = ""
+    fields = ("target",)
+    options = ("at",)
+
+
+class ClickAt(BaseAction):
+    """Click at a pixel of the window, counted from its upper left corner."""
+
+    kind: Literal["click_at"] = "click_at"
+    x: int = Field(ge=0, lt=10**5)
+    y: int = Field(ge=0, lt=10**5)
+    fields = ("x", "y")
 
 
 class Type(BaseAction):
@@ -160,7 +246,7 @@ class Type(BaseAction):
     enter: bool = False
     append: bool = False
     fields = ("target", "text")
-    flags = ("enter", "append")
+    options = ("enter", "append")
 
 
 class Press(BaseAction):
@@ -172,11 +258,13 @@ class Press(BaseAction):
 
 
 class Hover(BaseAction):
-    """Move the mouse over an element."""
+    """Move the mouse over an element, or to a place of it."""
 
     kind: Literal["hover"] = "hover"
     target: Target
+    at: Place = ""
     fields = ("target",)
+    options = ("at",)
 
 
 Direction = Literal["up", "down", "left", "right"]
@@ -192,12 +280,14 @@ class Scroll(BaseAction):
 
 
 class Select(BaseAction):
-    """Choose the option with this label or value in a select."""
+    """Choose the option with this label or value in a select, or take it back with selected=0."""
 
     kind: Literal["select"] = "select"
     target: Target
     option: str
+    selected: bool = True
     fields = ("target", "option")
+    options = ("selected",)
 
 
 class Check(BaseAction):
@@ -207,16 +297,31 @@ class Check(BaseAction):
     target: Target
     checked: bool = True
     fields = ("target",)
-    flags = ("checked",)
+    options = ("checked",)
+
+
+class SelectText(BaseAction):
+    """Select words of an element as they stand there, or all of them where none are given."""
+
+    kind: Literal["select_text"] = "select_text"
+    target: Target
+    text: str
+    nth: int = Field(default=0, ge=0, le=10**6)
+    """Which of several places with these words, from 1; 0 where they stand there once."""
+    fields = ("target", "text")
+    options = ("nth",)
 
 
 class Drag(BaseAction):
-    """Drag one element and drop it on another."""
+    """Drag one element and drop it on another, or from a place of it to a place of the other or of itself."""
 
     kind: Literal["drag"] = "drag"
     target: Target
     to: Target
+    from_at: Place = ""
+    to_at: Place = ""
     fields = ("target", "to")
+    options = ("from_at", "to_at")
 
 
 class Upload(BaseAction):
@@ -341,7 +446,7 @@ class Named(Record):
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=64)
     arguments: tuple[str, ...] = ()
     fields: ClassVar[tuple[str, ...]] = ()
-    flags: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[tuple[str, ...]] = ()
     in_page: ClassVar[bool] = True
 
     def __str__(self) -> str:
@@ -355,12 +460,15 @@ class Named(Record):
 Action: TypeAlias = Annotated[
     Click
     | DoubleClick
+    | RightClick
+    | ClickAt
     | Type
     | Press
     | Hover
     | Scroll
     | Select
     | Check
+    | SelectText
     | Drag
     | Upload
     | Goto

@@ -227,7 +227,7 @@ class Permissible(Record):
             return f"{action.name} is not permissible here; permissible are: {names}."
         if isinstance(action, Named):
             return _problem_of_named(action, allowed)
-        for name in (*action.fields, *action.flags):
+        for name in (*action.fields, *action.options):
             if problem := _problem_of(action, name, allowed.parameter(name)):
                 return problem
         return None

@@ -13,6 +13,10 @@ from core.schema.errors import ActionSyntaxError
 _ALIASES = {
     "select_option": "select",
     "doubleclick": "double_click",
+    "rightclick": "right_click",
+    "context_click": "right_click",
+    "mouse_click": "click_at",
+    "highlight": "select_text",
     "dblclick": "double_click",
     "fill": "type",
     "focus_tab": "tab_focus",
@@ -20,8 +24,17 @@ _ALIASES = {
     "forward": "go_forward",
     "finish": "stop",
 }
-_FLAG_ALIASES = {"press_enter_after": "enter"}
-_FLAG = re.compile(r"\s*([a-z_]+)\s*=\s*(0|1|true|false|yes|no|on|off)\s*", re.IGNORECASE)
+_OPTION_ALIASES = {
+    "press_enter_after": "enter",
+    "x": "at",
+    "modifiers": "keys",
+    "from": "from_at",
+    "to": "to_at",
+}
+_OPTION = re.compile(r"\s*([a-z_]+)\s*=\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
+_YES_OR_NO = re.compile(r"0|1|true|false|yes|no|on|off", re.IGNORECASE)
+_EXAMPLES = {"at": "x,y", "from_at": "x,y", "to_at": "x,y", "keys": "Control+Shift", "nth": "2"}
+"""How the value of an option is written that is no yes or no."""
 _BARE_FLAG = re.compile(r"\s*([01])\s*")
 _SCROLL = re.compile(r"\s*(scroll)[ _-]+(up|down|left|right)\s*(?=\[|$)", re.IGNORECASE)
 """How LLMs write a scroll without brackets round its direction."""
@@ -86,14 +99,13 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
     values: dict[str, Any] = {}
     fields = list(cls.fields)
     for position, part in enumerate(parts):
-        flag = _FLAG.fullmatch(part)
-        if flag and position >= _required(cls):
-            name = _FLAG_ALIASES.get(flag[1].lower(), flag[1].lower())
-            if name in cls.flags:
-                values[name] = flag[2].lower() in ("1", "true", "yes", "on")
-                continue
-        if not fields and cls.flags and cls.flags[0] not in values and (bare := _BARE_FLAG.fullmatch(part)):
-            values[cls.flags[0]] = bare[1] == "1"
+        option = _option(cls, part) if position >= _required(cls) else None
+        if option is not None:
+            values[option[0]] = option[1]
+            continue
+        flag = cls.options[0] if cls.options and cls.is_flag(cls.options[0]) else ""
+        if not fields and flag and flag not in values and (bare := _BARE_FLAG.fullmatch(part)):
+            values[flag] = bare[1] == "1"
             continue
         if not fields:
             raise ActionSyntaxError(f'"{shown(text)}" has too much: {usage(kind)}.')
@@ -108,6 +120,21 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
         where = str(first["loc"][-1]) if first["loc"] else "its arguments"
         reason = "" if missing else f" ({first['msg']})"
         raise ActionSyntaxError(f'"{shown(text)}" {problem} {where}{reason}: {usage(kind)}.') from error
+
+
+def _option(cls: type[BaseAction], part: str) -> tuple[str, Any] | None:
+    """Return an option that is given with its name, and its value; None where the part is no such option."""
+    found = _OPTION.fullmatch(part)
+    if found is None:
+        return None
+    word = found[1].lower()
+    name = word if word in cls.options else _OPTION_ALIASES.get(word, word)
+    if name not in cls.options:
+        return None
+    if not cls.is_flag(name):
+        return name, found[2]
+    yes_or_no = _YES_OR_NO.fullmatch(found[2])
+    return (name, found[2].lower() in ("1", "true", "yes", "on")) if yes_or_no else None
 
 
 def written_name(text: str, names: Iterable[str] = ()) -> str:
@@ -164,9 +191,10 @@ def usage(kind: str, only: Container[str] | None = None) -> str:
     """
     cls = ACTIONS[kind]
     parts = [
-        bracketed(f"{name}=0|1" if name in cls.flags else name, cls.model_fields[name].is_required())
-        for name in (*cls.fields, *cls.flags)
+        bracketed(f"{name}={_EXAMPLES.get(name, '0|1')}" if name in cls.options else name, required)
+        for name in (*cls.fields, *cls.options)
         if only is None or name in only
+        for required in (cls.model_fields[name].is_required(),)
     ]
     return " ".join([kind, *parts])
 

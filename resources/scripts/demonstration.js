@@ -59,7 +59,43 @@
       if (isChoice(label.control) || isText(label.control)) return;
     }
     flush();
-    tell("click", used(el));
+    tell("click", used(el), { ...placeOf(event, used(el)), keys: heldAt(event) });
+  }
+
+  // In a drawing or a picture it matters where it was clicked.
+  function placeOf(event, el) {
+    if (!/^(canvas|svg|img|object|embed)$/i.test(el.tagName) || event.detail === 0 && event.type === "click") return {};
+    const box = el.getBoundingClientRect();
+    const part = (value, from, size) => Math.min(Math.max((value - from) / size, 0), 1).toFixed(4);
+    return box.width && box.height ? { at: `${part(event.clientX, box.left, box.width)},${part(event.clientY, box.top, box.height)}` } : {};
+  }
+
+  function heldAt(event) {
+    return [event.ctrlKey && "Control", event.shiftKey && "Shift", event.altKey && "Alt", event.metaKey && "Meta"].filter(Boolean).join("+");
+  }
+
+  function onMenu(event) {
+    const el = first(event);
+    if (!el) return;
+    flush();
+    tell("right_click", used(el), placeOf(event, used(el)));
+  }
+
+  const chosen = new WeakMap();   // select of several -> its options that were chosen when it was last looked at
+  const isSeveral = el => el?.tagName === "SELECT" && el.multiple;
+
+  function beforeChoosing(event) {
+    const el = first(event)?.closest?.("select");
+    if (isSeveral(el) && !chosen.has(el)) chosen.set(el, new Set(el.selectedOptions));
+  }
+
+  function choseSeveral(el) {
+    const before = chosen.get(el) ?? new Set([...el.options].filter(one => one.defaultSelected));
+    const now = new Set(el.selectedOptions);
+    chosen.set(el, now);
+    const said = (one, selected) => tell("select", el, { text: one.label || one.value, selected });
+    for (const one of before) if (!now.has(one)) said(one, false);
+    for (const one of now) if (!before.has(one)) said(one, true);
   }
 
   function onInput(event) {
@@ -85,6 +121,7 @@
   function onChange(event) {
     const el = first(event);
     if (isChoice(el)) tell("check", el, { checked: el.checked });
+    else if (isSeveral(el)) choseSeveral(el);
     else if (el?.tagName === "SELECT") {
       const chosen = el.selectedOptions[0];
       if (chosen) tell("select", el, { text: chosen.label || chosen.value });
@@ -96,6 +133,7 @@
 
   function onKey(event) {
     const el = first(event);
+    beforeChoosing(event);
     if (["Control", "Shift", "Alt", "Meta", "Tab"].includes(event.key)) return;
     const inText = isText(el) || editable(el);
     const chord = event.ctrlKey || event.metaKey || event.altKey;
@@ -115,8 +153,8 @@
   }
 
   const listeners = { click: onClick, input: onInput, change: onChange, keydown: onKey,
-    pointerover: onMet, focusin: onMet,
-    dblclick: event => tell("double_click", used(first(event))),
+    pointerover: onMet, focusin: onMet, pointerdown: beforeChoosing, contextmenu: onMenu,
+    dblclick: event => tell("double_click", used(first(event)), placeOf(event, used(first(event)))),
     focusout: event => { const el = editable(first(event)); if (el) typed(el); } };
 
   function set(wanted) {

@@ -860,12 +860,12 @@
     return false;
   }
 
-  // Brings the element into view and finds a point of it that a click would reach.
-  function locate(ref) {
+  // Brings the element into view and finds a point of it that a click would reach; `at` is a place of it, by fractions.
+  function locate(ref, at) {
     const el = byRef(ref);
     if (!el) return { problem: elements.has(ref) ? "is no longer in the page" : "is not in this page" };
-    const said = reach(el);
-    if (!("problem" in said)) aim(el, said);
+    const said = reach(el, at);
+    if (!("problem" in said)) aim(el, said, at);
     return said;
   }
 
@@ -885,6 +885,7 @@
   // Whether a click on what was hit is a click on the element.
   function reaches(found, el) {
     if (within(found, el) || el.tagName === "LABEL" && el.control === found) return true;
+    if (found.tagName === "AREA" && el.tagName === "IMG" && el.useMap === "#" + parentOf(found)?.name) return true;
     for (let node = found; node && node.nodeType === 1; node = parentNodeOf(node) || node.host) {
       if (node.tagName === "LABEL") { if (node.control === el) return true; break; }
       if (node.matches("a[href],button,input,select,textarea")) return false;  // What is in a label may be used itself.
@@ -903,7 +904,8 @@
     return before.left !== after.left || before.top !== after.top;
   }
 
-  function reach(el) {
+  function reach(el, at) {
+    if (at) return placeIn(el, at, false);
     const said = describe(el);
     if (unseen(el)) return { ...said, problem: "is not visible" };
     if (off(el)) return { ...said, problem: "is disabled" };
@@ -926,9 +928,10 @@
   }
 
   // A place to drop on: in view and with a box, but covered or not; what is dragged may lie over it.
-  function place(ref) {
+  function place(ref, at) {
     const el = byRef(ref);
     if (!el) return { problem: elements.has(ref) ? "is no longer in the page" : "is not in this page" };
+    if (at) return placeIn(el, at, true);
     const said = describe(el);
     if (unseen(el)) return { ...said, problem: "is not visible" };
     const inside = ([x, y]) => { const shown = room(el); return x >= shown.left && y >= shown.top && x < shown.right && y < shown.bottom; };
@@ -953,11 +956,55 @@
     return left;
   }
 
+  // A place of an element by fractions of its box: brought into view, and free unless it may be covered.
+  function placeIn(el, [across, down], covered) {
+    const said = describe(el);
+    if (unseen(el)) return { ...said, problem: "is not visible" };
+    if (!covered && off(el)) return { ...said, problem: "is disabled" };
+    const point = () => {
+      const box = el.getBoundingClientRect();
+      return [box.left + Math.min(box.width * across, box.width - 1), box.top + Math.min(box.height * down, box.height - 1)];
+    };
+    said.scrolled = bringPoint(el, point);
+    said.box = boxOf(el);
+    const [x, y] = point();
+    if (!inRoom(el, [x, y])) return { ...said, problem: "has that place outside the window" };
+    if (covered) return { ...said, x, y };
+    const found = hit(x, y);
+    const through = found && el.namespaceURI === "http://www.w3.org/2000/svg" && within(el, found);
+    if (found && (reaches(found, el) || through)) return { ...said, x, y };
+    return { ...said, problem: found ? `is covered by ${label(found)} at that place` : "has nothing to click at that place" };
+  }
+
+  function inRoom(el, [x, y]) {
+    const shown = room(el);
+    return x >= shown.left && y >= shown.top && x < shown.right && y < shown.bottom;
+  }
+
+  // Scrolls until a point of the element is in view, also of one that is larger than the window; tells whether it moved.
+  function bringPoint(el, point) {
+    if (inRoom(el, point())) return false;
+    const before = point();
+    for (let node = parentOf(el) || el.getRootNode().host; node; node = parentOf(node) || node.getRootNode().host) {
+      if (node === document.body || node === document.documentElement || getComputedStyle(node).overflow === "visible") continue;
+      const box = node.getBoundingClientRect(), [x, y] = point();
+      if (x >= box.left && x < box.right && y >= box.top && y < box.bottom) continue;
+      node.scrollBy({ left: x - (box.left + box.right) / 2, top: y - (box.top + box.bottom) / 2, behavior: "instant" });
+    }
+    const [x, y] = point();
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) {
+      window.scrollBy({ left: x < 0 || x >= innerWidth ? x - innerWidth / 2 : 0,
+        top: y < 0 || y >= innerHeight ? y - innerHeight / 2 : 0, behavior: "instant" });
+    }
+    const after = point();
+    return before[0] !== after[0] || before[1] !== after[1];
+  }
+
   // What the pointer was last sent to, as it was before the pointer came.
   let aimed = null;
 
-  function aim(el, said) {
-    aimed = { el, x: said.x, y: said.y, kind: role(el), tag: el.tagName, label: said.label, box: el.getBoundingClientRect(),
+  function aim(el, said, at) {
+    aimed = { el, at, x: said.x, y: said.y, kind: role(el), tag: el.tagName, label: said.label, box: el.getBoundingClientRect(),
       changes: changes.arm() };
   }
 
@@ -969,16 +1016,16 @@
     const found = hit(x, y);
     const there = el.isConnected && !unseen(el);
     if (there && found && reaches(found, el)) return { same: true };
-    const again = there ? reach(el) : describe(el);
+    const again = there ? reach(el, aimed.at) : describe(el);
     if (there && !("problem" in again)) {
       if (again.x === x && again.y === y) return { same: true };
-      aim(el, again);
+      aim(el, again, aimed.at);
       return again;
     }
     const heir = replacement(found, there);
     if (!heir) return { ...again, problem: again.problem || "goes away" };
-    const said = reach(heir);
-    if (!("problem" in said)) aim(heir, said);
+    const said = reach(heir, aimed.at);
+    if (!("problem" in said)) aim(heir, said, aimed.at);
     return { ...said, replaced: true };
   }
 
@@ -1162,7 +1209,7 @@
     return { now: number("now"), least: number("min"), most: number("max"), text: el.getAttribute("aria-valuetext") || "" };
   }
 
-  function choose(ref, text) {
+  function choose(ref, text, selected) {
     const el = byRef(ref);
     if (!el) return { problem: "is no longer in the page" };
     if (el.tagName !== "SELECT") return { problem: "is not a select" };
@@ -1173,9 +1220,11 @@
       || options.find(o => squash(o.label || o.text).toLowerCase() === wanted.toLowerCase());
     if (!found) return { problem: `has no option "${cut(text, 60)}"; there are: ${options.slice(0, 20).map(o => squash(o.label || o.text)).join(" | ")}` };
     if (found.disabled) return { problem: `has its option "${cut(text, 60)}" disabled` };
+    if (!selected && !el.multiple) return { problem: "takes one option at a time: choose another one instead of taking one back" };
     el.focus();
     if (!el.multiple) for (const option of options) option.selected = option === found;
-    else found.selected = true;
+    else if (!selected && !found.selected) return {};
+    else found.selected = selected;
     el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
     el.dispatchEvent(new Event("change", { bubbles: true }));
     return {};
@@ -1253,6 +1302,165 @@
     const moved = (across ? el.scrollLeft : el.scrollTop) - before;
     return moved === 0 ? { problem: "cannot scroll further " + direction } : {};
   }
+
+  // The next event of a kind, which the page has first; what the browser would do by itself is then left to us.
+  let heard = null;
+
+  function hear(type) {
+    heard?.stop();
+    const mine = heard = { type, event: null, taken: false, changes: changes.arm() };
+    const nodes = [];
+    const options = [{ capture: true, passive: false }, { passive: false }];
+    const last = event => {
+      // Where the page has stopped it, nobody comes after.
+      if (!event.cancelBubble && !(event.currentTarget === window && event.eventPhase === Event.BUBBLING_PHASE)) return;
+      mine.taken = mine.taken || event.defaultPrevented;
+      event.preventDefault();
+    };
+    const first = event => {
+      if (mine.event || !event.isTrusted) return;
+      mine.event = event;
+      for (const node of event.composedPath()) {
+        nodes.push(node);
+        for (const option of options) node.addEventListener(type, last, option);
+      }
+    };
+    addEventListener(type, first, options[0]);
+    mine.stop = () => {
+      removeEventListener(type, first, options[0]);
+      for (const node of nodes) for (const option of options) node.removeEventListener(type, last, option);
+    };
+  }
+
+  // Whether the event came, and whether the page has taken it: kept the browser from what it does by itself.
+  function wasHeard() {
+    if (!heard) return { came: false, taken: false, changed: true };  // Another document has come meanwhile.
+    heard.stop();
+    return { came: heard.event !== null, taken: heard.taken, changed: changes.count() !== heard.changes };
+  }
+
+  // A point in view at which a wheel turns over the element; without one, the middle of the window.
+  function wheelPlace(ref) {
+    if (!ref) { hear("wheel"); return { x: innerWidth / 2, y: innerHeight / 2 }; }
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    if (editors.editorOf(el)?.kind.wheel) return {};  // It is turned by most of what it shows, see `scrollBy`.
+    const free = points(el).filter(point => inRoom(el, point));
+    const best = free.find(point => hit(...point) === el) || free.find(point => { const found = hit(...point); return found && reaches(found, el); });
+    if (!best) return {};
+    hear("wheel");
+    return { ...describe(el), box: boxOf(el), x: best[0], y: best[1] };
+  }
+
+  // The words of an element that are to be selected, found by `findWords`.
+  let wanted = null;
+
+  // The text of an element as it is shown, and where each of its characters stands.
+  function standing(el) {
+    const spots = [];
+    let text = "", gap = true;
+    const put = (char, spot) => { text += char; spots.push(spot); };
+    const space = () => { if (!gap) put(" ", null); gap = true; };
+    const visit = node => {
+      if (node.nodeType === 3) {
+        for (let i = 0; i < node.data.length; i++) {
+          if (/[\s\u00a0]/.test(node.data[i])) { if (!gap) put(" ", [node, i]); gap = true; }
+          else { put(node.data[i], [node, i]); gap = false; }
+        }
+      } else if (node.nodeType === 1 && node.tagName === "BR") space();
+      else if (node.nodeType === 1 && !SKIP.has(node.tagName)) {
+        const style = getComputedStyle(node);
+        if (style.display === "none" || style.visibility !== "visible") return;
+        const block = style.display !== "inline" && style.display !== "contents";
+        if (block) space();
+        for (const child of children(node)) visit(child);
+        if (block) space();
+      }
+    };
+    visit(el);
+    return { text, spots };
+  }
+
+  function findWords(ref, asked, nth) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const said = describe(el);
+    const isField = el.tagName === "TEXTAREA" || el.tagName === "INPUT" && TEXT_INPUT.has(el.type) && !VALUE_INPUT.has(el.type);
+    if (!isField && unseen(el)) return { ...said, problem: "is not visible" };
+    const { text, spots } = isField ? { text: el.value, spots: null } : standing(el);
+    const whole = isField ? text : text.trim();
+    const words = asked === "" ? whole : isField ? asked : squash(asked);
+    if (!words) return { ...said, problem: "has no text to select" };
+    let places = occurrences(text, words);
+    if (!places.length && text.toLowerCase().length === text.length) places = occurrences(text.toLowerCase(), words.toLowerCase());
+    const named = JSON.stringify(cut(words, 60));
+    if (!places.length) return { ...said, problem: `has no text ${named}; it has ${JSON.stringify(cut(whole, 200))}` };
+    if (nth > places.length) return { ...said, problem: `has ${named} ${places.length} times, and not ${nth} times` };
+    if (!nth && places.length > 1) return { ...said, problem: `has ${named} ${places.length} times: say which with nth, from 1 to ${places.length}` };
+    const from = places[Math.max(nth, 1) - 1], to = from + words.length;
+    if (isField) {
+      const pieces = part => Array.from(new Intl.Segmenter().segment(part)).length;
+      wanted = { el, from, to, words: text.slice(from, to) };
+      return { ...said, field: true, before: pieces(text.slice(0, from)), letters: pieces(wanted.words) };
+    }
+    const range = document.createRange();
+    range.setStart(...spots[from]);
+    range.setEnd(spots[to - 1][0], spots[to - 1][1] + 1);
+    wanted = { el, range };
+    // A link or a picture would be dragged itself, and a button does not let its words be selected by mouse.
+    const held = [spots[from][0], spots[to - 1][0]].some(node => node.parentElement.closest("a[href],button,[draggable=true],summary,label"));
+    if (!getSelection().isCollapsed) getSelection().removeAllRanges();  // What is selected already would be dragged.
+    return { ...said, box: boxOf(el), by_mouse: !held };
+  }
+
+  function occurrences(text, words) {
+    const found = [];
+    for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) found.push(at);
+    return found;
+  }
+
+  // Brings one end of the words into view and tells the point at which the mouse begins or ends to select them.
+  function endOfWords(last) {
+    const { el, range } = wanted;
+    const node = last ? range.endContainer : range.startContainer;
+    const one = document.createRange();
+    one.setStart(node, last ? range.endOffset - 1 : range.startOffset);
+    one.setEnd(node, last ? range.endOffset : range.startOffset + 1);
+    const point = () => {
+      const rects = one.getClientRects(), rect = (last ? rects[rects.length - 1] : rects[0]) || one.getBoundingClientRect();
+      const leftward = getComputedStyle(node.parentElement).direction === "rtl" !== last;
+      return [leftward ? rect.right - 0.5 : rect.left + 0.5, (rect.top + rect.bottom) / 2];
+    };
+    const moved = bringPoint(node.parentElement, point);
+    const [x, y] = point();
+    const found = hit(x, y);
+    return { ...describe(el), x, y, scrolled: moved, free: !!found && (within(found, el) || within(el, found)) };
+  }
+
+  // Sets the caret before the words of a field, or so that they are selected but for their last letters.
+  function caret(extent) {
+    const { el, from, words } = wanted;
+    try {
+      const letters = Array.from(new Intl.Segmenter().segment(words), one => one.segment);
+      el.setSelectionRange(from, from + letters.slice(0, extent).join("").length);
+      return { caret: true };
+    } catch { return {}; }  // E-mail and number fields have none that a script could set.
+  }
+
+  // Whether the words are selected now; with `directly`, they are selected without input where they are not.
+  function wordsSelected(directly) {
+    const { el, range, from, to } = wanted;
+    const is = () => range ? squash(getSelection().toString()) === squash(range.toString()) || same(getSelection(), range)
+      : el.selectionStart === null ? getSelection().toString() === wanted.words : el.selectionStart === from && el.selectionEnd === to;
+    if (is() || !directly) return is();
+    if (range) getSelection().setBaseAndExtent(range.startContainer, range.startOffset, range.endContainer, range.endOffset);
+    else { try { el.setSelectionRange(from, to); } catch { /* as with `caret` */ } }
+    return is();
+  }
+
+  const same = (selection, range) => selection.rangeCount > 0 && selection.toString() !== ""
+    && selection.getRangeAt(0).compareBoundaryPoints(Range.START_TO_START, range) === 0
+    && selection.getRangeAt(0).compareBoundaryPoints(Range.END_TO_END, range) === 0;
 
   // Resolves when nothing has changed for two painted frames, or at the bound.
   function settle(most, quietFrames) {
@@ -1373,6 +1581,7 @@
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
   const markedHtml = hidden => html(hidden, true);
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, written, paste, slid, choose, isChecked, scrollBy, refOf, fileField,
+    hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
     framePlace, throughFrame, openRoot, tagOf, labelOf };
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, settle, waitForChange, listen, byRef, label, xpath, nearest, known, shown, usable, reading });
 })();

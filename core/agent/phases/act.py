@@ -21,7 +21,7 @@ from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import RestoreError
 from core.browser.checkpoints.strategies import retarget
 from core.browser.settling import SettleMark
-from core.schema.action import Action, Backtrack, Named, NewTrial, Note, Stop
+from core.schema.action import Action, Backtrack, ClickAt, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction
 from core.schema.element_identity import Marks, RecordedInput, called, marks_of
 from core.schema.errors import ActionError, BrowserError, ElementGone
@@ -162,7 +162,9 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     except (ActionError, BrowserError) as error:
         problem = str(error)
     if located is not None and located.action is not None:
-        action, marks = located.action, marks_of(located.action, seen)
+        known = marks_of(located.action, seen)
+        if known or not isinstance(action, ClickAt):  # A pixel stays one where nothing of the page is there.
+            action, marks = located.action, known
     # What failed is done again as well: it may have had a part of its effect.
     done = RecordedInput(step=state.number, action=action, marks=marks, failed=bool(problem))
     state.inputs.append(done)

@@ -21,13 +21,15 @@ from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.step import Diagram, DiagramEdge, Fit, FrameRecord, Recognised, StackRecord
 
 
-async def recognise(state: RunState, world: World, resources: AgentResources) -> Recognised:
-    """Find the state and list what may be done.
+async def recognise(
+    state: RunState, world: World, resources: AgentResources, *, pictures: bool = False
+) -> Recognised:
+    """Find the state and list what may be done; `pictures`: by whoever decides with a picture of the page.
 
     Raises DataError and UsageError where a file it goes by is wrong or gone.
     """
     back, forward = await world.history()
-    offered = permissible_of(state.observation, back=back, forward=forward)
+    offered = permissible_of(state.observation, back=back, forward=forward, pictures=pictures)
     state.offered = tuple(one.name for one in offered.actions)
     found = _in_space(state, resources, offered)
     permissible = _in_policy(state, resources, found.permissible, offered)

@@ -74,7 +74,11 @@ class PhaseEntry(NamedTuple):
 
 ENTRIES: dict[Phase, PhaseEntry] = {
     "observe": PhaseEntry(lambda tools: observe(tools.state, tools.world, tools.pages)),
-    "recognise": PhaseEntry(lambda tools: recognise(tools.state, tools.world, tools.resources)),
+    "recognise": PhaseEntry(
+        lambda tools: recognise(
+            tools.state, tools.world, tools.resources, pictures=tools.prompter.shows_pictures(tools.state)
+        )
+    ),
     "recall": PhaseEntry(lambda tools: recall(tools.state, tools.resources)),
     "abstract": PhaseEntry(
         lambda tools: abstract(tools.state, tools.world, tools.abstractor), asks_llm=abstracts_by_llm

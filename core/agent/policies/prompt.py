@@ -311,9 +311,9 @@ def arguments_by_name(call: Call, callables: Iterable[Policy]) -> dict[str, Any]
     if call.does != "call":
         action = parse_action(str(call))
         named: dict[str, Any] = {}
-        for name in (*action.fields, *action.flags):
+        for name in (*action.fields, *action.options):
             value = getattr(action, name)
-            if value is None or (name in action.flags and name not in action.model_fields_set):
+            if value is None or (name in action.options and name not in action.model_fields_set):
                 continue
             if name in ("target", "to"):
                 value = value.ref if isinstance(value, RefTarget) else str(value)

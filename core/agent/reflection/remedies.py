@@ -147,11 +147,7 @@ def in_words(action: Action, observation: Observation) -> str:
         described.append(f'{element.role} "{element.name}"{place}')
     if isinstance(action, Named):
         return str(action)
-    others = [
-        f"{name}={getattr(action, name)}"
-        for name in (*action.fields, *action.flags)
-        if name not in ("target", "to") and getattr(action, name) is not None
-    ]
+    others = [f"{name}={value}" for name, value in action.given.items() if name not in ("target", "to")]
     return " ".join([action.kind, *(f"[{part}]" for part in (*described, *others))])
 
 

@@ -195,8 +195,9 @@ class EditingService(Service[EditText]):
         state = run.state.copy()
         state.preset = preset.answered_in(asker.reply_format("function" if preset.calls == 2 else "decide"))
         state.begin_again("recognise", "")
-        await recognise(state, run.world, resources)
-        return Decider(Prompter(resources, asker)).messages(state)
+        prompter = Prompter(resources, asker)
+        await recognise(state, run.world, resources, pictures=prompter.shows_pictures(state))
+        return Decider(prompter).messages(state)
 
     @property
     def _run_at_rest(self) -> AgentRun | None:

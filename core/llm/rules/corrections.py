@@ -141,14 +141,14 @@ def _here(text: str, mistake: Mistake, replaced: Mapping[str, str], view: Prompt
         arguments = tuple(_in_our_words(one, replaced) for one in action.arguments)
         return action.replace(arguments=arguments)
     changes: dict[str, Any] = {}
-    for name in type(action).model_fields:
+    for name in action.fields:
         value = getattr(action, name)
         if isinstance(value, RefTarget | RoleTarget):
             element = _element_here(value, mistake, replaced, view.observation.elements)
             if element is None:
                 return None
             changes[name] = RefTarget(ref=element.ref)
-        elif isinstance(value, str) and name != "kind":
+        elif isinstance(value, str):
             changes[name] = _in_our_words(value, replaced)
     return action.replace(**changes)
 

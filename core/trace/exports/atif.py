@@ -137,9 +137,7 @@ def _tool_call(id: str, action: Action, step: RunStep) -> dict[str, Any]:
         arguments: dict[str, Any] = {"arguments": list(action.arguments)}
     else:
         arguments = {
-            name: str(value) if name in ("target", "to") else value
-            for name in (*action.fields, *action.flags)
-            if (value := getattr(action, name)) is not None
+            name: str(value) if name in ("target", "to") else value for name, value in action.given.items()
         }
     acted = step.acted
     primitives = acted.primitives if acted is not None else ()

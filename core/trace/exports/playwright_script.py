@@ -10,7 +10,7 @@ import textwrap
 from urllib.parse import urlsplit
 
 from core.schema import action as kinds
-from core.schema.action import Action, Target, chord
+from core.schema.action import Action, Target, chord, fractions
 from core.schema.observation import Element, Observation
 from core.schema.record import Record
 from core.schema.step import Acted, Primitive
@@ -51,11 +51,16 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
 
     match action:
         case kinds.Click():
-            return [f"{on(action.target)}.click()"]
+            held = ", ".join(literal(key) for key in action.keys.split("+") if key)
+            return _at(on(action.target), "click", action.at, f"modifiers=[{held}]" if held else "")
         case kinds.DoubleClick():
-            return [f"{on(action.target)}.dblclick()"]
+            return _at(on(action.target), "dblclick", action.at)
+        case kinds.RightClick():
+            return _at(on(action.target), "click", action.at, 'button="right"')
+        case kinds.ClickAt():
+            return [f"page.mouse.click({action.x}, {action.y})"]
         case kinds.Hover():
-            return [f"{on(action.target)}.hover()"]
+            return _at(on(action.target), "hover", action.at)
         case kinds.Type():
             append = ", append=True" if action.append else ""
             lines = [f"type_into({on(action.target)}, {literal(action.text)}{append})"]
@@ -65,13 +70,19 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
         case kinds.Scroll():
             what = on(action.target) if action.target is not None else 'page.locator("html")'
             across, down = _SIDES[action.direction]
-            return [f"scroll({what}, across={across}, down={down})"]
+            turns = "" if action.target is None else ", wheel=True"
+            return [f"scroll({what}, across={across}, down={down}{turns})"]
         case kinds.Select():
             return [f"{on(action.target)}.select_option({_options(action, seen)})"]
         case kinds.Check():
             return [f"{on(action.target)}.set_checked({action.checked})"]
         case kinds.Drag():
-            return [f"drag({on(action.target)}, {on(action.to, '')})"]
+            places = {"start": fractions(action.from_at), "end": fractions(action.to_at)}
+            given = "".join(f", {name}={place}" for name, place in places.items() if place)
+            return [f"drag({on(action.target)}, {on(action.to, '')}{given})"]
+        case kinds.SelectText():
+            nth = f", nth={action.nth}" if action.nth else ""
+            return [f"select_text({on(action.target)}, {literal(action.text)}{nth})"]
         case kinds.Upload():
             return [f"{on(action.target)}.set_input_files({literal(action.path)})"]
         case kinds.Goto():
@@ -89,6 +100,15 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
         case kinds.Wait():
             return [f"page.wait_for_timeout({action.seconds * 1000:.0f})"]
     raise NotExpressibleError(f"{action.name} is no action of Playwright's")
+
+
+def _at(locator: str, call: str, at: str, given: str = "") -> list[str]:
+    """Return a call of the mouse at a place of an element, or where Playwright chooses."""
+    place = fractions(at)
+    if place is None:
+        return [f"{locator}.{call}({given})"]
+    position = f"position=at(element, {place[0]:g}, {place[1]:g})"
+    return [f"element = {locator}", f"element.{call}({', '.join(filter(None, (given, position)))})"]
 
 
 def address(url: str, start_url: str) -> str:
@@ -164,12 +184,17 @@ def _options(action: kinds.Select, seen: Observation | None) -> str:
     target = action.target
     element = seen.element(target.ref) if seen is not None and isinstance(target, kinds.RefTarget) else None
     if element is None or not element.options:
+        if not action.selected:
+            raise NotExpressibleError("which other options stay selected is not recorded")
         return literal(action.option)
     wanted = " ".join(action.option.split())
     named = [one.label for one in element.options if one.label == wanted]
     named += [one.label for one in element.options if one.value == action.option]
     named += [one.label for one in element.options if one.label.lower() == wanted.lower()]
     label = named[0] if named else action.option
+    if not action.selected:
+        kept = [one.label for one in element.options if one.selected and one.label != label]
+        return f"label=[{', '.join(literal(one) for one in kept)}]"
     if element.role == "listbox":
         chosen = [one.label for one in element.options if one.selected and one.label != label]
         if chosen:
@@ -179,7 +204,7 @@ def _options(action: kinds.Select, seen: Observation | None) -> str:
 
 VIEWPORT = (1000, 720)
 """Taken where no page reported the size of its viewport."""
-HELPERS = ("frame", "one", "type_into", "scroll", "drag", "warn")
+HELPERS = ("frame", "one", "type_into", "at", "scroll", "drag", "select_text", "warn")
 """Functions of the template that are written only where a line calls them."""
 _WIDEST = 100
 _SERVED = {
@@ -234,7 +259,7 @@ def export_playwright(store: TraceStore, run: int) -> str:
 def _imported(uses: set[str]) -> list[str]:
     """Return what a script with these functions imports of Playwright."""
     names = ["BrowserContext", "Error", "Page", "sync_playwright"]
-    if uses & {"one", "type_into", "scroll", "drag"}:
+    if uses & {"one", "type_into", "at", "scroll", "drag", "select_text"}:
         names.append("Locator")
     if "frame" in uses:
         names.append("Frame")

@@ -181,7 +181,7 @@ def _known(name: str, values: dict[str, Any], element: dict[str, Any], state: _S
             kinds.Goto(url=values["url"]),
         ),
         "new_tab": lambda: (kinds.NewTab(), kinds.Goto(url=values["url"])),
-        "click": lambda: (kinds.Click(target=target()),) if "index" in values else (),
+        "click": lambda: (kinds.Click(target=target()),) if "index" in values else _at_pixel(values),
         "input": lambda: (
             kinds.Type(target=target(), text=values["text"], append=not values.get("clear", True)),
         ),
@@ -204,6 +204,12 @@ def _known(name: str, values: dict[str, Any], element: dict[str, Any], state: _S
 
 def _scroll(direction: Any, values: dict[str, Any], target: Callable[[], Target]) -> Action:
     return kinds.Scroll(direction=direction, target=target() if values.get("index") else None)
+
+
+def _at_pixel(values: dict[str, Any]) -> tuple[Action, ...]:
+    """Return a click that names a pixel, or nothing where it names none."""
+    x, y = values.get("coordinate_x"), values.get("coordinate_y")
+    return (kinds.ClickAt(x=x, y=y),) if isinstance(x, int) and isinstance(y, int) else ()
 
 
 def _switch(values: dict[str, Any], state: _State) -> tuple[Action, ...]:

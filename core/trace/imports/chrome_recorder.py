@@ -41,7 +41,6 @@ _KEYS = {"\r": "Enter", "\n": "Enter", " ": "Space"}
 _ARIA = re.compile(r'aria/(?P<name>.*?)(?:\[role="(?P<role>[a-z-]+)"\])?$', re.DOTALL)
 _BUTTONS = {
     "auxiliary": "middle_click",
-    "secondary": "right_click",
     "back": "go_back",
     "forward": "go_forward",
 }
@@ -176,9 +175,11 @@ class _Reading:
                 return kinds.Select(target=found.target, option=step.value), ""
             case "change":
                 return kinds.Type(target=found.target, text=step.value), ""
+        if step.button == "secondary":
+            return kinds.RightClick(target=found.target), ""
         if step.button in _BUTTONS:
             return kinds.Named(name=_BUTTONS[step.button], arguments=(str(found.target),)), ""
-        return kinds.Click(target=found.target), ""
+        return kinds.Click(target=found.target, keys="+".join(dict.fromkeys(self._held))), ""
 
     def _scroll(self, step: _Step, found: _Found | None) -> tuple[Action, str]:
         """Return the direction of a scroll; the recording tells the place, which no action of ours has."""

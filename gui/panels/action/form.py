@@ -162,8 +162,11 @@ class ActionForm(QFrame):
             }:
                 return tuple(known)
         fields = [Parameter(name=name, required=cls.model_fields[name].is_required()) for name in cls.fields]
-        flags = [Parameter(name=name, type="boolean", required=False) for name in cls.flags]
-        return (*fields, *flags)
+        options = [
+            Parameter(name=name, type="boolean" if cls.is_flag(name) else "string", required=False)
+            for name in cls.options
+        ]
+        return (*fields, *options)
 
     def _show_kind(self, kind: str) -> None:
         if kind == self._kind:

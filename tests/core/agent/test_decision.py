@@ -267,6 +267,32 @@ def test_the_screenshot_goes_along_where_the_llm_takes_pictures(stage, llm_serve
     assert len(run.store.prompt(stored).messages[-1].images) == 1
 
 
+def test_an_llm_that_sees_the_page_clicks_at_a_pixel_and_it_is_kept_as_a_place_of_the_element(
+    stage, llm_server, tmp_path
+):
+    own_preset(stage, "seeing", 'pictures = "none"', 'pictures = "plain"', base="plain")
+    body = (
+        "<style>body { margin: 0 }</style><canvas width=200 height=100 tabindex=0 aria-label=board "
+        "onclick=\"this.ariaLabel = event.offsetX + ' ' + event.offsetY\"></canvas>"
+    )
+    llm_server.script(Reply(text="There.", calls=(call("click_at", x=50, y=70),)), stop())
+    run = stage.open(llm_server, url=page_file(tmp_path, body), preset="seeing", takes_images=True)
+    stage.to_the_end(run)
+    (first, _) = steps(run)
+    assert (first.action, first.outcome, first.target) == ("click_at [50] [70]", "done", 'canvas "board"')
+    (done,) = records(run, 1)["act"].inputs
+    assert str(done.action).endswith("[at=0.25,0.7]")
+    assert done.marks["target"].element.name == "board"
+    assert 'canvas "50 70"' in llm_server.requests[1].texts[-1]
+
+
+def test_a_pixel_is_not_offered_to_an_llm_that_sees_no_picture(stage, llm_server):
+    own_preset(stage, "seeing", 'pictures = "none"', 'pictures = "plain"', base="plain")
+    llm_server.script(on('button "ONE"'))
+    stage.to_the_end(stage.open(llm_server, preset="seeing"))
+    assert "click_at" not in {one["function"]["name"] for one in llm_server.requests[0].body["tools"]}
+
+
 def test_no_picture_is_sent_to_an_llm_that_takes_none(stage, llm_server):
     own_preset(stage, "seeing", 'pictures = "none"', 'pictures = "plain"', base="plain")
     llm_server.script(on('button "ONE"'))

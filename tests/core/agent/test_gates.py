@@ -18,6 +18,8 @@ NOTHING = Permissible()
         ("click [1]", 'button "Place your order"', True),
         ("click [1]", 'button "PAY NOW"', True),
         ("press [Enter]", 'button "Buy now"', True),
+        ("click_at [3] [4]", 'generic; button "Buy now"', True),
+        ("right_click [1]", 'button "Buy now"', False),
         ("click [1]", 'link "Delete my account"', True),
         ("click [1]", 'link "Delete row"', False),
         ("hover [1]", 'button "Buy now"', False),
@@ -41,7 +43,11 @@ def test_an_action_marked_so_stops_in_every_environment():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('kinds = ["click", "double_click"]', 'kinds = ["klick"]', 'no action "klick"; did you mean click'),
+        (
+            'kinds = ["click", "click_at", "double_click"]',
+            'kinds = ["klick"]',
+            'no action "klick"; did you mean click',
+        ),
         ("reason = ", "raeson = ", 'no key "raeson"'),
         (r"pattern = '\b(delete", r"pattern = '\b((delete", "not a regular expression"),
         ("except_environments = [", "except_environments = ", "not TOML"),

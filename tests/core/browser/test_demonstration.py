@@ -75,6 +75,33 @@ async def test_enter_in_a_field_is_the_text_and_then_the_key(browser: Browsing, 
 
 
 @in_browser
+async def test_buttons_keys_and_places_of_the_mouse_are_recorded(browser: Browsing, site: Site) -> None:
+    body = (
+        "<style>body { margin: 0 }</style><canvas width=200 height=100 aria-label=Map tabindex=0 "
+        "oncontextmenu='return false'></canvas><button oncontextmenu='return false'>Save</button>"
+    )
+    demonstration = await demonstrating(browser, site, body)
+    actions = ("right_click [<Save>]", "click [<Save>] [keys=Control+Shift]", "click [<Map>] [at=0.25,0.5]")
+    found = await recorded(browser, demonstration, *actions)
+    assert found == [text.replace("<", "").replace(">", "") for text in actions]
+
+
+@in_browser
+async def test_of_a_list_of_several_what_was_chosen_and_taken_back_is_recorded(
+    browser: Browsing, site: Site
+) -> None:
+    body = "<select multiple aria-label=List size=3><option selected>a<option>b<option>c</select>"
+    demonstration = await demonstrating(browser, site, body)
+    await browser.js("document.querySelector('select').focus()")
+    found = await recorded(browser, demonstration, "press [End]", "press [Shift+ArrowUp]")
+    assert found == [
+        "select [List] [a] [selected=0]",
+        "select [List] [c]",
+        "select [List] [b]",
+    ]
+
+
+@in_browser
 async def test_enter_in_a_form_is_the_key_and_no_click_on_its_button(browser: Browsing, site: Site) -> None:
     form = "<form onsubmit='return false'><label>City <input></label> <button>Send</button></form>"
     demonstration = await demonstrating(browser, site, form)

@@ -7,6 +7,7 @@ from core.schema.action import (
     ACTIONS,
     Check,
     Click,
+    ClickAt,
     DoubleClick,
     Drag,
     FocusTarget,
@@ -14,8 +15,11 @@ from core.schema.action import (
     Goto,
     Press,
     RefTarget,
+    RightClick,
     RoleTarget,
     Scroll,
+    Select,
+    SelectText,
     Stop,
     Type,
     XPathTarget,
@@ -31,6 +35,7 @@ TARGETS = st.one_of(
     st.builds(XPathTarget, xpath=ANY_TEXT.filter(bool)),
     st.just(FocusTarget()),
 )
+PLACES = st.just("") | st.builds("{},{}".format, *[st.floats(0, 1).map(lambda part: f"{part:.5f}")] * 2)
 FIELDS = {
     "target": TARGETS,
     "to": TARGETS,
@@ -47,8 +52,16 @@ FIELDS = {
     "enter": st.booleans(),
     "append": st.booleans(),
     "checked": st.booleans(),
+    "selected": st.booleans(),
+    "at": PLACES,
+    "from_at": PLACES,
+    "to_at": PLACES,
+    "x": st.integers(0, 99_999),
+    "y": st.integers(0, 99_999),
+    "nth": st.integers(0, 10**6),
 }
-OPTIONAL = {("scroll", "target"): st.none() | TARGETS}
+HELD = st.lists(st.sampled_from(["Control", "Shift", "Alt", "Meta"]), unique=True).map("+".join)
+OPTIONAL = {("scroll", "target"): st.none() | TARGETS, ("click", "keys"): HELD}
 
 
 def actions(kind: str) -> st.SearchStrategy:
@@ -112,6 +125,19 @@ def test_garbage_is_refused_with_a_syntax_error_that_can_be_stored(text):
         ("click [xpath=//a[2]]", Click(target=XPathTarget(xpath="//a[2]"))),
         ("click [//a[@id='x']]", Click(target=XPathTarget(xpath="//a[@id='x']"))),
         ("double click [3]", DoubleClick(target=RefTarget(ref=3))),
+        ("right click [3]", RightClick(target=RefTarget(ref=3))),
+        ("click [3] [at=0.30, 0.7]", Click(target=RefTarget(ref=3), at="0.3,0.7")),
+        ("click [3] [x=0.3 y=0.7]", Click(target=RefTarget(ref=3), at="0.3,0.7")),
+        ("click [3] [keys=ctrl + shift]", Click(target=RefTarget(ref=3), keys="Control+Shift")),
+        ("click [3] [modifiers=Meta] [at=1,.5]", Click(target=RefTarget(ref=3), at="1,0.5", keys="Meta")),
+        ("click_at [ 40 ] [7]", ClickAt(x=40, y=7)),
+        ("select [7] [Oslo] [selected=no]", Select(target=RefTarget(ref=7), option="Oslo", selected=False)),
+        ("select_text [7] [at=1,1]", SelectText(target=RefTarget(ref=7), text="at=1,1")),
+        ("select_text [7] [to be] [nth=2]", SelectText(target=RefTarget(ref=7), text="to be", nth=2)),
+        (
+            "drag [3] [3] [from=0.1,0.5] [to=0.9,0.5]",
+            Drag(target=RefTarget(ref=3), to=RefTarget(ref=3), from_at="0.1,0.5", to_at="0.9,0.5"),
+        ),
         ("go-back", GoBack()),
         ("back", GoBack()),
         ("type [3] [enter=1]", Type(target=RefTarget(ref=3), text="enter=1")),
@@ -161,6 +187,11 @@ def test_what_an_llm_writes_is_read_leniently(text, action):
         ("type [3] [x] [1] [1]", "has too much"),
         ("type [3] [x] [2]", "has too much"),
         ("scroll [sideways]", "cannot use direction"),
+        ("click [3] [at=2,0.5]", "two fractions from 0 to 1"),
+        ("click [3] [at=middle]", "two fractions from 0 to 1"),
+        ("click [3] [keys=a]", "the keys that can be held are Alt, Control, Meta, Shift"),
+        ("click_at [5]", "lacks y: click_at [x] [y]"),
+        ("click_at [-5] [1]", "cannot use x"),
         ("wait [99]", "cannot use seconds"),
         ("wait [nan]", "cannot use seconds"),
         ("tab_focus [-1]", "cannot use index"),
@@ -183,4 +214,4 @@ def test_usage_marks_what_may_be_left_out():
 def test_usage_names_every_field_of_every_action():
     for kind, cls in ACTIONS.items():
         assert usage(kind).split(" ")[0] == kind
-        assert {*cls.fields, *cls.flags} == set(cls.model_fields) - {"kind"}
+        assert {*cls.fields, *cls.options} == set(cls.model_fields) - {"kind"}

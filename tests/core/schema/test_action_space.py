@@ -3,10 +3,11 @@ from typing import Any
 
 import pytest
 
-from core.agent.general_space import permissible_of
+from core.agent.general_space import label_of, permissible_of
 from core.llm.json_schema import fits
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.action_text import parse_action
+from core.schema.observation import Box
 from tests.core.observations import element, observation, options
 
 PAGE = observation(
@@ -54,6 +55,47 @@ OFFERED = permissible_of(PAGE, back=1, forward=1)
 )
 def test_what_the_page_offers_is_permissible(text):
     assert OFFERED.problem(parse_action(text)) is None
+
+
+DRAWN = observation(
+    element(1, "img", "", tag="svg"),
+    element(2, "option", "row"),
+    element(3, "listbox", "Many", uses=("select",), options=options("a", "b")),
+    element(4, "text", "some words to mark", uses=()),
+    element(5, "generic", "", box=Box(x=0, y=0, width=100, height=90)),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "click [1] [at=0.2,1]",
+        "click [2] [keys=Shift]",
+        "right_click [1] [at=0.2,1]",
+        "hover [5] [at=0.2,1]",
+        "drag [1] [1] [from_at=0,0] [to_at=1,1]",
+        "select [3] [a] [selected=0]",
+        "select_text [4] [words] [nth=1]",
+    ],
+)
+def test_places_keys_and_words_are_offered_where_the_page_has_what_they_are_for(text):
+    assert permissible_of(DRAWN).problem(parse_action(text)) is None
+    plain = permissible_of(
+        observation(element(1, "button", "Save"), element(2, "text", "two words", uses=()))
+    )
+    assert plain.problem(parse_action(text)) is not None
+
+
+def test_a_pixel_is_offered_to_who_sees_the_page_alone():
+    assert permissible_of(PAGE, pictures=True).problem(parse_action("click_at [3] [4]")) is None
+    assert "click_at is not permissible" in str(
+        permissible_of(PAGE).problem(parse_action("click_at [3] [4]"))
+    )
+
+
+def test_a_pixel_is_called_by_what_can_be_used_there():
+    assert label_of(PAGE, parse_action("click_at [10] [15]")) == 'button "Save"'
+    assert label_of(PAGE, parse_action("click_at [700] [15]")) == ""
 
 
 @pytest.mark.parametrize(

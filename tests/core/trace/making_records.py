@@ -20,11 +20,20 @@ FLOATS = st.floats(allow_nan=False)
 SOME = st.text(max_size=20).filter(str.strip)
 """What pydantic takes for text with a least length: whole characters."""
 
+PLACES = st.sampled_from(["", "0,1", "0.25,0.5"])
+
 _NARROWER: dict[type[BaseModel], dict[str, st.SearchStrategy[Any]]] = {
     actions.RefTarget: {"ref": st.integers(min_value=0, max_value=10**9 - 1)},
     actions.RoleTarget: {"role": st.sampled_from(["button", "menu-item", "link"])},
     actions.XPathTarget: {"xpath": SOME},
     actions.Press: {"keys": SOME},
+    actions.DoubleClick: {"at": PLACES},
+    actions.RightClick: {"at": PLACES},
+    actions.Hover: {"at": PLACES},
+    actions.Click: {"at": PLACES, "keys": st.sampled_from(["", "Shift", "Control+Alt"])},
+    actions.ClickAt: {name: st.integers(0, 99_999) for name in ("x", "y")},
+    actions.SelectText: {"nth": st.integers(0, 10**6)},
+    actions.Drag: {"from_at": PLACES, "to_at": PLACES},
     actions.Upload: {"path": SOME},
     actions.Goto: {"url": SOME},
     actions.TabFocus: {"index": COUNTS},

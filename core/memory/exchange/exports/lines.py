@@ -81,8 +81,6 @@ def _call(id: str, text: str) -> dict[str, Any]:
         arguments = {"arguments": list(action.arguments)}
     else:
         arguments = {
-            name: str(value) if name in ("target", "to") else value
-            for name in (*action.fields, *action.flags)
-            if (value := getattr(action, name)) is not None
+            name: str(value) if name in ("target", "to") else value for name, value in action.given.items()
         }
     return {"tool_call_id": id, "function_name": action.name, "arguments": arguments}

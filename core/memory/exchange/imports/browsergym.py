@@ -31,6 +31,7 @@ from core.schema.action import (
     Action,
     Check,
     Click,
+    ClickAt,
     CloseTab,
     DoubleClick,
     Drag,
@@ -43,6 +44,7 @@ from core.schema.action import (
     Note,
     Press,
     RefTarget,
+    RightClick,
     RoleTarget,
     Scroll,
     Select,
@@ -313,6 +315,19 @@ def _made(statement: ast.stmt, page: str, *, is_last: bool) -> Calls:
     return Calls(actions=tuple(map(str, actions)), remarks=tuple(remarks))
 
 
+def _clicked(values: dict[str, Any]) -> tuple[Action, ...]:
+    """Return a click with its button and keys, or nothing where no action of ours is one."""
+    held = "+".join(
+        "Control" if key == "ControlOrMeta" else key for key in _some(values.get("modifiers") or [])
+    )
+    match values.get("button", "left"):
+        case "left":
+            return (Click(target=values["bid"], keys=held),)
+        case "right" if not held:
+            return (RightClick(target=values["bid"]),)
+    return ()
+
+
 def _is_plain(values: dict[str, Any]) -> bool:
     """Return whether a click is one with the left button, and no key held."""
     return values.get("button", "left") == "left" and not values.get("modifiers")
@@ -332,7 +347,15 @@ def _scroll(values: dict[str, Any]) -> Action:
 _Values = dict[str, Any]
 _CLICK = ("bid", "button", "modifiers")
 _CALLS: dict[str, tuple[tuple[str, ...], Callable[[_Values], tuple[Action, ...]]]] = {
-    "click": (_CLICK, lambda of: (Click(target=of["bid"]),) if _is_plain(of) else ()),
+    "click": (_CLICK, _clicked),
+    "mouse_click": (
+        ("x", "y", "button"),
+        lambda of: (
+            (ClickAt(x=round(float(of["x"])), y=round(float(of["y"]))),)
+            if of.get("button", "left") == "left"
+            else ()
+        ),
+    ),
     "dblclick": (_CLICK, lambda of: (DoubleClick(target=of["bid"]),) if _is_plain(of) else ()),
     "hover": (("bid",), lambda of: (Hover(target=of["bid"]),)),
     "fill": (

@@ -46,7 +46,7 @@ async def done(browser: Browsing, *texts: str) -> tuple[list[RecordedInput], Obs
     inputs = []
     for number, text in enumerate(texts, start=1):
         before = await browser.see()
-        role, name = text.split('"')[0].split("[")[1].strip(), text.split('"')[1]
+        role, name = text.split('"')[0].rpartition("[")[2].strip(), text.split('"')[1]
         ref = next(one.ref for one in before.elements if (one.role, one.name) == (role, name))
         written = text.replace(f'{role} "{name}"', str(ref))
         await browser.do(written)
@@ -101,6 +101,41 @@ async def test_what_only_scripts_knew_is_replayed_and_then_exact(browser: Browsi
     ]
     assert (found.grade, found.verified) == ("exact", True)
     assert found.sentence == "Back at step 3 by replay from the start: exact, no difference."
+
+
+BOARD = """
+<style>body { margin: 0 }</style><canvas id=c width=200 height=100 tabindex=0 aria-label=board></canvas>
+<p id=p>some words to mark</p><p id=log></p><script>
+const hear = (...words) => { log.textContent += words.join(' ') + '; ' };
+c.onclick = e => hear('click', e.offsetX, e.offsetY, e.shiftKey);
+c.oncontextmenu = e => { e.preventDefault(); hear('menu', e.offsetX) };
+c.onmousedown = e => hear('down', e.offsetX);
+c.onwheel = e => { e.preventDefault(); hear('wheel') };
+document.onmouseup = () => hear('up', getSelection().toString());
+</script>
+"""
+
+
+@in_browser
+async def test_what_was_done_at_places_and_to_words_is_done_again_there(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page(BOARD)
+    await browser.open(url)
+    inputs, recorded = await done(
+        browser,
+        'click [canvas "board"] [at=0.25,0.7] [keys=Shift]',
+        'right_click [canvas "board"] [at=0.5,0.5]',
+        'drag [canvas "board"] [canvas "board"] [from_at=0.1,0.5] [to_at=0.9,0.5]',
+        'scroll [down] [canvas "board"]',
+        'select_text [paragraph "some words to mark"] [words to]',
+    )
+    heard = await browser.js("log.textContent")
+    assert all(one in heard for one in ("click 50 70 true", "menu 100", "down 20", "wheel", "up words to"))
+    checkpoint = Checkpoint(step=6, observation=recorded, inputs=tuple(inputs))
+    await browser.open(site.page("<p>elsewhere"))
+    found = await restore(checkpoint, ground(browser, url), strategies=(ReplayFromStart(),))
+    assert (found.grade, await browser.js("log.textContent")) == ("exact", heard)
 
 
 @in_browser

@@ -58,7 +58,6 @@ def test_a_trajectory_in_atif_has_its_calls_and_what_came_of_them():
         "target": "2",
         "text": "x",
         "enter": True,
-        "append": False,
     }
     assert trajectory["extra"]["exemplar"]["tags"] == ["mine"]
 

@@ -360,7 +360,7 @@ RUN = [
     gym_step(0, "fill('a1', \"Ada\")\npress('a1', 'Tab')"),
     gym_step(1, "click('a9')"),
     gym_step(2, "click('7')", last_action_error="TimeoutError: a9 is not there\nmore"),
-    gym_step(3, "mouse_click(3, 4)"),
+    gym_step(3, "mouse_dblclick(3, 4)"),
     gym_step(4, "send_msg_to_user('sent')"),
     gym_step(5, None),
 ]
@@ -373,12 +373,26 @@ def test_the_steps_of_a_trace_become_a_trajectory_without_what_failed(tmp_path):
         'type [textbox "Name"] [Ada]',
         "press [Tab]",
         "click [7]",
-        "mouse_click(3, 4)",
+        "mouse_dblclick(3, 4)",
         "stop [sent]",
     ]
     assert (candidate.exemplar.task, candidate.exemplar.steps[0].thought) == ("Send the form", "Next.")
     assert whys(reading.left_out) == {"[1]": "its action failed: TimeoutError: a9 is not there"}
-    assert any("mouse_click is kept as it is written" in one for one in candidate.remarks)
+    assert any("mouse_dblclick is kept as it is written" in one for one in candidate.remarks)
+
+
+@pytest.mark.parametrize(
+    ("call", "action"),
+    [
+        ("click('7', button='right')", "right_click [7]"),
+        ("click('7', modifiers=['ControlOrMeta', 'Shift'])", "click [7] [keys=Control+Shift]"),
+        ("mouse_click(3, 4)", "click_at [3] [4]"),
+    ],
+)
+def test_buttons_keys_and_pixels_of_clicks_are_read(tmp_path, call, action):
+    run = [gym_step(0, call), gym_step(1, None)]
+    (candidate,) = read(saved(tmp_path, run, "steps_info.json")).candidates
+    assert actions_of(candidate) == [action]
 
 
 def test_a_published_trajectory_with_its_goal_beside_the_steps_is_read(tmp_path):

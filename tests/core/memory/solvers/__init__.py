@@ -14,6 +14,24 @@ from tests.core.memory.solvers.clicking import (
     social_media,
     use_spinner,
 )
+from tests.core.memory.solvers.drawing import (
+    bisect_angle,
+    circle_center,
+    drag_box,
+    drag_items,
+    drag_shape,
+    drag_shapes,
+    drag_sort_numbers,
+    draw_line,
+    find_midpoint,
+    highlight_text,
+    highlight_text_2,
+    hot_cold,
+    resize_textarea,
+    right_angle,
+    text_editor,
+    use_slider,
+)
 from tests.core.memory.solvers.filling import (
     enter_date,
     enter_password,
@@ -55,3 +73,26 @@ SOLVERS: dict[str, tuple[ScriptOf, tuple[int, ...]]] = {
     "use-spinner": (use_spinner, (0, 2, 3)),
 }
 """By family, which is the task's name: its script, and the seeds that are recorded."""
+
+BY_MOUSE: dict[str, ScriptOf] = {
+    "bisect-angle": bisect_angle,
+    "circle-center": circle_center,
+    "drag-box": drag_box,
+    "drag-circle": drag_shape,
+    "drag-items": drag_items,
+    "drag-shapes": drag_shapes,
+    "drag-shapes-2": drag_shapes,
+    "drag-single-shape": drag_shape,
+    "drag-sort-numbers": drag_sort_numbers,
+    "draw-line": draw_line,
+    "find-midpoint": find_midpoint,
+    "highlight-text": highlight_text,
+    "highlight-text-2": highlight_text_2,
+    "hot-cold": hot_cold,
+    "resize-textarea": resize_textarea,
+    "right-angle": right_angle,
+    "text-editor": text_editor,
+    "use-slider": use_slider,
+    "use-slider-2": use_slider,
+}
+"""Of tasks that are about places and words: no exemplars are recorded of them."""

@@ -22,12 +22,14 @@ from core.schema.action import (
     TabFocus,
     Type,
 )
+from core.schema.action_text import parse_action
 from core.schema.errors import TraceError
 from core.schema.events import BrowserEvent
 from core.schema.observation import Box, Element, Observation, Option, PageFrame, Tab
 from core.schema.step import Acted, Committed, Decided, Observed, Proposal, Reviewed
 from core.trace.exports.playwright_script import export_playwright
 from core.trace.records import Intervention
+from tests.core.browser.site import Site
 from tests.core.trace.exports.replaying import miniwob_pages, replay, reward_of, run_by_rules, shop
 from tests.core.trace.making import page, start, write_run
 from tests.core.trace.making_records import of
@@ -90,6 +92,38 @@ def test_the_script_of_a_shop_run_buys_for_the_same_reward(stage, tmp_path, pres
     assert reward_of(watched.last, goal) == done.reward
 
 
+@pytest.mark.browser
+def test_the_script_clicks_drags_turns_and_selects_at_the_same_places(store, tmp_path):
+    heard = "document.title += ' ' + [...arguments].join(' ')"
+    body = (
+        "<style>body { margin: 0 }</style><canvas id=c width=200 height=100></canvas><p id=p>one <b>two</b> three</p>"
+        f"<div id=z style='margin-top:3000px'>here</div><script>function hear() {{ {heard} }}"
+        "c.onclick = e => hear('click', e.offsetX, e.offsetY, e.shiftKey);"
+        "c.onwheel = e => { e.preventDefault(); hear('wheel') };"
+        "c.onmousedown = e => { if (e.button === 2) hear('right') };"
+        "z.onmouseup = () => hear('dropped', getSelection().toString())</script>"
+    )
+    paths = {name: f"/html[1]/body[1]/{path}" for name, path in {"c": "canvas[1]", "p": "p[1]"}.items()}
+
+    def done(text, name):
+        acted = Acted(effect="page action", outcome="done", xpath=paths[name])
+        return parse_action(text), acted
+
+    script = script_of(
+        store,
+        done("click [xpath=//canvas] [at=0.25,0.7] [keys=Shift]", "c"),
+        done("right_click [xpath=//canvas]", "c"),
+        done("scroll [down] [xpath=//canvas]", "c"),
+        done("select_text [xpath=//p] [two three]", "p"),
+        done("press [Shift]", "p"),
+        done("drag [xpath=//canvas] [xpath=//div] [from_at=0.1,0.5]", "c"),
+    )
+    with Site() as site:
+        process = replay(script, tmp_path, site.page(body))
+    assert (process.returncode, process.stderr) == (0, "")
+    assert "click 50 70 true right wheel dropped" in process.stdout
+
+
 # What is written
 
 
@@ -105,6 +139,26 @@ def test_each_step_is_under_its_thought_in_one_line(store):
     script = script_of(store, Press(keys="ctrl+a"), Scroll(direction="down"))
     assert '    # 1. Thought 1.\n    page.keyboard.press("Control+a")\n' in script
     assert '    # 2. Thought 2.\n    scroll(page.locator("html"), across=0, down=0.8)\n' in script
+
+
+@pytest.mark.parametrize(
+    ("action", "line"),
+    [
+        ("click [1] [keys=Control+Shift]", '.click(modifiers=["Control", "Shift"])'),
+        ("click [1] [at=0.3,0.7]", "element.click(position=at(element, 0.3, 0.7))"),
+        ("right_click [1]", '.click(button="right")'),
+        ("right_click [1] [at=1,1]", 'element.click(button="right", position=at(element, 1, 1))'),
+        ("click_at [40] [7]", "page.mouse.click(40, 7)"),
+        ("drag [1] [1] [from_at=0,0.5] [to_at=1,0.5]", ", start=(0.0, 0.5), end=(1.0, 0.5))"),
+        ("select_text [1] [to be] [nth=2]", ', "to be", nth=2)'),
+        ("scroll [down] [1]", ", across=0, down=0.8, wheel=True)"),
+    ],
+)
+def test_places_keys_and_buttons_of_the_mouse_are_repeated(store, action, line):
+    acted = Acted(effect="page action", outcome="done", xpath="/html[1]/body[1]/button[1]")
+    script = script_of(store, (parse_action(action), acted))
+    assert line in body_of(script)
+    compile(script, "replay.py", "exec")
 
 
 def test_only_the_functions_that_are_called_are_written(store):

@@ -77,9 +77,12 @@ def test_every_action_that_has_a_word_of_ours_gets_it():
 def test_actions_without_a_word_of_ours_keep_their_own():
     assert actions(
         {"extract": {"query": "prices", "extract_links": False}},
-        {"click": {"coordinate_x": 3, "coordinate_y": 4}},
         {"wait": {"seconds": 90}},
-    ) == ["extract [prices] [False]", "click [3] [4]", "wait [90]"]
+    ) == ["extract [prices] [False]", "wait [90]"]
+
+
+def test_a_click_at_coordinates_is_one_at_a_pixel():
+    assert actions({"click": {"coordinate_x": 3, "coordinate_y": 4}}) == ["click_at [3] [4]"]
 
 
 def test_what_failed_or_was_not_carried_out_says_so():

@@ -53,6 +53,35 @@ def test_writing_the_line_fills_the_fields(form: ActionForm):
     assert form.problem == ""
 
 
+def test_a_place_has_a_field_where_it_is_offered_and_is_refused_elsewhere(form: ActionForm):
+    write(form, "click [6] [at=0.3,0.7]")
+    assert form.problem == "click takes no at here."
+    click = next(one for one in samples.PERMISSIBLE.actions if one.name == "click")
+    at = Parameter(name="at", required=False)
+    form.show_options((click.replace(parameters=(*click.parameters, at)),), samples.ELEMENTS)
+    assert (form.problem, form.field("at").value) == ("", "0.3,0.7")
+    form.field("at").edit.setText("0.5, 1")
+    form.field("at").changed.emit()
+    assert (form.text, form.problem) == ("click [6] [at=0.5,1]", "")
+    form.field("at").edit.setText("there")
+    form.field("at").changed.emit()
+    assert "at cannot be" in form.problem
+    form.field("at").edit.setText("")
+    form.field("at").changed.emit()
+    assert form.text == "click [6]"
+
+
+def test_every_option_of_an_action_has_a_field_where_nothing_is_prescribed(form: ActionForm):
+    form.show_options((), samples.ELEMENTS)
+    write(form, "select_text [6] [two words] [nth=2]")
+    assert form.field("nth").value == "2"
+    write(form, "drag [6] [7] [from_at=0,0] [to_at=1,1]")
+    assert (form.field("from_at").value, form.field("to_at").value, form.problem) == ("0,0", "1,1", "")
+    write(form, "select [6] [Oslo] [selected=0]")
+    assert form.field("selected").value is False
+    assert form.text == "select [6] [Oslo] [selected=0]"
+
+
 def test_another_kind_of_action_keeps_what_fits(form: ActionForm):
     form.show_text("type [9] [hello]")
     form.kinds.setCurrentText("press")

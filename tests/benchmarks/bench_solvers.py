@@ -1,0 +1,96 @@
+"""Which MiniWoB++ tasks our actions can do: solvers over every page and several seeds, with why each failed.
+
+    python -m tests.benchmarks.bench_solvers
+    python -m tests.benchmarks.bench_solvers text-editor draw-line --seeds 5
+
+A task without a solver of its own (tests/core/memory/solvers) is played by the built-in LLM. A solver does only
+what the page's permissible actions allow. Needs an installed Chromium.
+"""
+
+import argparse
+import asyncio
+
+from core.browser.chromium import ChromiumHost, find_chromium
+from core.debugger.exemplars.scripted import ScriptOf, open_world, perform
+from core.environments.registry import Environments
+from core.llm.rules import RulesLLM
+from core.schema.errors import BackstepError
+from core.schema.task import Task
+from tests.benchmarks.bench_rules import Player, wanted
+from tests.core.memory.solvers import BY_MOUSE, SOLVERS
+from tests.core.memory.solvers.permitted import permitted
+
+OWN: dict[str, ScriptOf] = {name: script for name, (script, _) in SOLVERS.items()} | BY_MOUSE
+
+
+async def solved(environments: Environments, executable: str, task: Task, seeds: range) -> list[str]:
+    """Return for each seed why the task's solver failed; nothing for a success."""
+    script = permitted(OWN[task.id.partition("/")[2]])
+    found: list[str] = []
+    async with open_world(ChromiumHost(executable), environments, task) as world:
+        for seed in seeds:
+            try:
+                found.append((await perform(world, task, seed, script)).problem)
+            except BackstepError as error:
+                found.append(str(error))
+    return found
+
+
+async def played(player: Player, task: Task, seeds: range) -> list[str]:
+    """Return for each seed why the built-in LLM failed; nothing for a success."""
+    found: list[str] = []
+    for seed in seeds:
+        episode = await player.play(task, seed)
+        last = f" Last: {episode.turns[-1].action}, {episode.turns[-1].result}." if episode.turns else ""
+        found.append("" if episode.success else f"{episode.ended}, reward {episode.reward:g}.{last}")
+    return found
+
+
+async def run(arguments: argparse.Namespace) -> None:
+    executable = arguments.browser or find_chromium()
+    if executable is None:
+        raise SystemExit("No installed Chromium was found; give one with --browser.")
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    environments = Environments()
+    passed = tried = 0
+    failed: list[str] = []
+    async with Player(RulesLLM(), ChromiumHost(executable), max_steps=25) as player:
+        print(f"{'task':<34}{'by':<10}{'  '.join(f'seed {seed}' for seed in seeds)}")
+        for task in wanted(player.tasks, arguments.tasks):
+            name = task.id.partition("/")[2]
+            own = name in OWN
+            problems = await (
+                solved(environments, executable, task, seeds) if own else played(player, task, seeds)
+            )
+            marks = "  ".join(
+                f"{'-' if problem else 'passed':<{len(f'seed {seed}')}}"
+                for seed, problem in zip(seeds, problems, strict=True)
+            )
+            print(f"{name:<34}{'solver' if own else 'rules':<10}{marks}", flush=True)
+            for seed, problem in zip(seeds, problems, strict=True):
+                if problem:
+                    print(f"    seed {seed}: {' '.join(problem.split())[:160]}", flush=True)
+            passed, tried = passed + problems.count(""), tried + len(problems)
+            if not all(not problem for problem in problems):
+                failed.append(name)
+    await environments.close()
+    print(
+        f"{passed} of {tried} passed; not every seed of {len(failed)} tasks: {', '.join(failed) or 'none'}."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "tasks", nargs="*", help="names of tasks, or beginnings such as click-*; all where none"
+    )
+    parser.add_argument("--seeds", type=int, default=3, help="how many seeds a task")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--browser", help="path of a Chromium")
+    asyncio.run(run(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""MiniWoB++ tasks about places, words and the mouse, solved with what their pages permit."""
+
+import pytest
+
+from core.debugger.exemplars.scripted import perform, world_for
+from core.environments.registry import Environments
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.memory.solvers import BY_MOUSE
+from tests.core.memory.solvers.permitted import permitted
+
+
+@pytest.mark.parametrize("name", BY_MOUSE)
+@in_browser
+async def test_a_task_by_mouse_is_solved(browser: Browsing, name: str) -> None:
+    environments = Environments()
+    task = environments.find(f"miniwob/{name}")
+    world = world_for(browser.tabs, browser.host, environments, task)
+    try:
+        done = await perform(world, task, 1, permitted(BY_MOUSE[name]))
+    finally:
+        await environments.close()
+    assert done.problem == ""

@@ -320,6 +320,7 @@ def test_of_an_agent_that_was_started_elsewhere_it_is_told_how_long_it_is_held_a
         assert hold is not None
         assert (hold.what, hold.gave_up) == ("call", 0)
         desk.wait_until(lambda: desk.view.hold is not None and desk.view.hold.gave_up > 0)
-        assert desk.view.hold.gave_up >= 1
+        # It began to count a moment before its call came.
+        assert desk.view.hold.gave_up > 0.5
         agent.kill()
     desk.wait_until(lambda: desk.view.hold is None)

@@ -156,11 +156,12 @@ async def test_areas_of_a_picture_are_links_with_their_place(browser: Browsing, 
         assert await browser.js("location.hash") == f"#{name.lower()}"
 
 
-@pytest.mark.parametrize("tag", ["object data", "embed src"])
+# Without its end tag, Chromium under load sometimes never loads the document of an object.
+@pytest.mark.parametrize("html", ["<object data='{}' {}></object>", "<embed src='{}' {}>"])
 @in_browser
-async def test_documents_in_objects_are_read_and_used(browser: Browsing, site: Site, tag: str) -> None:
+async def test_documents_in_objects_are_read_and_used(browser: Browsing, site: Site, html: str) -> None:
     inner = site.page("<button onclick=\"this.textContent='done'\">in</button>")
-    await browser.open(site.page(f"<{tag}='{inner}' type='text/html' width=300 height=100>"))
+    await browser.open(site.page(html.format(inner, "type='text/html' width=300 height=100")))
     assert [one.role for one in (await browser.see()).elements] == ["iframe", "button"]
     await browser.do(f"click [{(await browser.find('button', 'in')).ref}]")
     await browser.find("button", "done")

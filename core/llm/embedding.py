@@ -40,21 +40,25 @@ class Embedding(Protocol):
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9]*)([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r'([a-z-]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+|\d+")
+_LINE = re.compile(r"^\s*\[\d+\] (\w+)", re.MULTILINE)
 _SKIPPED = ("data-", "style", "bid")
 _BATCH = 64
+_PIECE = 0.1
+"""A word has about as many pieces as letters: together they count less than the word itself."""
 
 
 class HashedWords:
     """Words, pairs of words and pieces of words, hashed into a fixed number of places; no network, no weights.
 
     The feature-hashing trick (Weinberger et al. 2009) over log-scaled counts.
-    The task's own words weigh more than the page's; numbers count as one
-    another, and of HTML the tags, ids and classes count beside its words.
+    The task and the page are made vectors of their own and then added, so that
+    the task counts the same beside a short page and a long one. Numbers count
+    as one another; of HTML the tags, ids and classes count beside its words.
     """
 
     def __init__(self, dimension: int = 2048) -> None:
         self._dimension = dimension
-        self.name = f"hashed-words-{dimension}-1"
+        self.name = f"hashed-words-{dimension}-2"
 
     async def embed(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Vectors:
         rows = np.zeros((len(texts), self._dimension), dtype=np.float32)
@@ -68,26 +72,32 @@ class HashedWords:
 
     def vector(self, text: str) -> NDArray[np.float32]:
         """Return the vector of one text, of unit length; that of an empty text is all in one place."""
-        counts: dict[str, float] = {}
-        for feature, weight in _features(text):
-            counts[feature] = counts.get(feature, 0.0) + weight
-        row = np.zeros(self._dimension, dtype=np.float32)
-        for feature, count in counts.items():
-            hashed = zlib.crc32(feature.encode())
-            sign = 1.0 if hashed & 1 else -1.0
-            row[(hashed >> 1) % self._dimension] += sign * np.log1p(count)
+        task, _, page = text.partition("\nState:")
+        row, of_page = self._hashed(_of_words(_words(task), 3.0)), self._hashed(_of_page(page))
+        most, length = float(np.linalg.norm(row)), float(np.linalg.norm(of_page))
+        row += of_page * np.float32(most / length) if length > most > 0 else of_page
         length = float(np.linalg.norm(row))
         if length == 0.0:
             row[0] = 1.0
             return row
         return row / np.float32(length)
 
+    def _hashed(self, features: Iterable[tuple[str, float]]) -> NDArray[np.float32]:
+        """Return the sum of weighted features."""
+        counts: dict[str, float] = {}
+        for feature, weight in features:
+            counts[feature] = counts.get(feature, 0.0) + weight
+        row = np.zeros(self._dimension, dtype=np.float32)
+        for feature, count in counts.items():
+            hashed = zlib.crc32(feature.encode())
+            sign = 1.0 if hashed & 1 else -1.0
+            row[(hashed >> 1) % self._dimension] += sign * np.log1p(count)
+        return row
 
-def _features(text: str) -> Iterator[tuple[str, float]]:
-    """Return the features of a text with their weights."""
-    head, _, body = text.partition("\nState:")
-    yield from _of_words(_words(head), 3.0)
-    for match in _TAG.finditer(body):
+
+def _of_page(page: str) -> Iterator[tuple[str, float]]:
+    """Return the features of a page with their weights."""
+    for match in _TAG.finditer(page):
         if match[1]:
             continue
         yield f"<{match[2].lower()}", 0.5
@@ -96,7 +106,9 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
                 continue
             for word in _words(value):
                 yield f"@{name.lower()}={word}", 1.0
-    yield from _of_words(_words(_TAG.sub(" ", body)), 1.0)
+    for match in _LINE.finditer(page):
+        yield f"<{match[1]}", 2.0
+    yield from _of_words(_words(_TAG.sub(" ", page)), 1.0)
 
 
 def _words(text: str) -> list[str]:
@@ -113,7 +125,7 @@ def _of_words(words: Iterable[str], weight: float) -> Iterator[tuple[str, float]
         if len(word) > 3:
             padded = f"^{word}$"
             for start in range(len(padded) - 3):
-                yield f"~{padded[start : start + 4]}", weight * 0.25
+                yield f"~{padded[start : start + 4]}", weight * _PIECE
 
 
 # From a server

@@ -6,7 +6,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from core.llm.embedding import BATCH, EndpointEmbedding
+from core.llm.embedding import BATCH, EndpointEmbedding, HashedWords
 from core.llm.endpoints import Keys
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs
@@ -146,3 +146,30 @@ async def test_the_flag_for_the_address_redirects_chat_and_no_embeddings(tmp_pat
     assert isinstance(chat, OpenAICompatibleLLM)
     assert chat.base_url == "http://flag.test/v1"
     await llms.close()
+
+
+# The built-in one
+
+
+async def distances(text: str, *others: str) -> list[float]:
+    vectors = await HashedWords().embed([text, *others])
+    return [float(np.linalg.norm(vectors[0] - row)) for row in vectors[1:]]
+
+
+async def test_the_task_counts_beside_a_long_page_as_it_does_beside_a_short_one():
+    posts = "\n".join(f'[{n}] link "post {n} by somebody about something"' for n in range(200))
+    same_task, same_page = await distances(
+        f"Task: Like 3 posts by @ann.\nState:\n{posts}",
+        "Task: Like 7 posts by @bob.\nState:\n" + "\n".join(f'[{n}] link "offer {n}"' for n in range(200)),
+        f"Task: Write to the shop about a parcel.\nState:\n{posts}",
+    )
+    assert same_task < same_page
+
+
+async def test_the_roles_of_a_page_tell_equal_tasks_apart():
+    radios, boxes = await distances(
+        'Task: Select abc and click Submit.\nState:\n[1] radio "abc"\n[2] radio "xy"\n[3] button "Submit"',
+        'Task: Select efg and click Submit.\nState:\n[1] radio "efg"\n[2] radio "qqq"\n[3] button "Submit"',
+        'Task: Select efg and click Submit.\nState:\n[1] checkbox "efg"\n[2] checkbox "xy"\n[3] button "Submit"',
+    )
+    assert radios < boxes

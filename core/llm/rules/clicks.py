@@ -9,7 +9,8 @@ from core.llm.rules.page import GOOD, RulesPage, colour_of, ends_form, hints, is
 from core.llm.rules.words import NUMBER, colour_in, norm, role_of, short, stem, words
 from core.schema.observation import Element
 
-_LIST_PAGE = "is not on this page of the list; the next one may have it"
+LIST_PAGE = "is not on this page of the list; the next one may have it"
+"""In the thought of a step that turns the page of a list."""
 
 
 def click(scene: Scene, intent: Intent) -> Answer:
@@ -104,7 +105,7 @@ def _result(scene: Scene, place: int, among: list[Element]) -> Element | None:
         and norm(one.name) not in ("prev", "previous", "")
         and one.name.strip() not in "<«‹"
     ]
-    turned = sum(_LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
+    turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.of_part(scene.part))
     return scene.page.nth(entries, place - turned * len(entries)) if entries and place > 0 else None
 
 
@@ -264,7 +265,7 @@ def _is_opener(one: Element) -> bool:
 def next_page(scene: Scene, wanted: str) -> Move | None:
     """Return a move to the next page of a list."""
     return first(
-        scene.move("click", one, f'"{wanted}" {_LIST_PAGE}.')
+        scene.move("click", one, f'"{wanted}" {LIST_PAGE}.')
         for one in scene.page.can("click")
         if is_next(one)
     )

@@ -21,7 +21,7 @@ from core.llm.rules.policies import (
     helping_call,
     state_move,
 )
-from core.llm.rules.purchases import Stage, is_purchase, purchase_move, stage_of
+from core.llm.rules.purchases import Stage, is_bought, is_purchase, purchase_move, stage_of
 from core.llm.rules.summaries import is_question
 from core.llm.rules.words import norm
 from core.schema.action import Action, Named, Stop
@@ -181,7 +181,7 @@ def _towards_purchase(scene: Scene, stage: Stage | None) -> Move:
     found = purchase_move(scene, stage)
     if found is not None:
         return found[1]
-    if any(one.ok for one in scene.history.actions):
+    if is_bought(scene) if stage is None else any(one.ok for one in scene.history.actions):
         return Move(act("stop"), "Nothing more is to be done for it here.", finishes=True)
     return Move(act("stop"), "The page offers nothing that the objective describes.")
 

@@ -197,7 +197,7 @@ def colour_of(element: Element) -> str:
 def is_next(element: Element) -> bool:
     """Tell whether an element leads on to the next page of a list."""
     signs = (">", "»", "›", "→", "≫", ">>")
-    return element.name.strip() in signs or norm(element.name) in (
+    return element.name.strip() in signs or norm(element.name.strip("".join(signs) + " ")) in (
         "next",
         "next page",
         "more",

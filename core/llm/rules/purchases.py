@@ -4,9 +4,10 @@ Four stages, recognised by what the page offers: search, result, option, buy.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Literal
 
-from core.llm.rules.clicks import price_in
+from core.llm.rules.clicks import LIST_PAGE, next_page, price_in
 from core.llm.rules.facts import Facts, search_words
 from core.llm.rules.moves import Move, Scene, described, first
 from core.llm.rules.page import CHOSEN, FIELD_ROLES
@@ -30,6 +31,10 @@ _BUYS = re.compile(r"(?:buy(?: it)?(?: now)?|add to (?:cart|basket|bag)|order no
 _SEARCHES = re.compile(r"\b(?:search|find|go)\b", re.IGNORECASE)
 _FOR_WORDS = re.compile(r"\b(?:search|keywords?|query)\b", re.IGNORECASE)
 _FOR_LIMIT = re.compile(r"\bmax(?:imum)?\b|\bhighest\b|\bup to\b", re.IGNORECASE)
+_GROUPS = ("group", "radiogroup")
+_CHOICES = ("button", "radio", "option")
+_PAGES = 4
+"""How often the pages of results are turned, where none fits."""
 _NEAR = 12
 """Elements behind a result's link that still tell of it."""
 
@@ -44,6 +49,12 @@ def stage_of(name: str) -> Stage | None:
     words = name.replace("_", " ").casefold().split()
     stages: dict[str, Stage] = {"search": "search", "result": "result", "option": "option"}
     return next((stage for word, stage in stages.items() if {word, word + "s"} & set(words)), None)
+
+
+def is_bought(scene: Scene) -> bool:
+    """Tell whether a button that buys was clicked."""
+    clicked = (one.turn.target for one in scene.history.actions if one.ok and one.action.name == "click")
+    return any(_BUYS.fullmatch(norm(target.partition(" ")[2])) for target in clicked)
 
 
 def purchase_move(scene: Scene, only: Stage | None = None) -> tuple[Stage, Move] | None:
@@ -96,16 +107,34 @@ def _result(scene: Scene, wanted: set[str]) -> Move | None:
     for place, one in enumerate(scene.page.can("click")):
         if one.role != "link" or f'link "{one.name}"' in opened or scene.history.touched(one.ref, "click"):
             continue
-        words = stems(one.name)
+        words = max(
+            (stems(text) for text in (one.name, _entry(scene, one))), key=lambda found: len(found & wanted)
+        )
         common = len(words & wanted)
         shown = _price_of(scene, one)
         is_too_dear = most is not None and shown is not None and shown > most
         if common >= 2 and (common >= len(words) / 3 or common >= 3) and not is_too_dear:
             rated.append((common + common / len(words), -place, one))
-    return first(
+    opened_one = first(
         scene.move("click", one, f"{described(one, first=True)} has most of the words asked for.")
         for _, _, one in sorted(rated, key=lambda entry: entry[:2], reverse=True)
     )
+    is_searched = any(one.ok and one.action.name == "type" for one in scene.history.actions)
+    turned = sum(LIST_PAGE in one.turn.thought for one in scene.history.actions)
+    is_turning = is_searched and turned < _PAGES
+    return opened_one or (next_page(scene, "what is asked for") if is_turning else None)
+
+
+def _entry(scene: Scene, link: Element) -> str:
+    """Return the words of the entry of a list whose only link this is, such as a code before a title."""
+    page = scene.page
+    links = [one for one in page.elements if one.role == "link"]
+    alone = [
+        holder
+        for holder in page.holders(link)
+        if all(one == link or not page.inside(one, holder) for one in links)
+    ]
+    return " ".join(one.name for one in page.elements if page.inside(one, alone[-1])) if alone else ""
 
 
 def _price_of(scene: Scene, link: Element) -> float | None:
@@ -120,17 +149,32 @@ def _price_of(scene: Scene, link: Element) -> float | None:
 
 def _option(scene: Scene, wanted: set[str], buy: Element) -> Move | None:
     """Choose in each group before the button that buys: what the words name, else the first, where none is."""
-    page = scene.page
-    for group in page.elements[: page.index(buy)]:
-        inside = [one for one in page.can("click") if page.inside(one, group) and one.name]
-        choices = {one.name: one for one in inside if one.role in ("button", "radio", "option")}
-        is_chosen = {name: bool(CHOSEN & set(one.states)) for name, one in choices.items()}
-        label = _pick(is_chosen, wanted) if group.role in ("group", "radiogroup") else None
+    for group, members in _groups(scene, buy):
+        choices = {one.name: one for one in members if one.name and scene.page.may("click", one)}
+        label = _pick({name: bool(CHOSEN & set(one.states)) for name, one in choices.items()}, wanted)
         if label is not None and not scene.history.touched(choices[label].ref, "click"):
             why = f"{described(choices[label], first=True)} is to be chosen under {described(group)}."
             if move := scene.move("click", choices[label], why):
                 return move
     return None
+
+
+def _groups(scene: Scene, buy: Element) -> Iterator[tuple[Element, list[Element]]]:
+    """Return what is chosen among before the button that buys, each with what names it.
+
+    Radio buttons that stand in a row without a group are named by what is before them.
+    """
+    page, row = scene.page, list[Element]()
+    before = page.elements[: page.index(buy)]
+    for at, one in enumerate((*before, buy)):
+        if one.role in _GROUPS:
+            yield one, [part for part in page.after(one) if part.role in _CHOICES and page.inside(part, one)]
+        is_loose = one.role == "radio" and not any(holder.role in _GROUPS for holder in page.holders(one))
+        if is_loose:
+            row.append(one)
+        elif row:
+            yield before[max(at - len(row) - 1, 0)], row
+            row = []
 
 
 def _pick(choices: dict[str, bool], wanted: set[str]) -> str | None:

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 from core.llm.rules.clicks import by_extreme, click, closed, expand, next_page
+from core.llm.rules.command_line import at_command_line, is_for_command_line
 from core.llm.rules.corrections import corrected, in_lesson, ruled_out
 from core.llm.rules.facts import Facts
 from core.llm.rules.fields import counted, drag, fill, select
@@ -136,6 +137,8 @@ def next_move(
     intents = scene.objective.intents
     if (move := _declined_question(scene)) is not None:
         return move
+    if is_for_command_line(view.objective):
+        return at_command_line(scene)
     if stage is not None or is_purchase(view.objective):
         return _towards_purchase(scene, stage)
     if Facts(view.objective).are_given and not has_labelled_details(view.objective):

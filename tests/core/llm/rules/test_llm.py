@@ -101,6 +101,23 @@ async def test_an_option_and_boxes_are_chosen_by_their_labels() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "typed"),
+    [
+        ("ending with the extension .html", "type [2] [rm media.html] [enter=1]"),
+        ("that has no file extension", "type [2] [rm window] [enter=1]"),
+        ("ending with the extension .zip", "stop []"),
+    ],
+)
+async def test_a_file_is_found_and_deleted_at_a_command_line(wanted: str, typed: str) -> None:
+    shown = 'generic "Type help for a list. user$ {} █"\ntextbox (#terminal-target)'
+    objective = f"Use the terminal below to delete a file {wanted}"
+    listed = shown.format("ls index.rb media.html window user$")
+    last = shown.format("ls index.rb media.html window user$ rm x user$")
+    actions = await play(objective, shown.format(""), listed, last)
+    assert actions == ["type [2] [ls] [enter=1]", typed, "stop []"]
+
+
 async def test_what_is_hidden_is_looked_for_section_by_section() -> None:
     closed = 'tab "Section #1" collapsed\ntab "Section #2" collapsed'
     opened = 'tab "Section #1" expanded\nparagraph "Nothing"\ntab "Section #2" collapsed'

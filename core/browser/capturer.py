@@ -25,7 +25,7 @@ from core.schema.record import Record
 from core.system.patience import within
 
 READER = 2
-"""The version of the page reader: raise it when walker.js reads an unchanged page otherwise than before.
+"""The version of the page reader: raise it when the walker reads an unchanged page otherwise than before.
 
 Version 1 leaves out drawings that are hidden from assistive technology or stand in a named control, and tells unnamed
 controls by their icons. Version 2 reads hidden inputs by what a person sees of them, the text of editors, areas of
@@ -105,7 +105,7 @@ async def unchanged(page: Page, seen: Seen) -> bool:
 
 async def _document_unchanged(page: Page, one: SeenDocument) -> bool:
     asked = {
-        "expression": f"__backstepChanges.unchanged({one.reading})",
+        "expression": f"__backstep.unchanged({one.reading})",
         "contextId": one.world,
         "returnByValue": True,
     }
@@ -134,7 +134,6 @@ class _Walk(Record):
     """The refs of all elements, or None where they are the known ones."""
     frames: tuple[_FrameBox, ...]
     omitted: int
-    next: int
     viewport: tuple[int, int]
     scroll: tuple[int, int]
     page_size: tuple[int, int]
@@ -284,13 +283,11 @@ class Capturer:
     async def _walk_once(self, page: Page, link: FrameLink, world: int, limit: int) -> _Walk:
         known = self._known.get((link.session, world), _NOTHING)
         options: dict[str, Any] = {
-            "next": page.refs.next,
             "limit": limit,
             "hidden": self.hidden,
             "known": known.reading,
         }
         walk = _parsed(await page.walker("walk", options, frame=link))
-        page.refs.next = max(page.refs.next, walk.next)
         if await page.world(link) != world:
             raise PageGone("the document was replaced while it was read")
         elements = known.elements | {element.ref: element for element in walk.elements}

@@ -24,13 +24,14 @@ from core.schema.observation import Box, Capture, Element, Observation, PageFram
 from core.schema.record import Record
 from core.system.patience import within
 
-READER = 2
+READER = 3
 """The version of the page reader: raise it when the walker reads an unchanged page otherwise than before.
 
 Version 1 leaves out drawings that are hidden from assistive technology or stand in a named control, and tells unnamed
 controls by their icons. Version 2 reads hidden inputs by what a person sees of them, the text of editors, areas of
-pictures and documents in objects, tells more states, and leaves out what is in closed parts of a page. Runs that were
-recorded before are compared with that in mind (`checkpoints/comparison.py`).
+pictures and documents in objects, tells more states, and leaves out what is in closed parts of a page. Version 3
+tells what is disabled with a box round it. Runs that were recorded before are compared with that in mind
+(`checkpoints/comparison.py`).
 """
 _PATIENCE = 2.0
 

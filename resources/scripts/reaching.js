@@ -35,7 +35,17 @@ const reaching = (() => {
   const bare = el => getComputedStyle(el).visibility !== "visible" || !el.getClientRects().length && !around(el)
     || !shows.call(el, VISIBLE) && getComputedStyle(el).display !== "contents";
   const unseen = el => bare(faceOf(el));
-  const off = el => el.matches(":disabled") || el.getAttribute("aria-disabled") === "true";
+
+  // Whether an element is disabled, itself or with a box round it.
+  function off(el) {
+    if (el.matches(":disabled")) return true;
+    for (let node = el; node; node = parentOf(node) || node.getRootNode().host) {
+      const said = node.getAttribute("aria-disabled");
+      if (said) return said === "true";
+    }
+    return false;
+  }
+
   const boxOf = el => { const box = el.tagName === "AREA" && faces.areaOf(el)?.box || faceOf(el).getBoundingClientRect(); return { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) }; };
 
   function describe(el) {

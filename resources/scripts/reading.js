@@ -97,11 +97,14 @@ const reading = (() => {
       return record;
     };
 
-    // What is passed over in a root: parts that nobody can use, and what the fields of editors tell already.
-    const aside = new Set(), written = new Map(), drawers = new Set();
+    // What is passed over in a root: parts that nobody can use, and what the fields of editors tell already. And which
+    // boxes are disabled, or are not although one round them is.
+    const aside = new Set(), written = new Map(), drawers = new Set(), bars = new Map();
     const meet = root => {
-      for (const el of root.querySelectorAll("[inert]," + editors.ALL)) {
+      for (const el of root.querySelectorAll("[inert],[aria-disabled]," + editors.ALL)) {
         if (el.inert) { aside.add(el); continue; }
+        const barred = el.getAttribute("aria-disabled");
+        if (barred) bars.set(el, barred === "true");
         const editor = editors.made(el);
         if (!editor) continue;
         written.set(editor.field, editor);
@@ -112,12 +115,13 @@ const reading = (() => {
     meet(document);
 
     // Asking for style is most of the work: it is asked for only where it tells something.
-    const visit = (el, depth, parent, clip, inPointer, delegated, covered) => {
+    const visit = (el, depth, parent, clip, inPointer, delegated, covered, barred) => {
       const tag = tagNameOf(el);
       if (SKIP.has(tag)) return;
       if (hidden && el.matches(hidden)) return;
       if (aside.size && aside.has(el)) return;
       const editor = written.size ? written.get(el) : undefined;
+      if (bars.size && bars.has(el)) barred = bars.get(el);
       const face = tag === "INPUT" ? faces.faceOf(el) : editor?.root;
       if (tag === "INPUT" && faces.carrier(el)) return;
       const area = tag === "AREA" ? faces.areaOf(el) : null;
@@ -218,7 +222,7 @@ const reading = (() => {
           record = { ref: refOf(el), role: as, box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
           if (label) record.name = label;
           const held = value(el, kind, editor); if (held) record.value = cut(held, 2000);
-          const st = states(el, kind, active); if (st.length) record.states = st;
+          const st = states(el, kind, active, barred && used.length > 0); if (st.length) record.states = st;
           const more = detail(el, kind, css, label, used.length > 0, box, editor); if (more) record.detail = more;
           if (used.length) record.uses = used;
           if (depth) record.depth = depth;
@@ -254,11 +258,11 @@ const reading = (() => {
       const handing = delegated || (!outer && /^(UL|OL|TABLE|TBODY|TR|NAV|MENU)$/.test(tag) && listens(el, ["click", "mousedown"]));
       const pointer = checking || css().cursor === "pointer";
       for (const node of nodes) {
-        if (node.nodeType === 1) visit(node, below, heir, inner, pointer, handing, swallow);
+        if (node.nodeType === 1) visit(node, below, heir, inner, pointer, handing, swallow, barred);
       }
     };
 
-    withLabels(() => { if (body) visit(body, 0, 0, view, false, false, false); });
+    withLabels(() => { if (body) visit(body, 0, 0, view, false, false, false, false); });
     const scroller = document.scrollingElement || document.documentElement;
     const before = options.known === handed.number ? handed : { rows: new Map(), order: "", html: "" };
     const rows = new Map(), changed = [];

@@ -62,12 +62,13 @@ const traits = (() => {
 
   const OPENS = new Set(["DETAILS", "SUMMARY", "DIALOG"]);
 
-  function states(el, kind, active) {
+  // `barred` tells that a box round it is disabled for assistive technology, and with it what it holds.
+  function states(el, kind, active, barred) {
     const found = [];
     if (el === active && el !== document.body) found.push("focused");
     const field = FIELD.has(el.tagName);
     if (kind === "heading") found.push("level " + (el.getAttribute("aria-level") || /^H([1-6])$/.exec(el.tagName)?.[1] || 2));
-    if (!field && !OPENS.has(el.tagName) && !el.hasAttributes()) return found;
+    if (!field && !OPENS.has(el.tagName) && !el.hasAttributes() && !barred) return found;
     // Most have no such attribute: one look at their names is cheaper than one for each.
     const aria = el.getAttributeNames().some(word => word.startsWith("aria-")) ? word => el.getAttribute("aria-" + word) : () => null;
     const [disabled, unfit] = field && el.matches(":disabled,:user-invalid") ? [el.matches(":disabled"), el.matches(":user-invalid")] : [];
@@ -75,7 +76,7 @@ const traits = (() => {
       if (el.indeterminate) found.push("mixed"); else if (el.checked) found.push("checked");
     } else if (aria("checked") === "true") found.push("checked");
     else if (aria("checked") === "mixed") found.push("mixed");
-    if (aria("disabled") === "true" || disabled) found.push("disabled");
+    if (aria("disabled") === "true" || disabled || barred) found.push("disabled");
     if (aria("expanded") === "true" || (el.tagName === "DETAILS" && el.open) || (el.tagName === "DIALOG" && el.open)) found.push("expanded");
     else if (aria("expanded") === "false" || (el.tagName === "DETAILS" && !el.open)) found.push("collapsed");
     if (el.tagName === "SUMMARY" && !aria("expanded") && el.parentElement?.tagName === "DETAILS") found.push(el.parentElement.open ? "expanded" : "collapsed");

@@ -30,11 +30,14 @@ _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
 _BY_ICON = re.compile(r"(?:icon|beside) ")
 """What begins the `detail` of an unnamed control since version 1 of the page reader."""
-_SAID_SINCE_2 = re.compile(
-    r"level \d+|row \d+|column \d+|\d+ rows|\d+ columns|unknown number of (rows|columns)|sorted( \w+)?"
-    r"|busy|invalid|mixed|readonly"
-)
-"""States that are told since version 2 of the page reader."""
+_SAID_SINCE = {
+    2: re.compile(
+        r"level \d+|row \d+|column \d+|\d+ rows|\d+ columns|unknown number of (rows|columns)|sorted( \w+)?"
+        r"|busy|invalid|mixed|readonly"
+    ),
+    3: re.compile("disabled"),
+}
+"""States that are told since a version of the page reader."""
 _READ_SINCE_2 = ("area", "object", "embed")
 """Tags whose elements are read since version 2."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
@@ -262,9 +265,11 @@ def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[
     if part == "detail":
         drawn = other.role in ("canvas", "img", "textbox")
         return (1 in readers and _told_by_icon(before, after)) or (2 in readers and drawn and not before)
-    if 2 in readers and part == "states":
-        new = [state for state in other.states if state not in one.states]
-        return set(one.states) <= set(other.states) and all(map(_SAID_SINCE_2.fullmatch, new))
+    if part == "states":
+        since = [said for version, said in _SAID_SINCE.items() if version in readers]
+        new = set(other.states) - set(one.states)
+        known = all(any(said.fullmatch(state) for said in since) for state in new)
+        return bool(since) and known and set(one.states) <= set(other.states)
     return 2 in readers and part == "value" and not before and other.role in ("combobox", "textbox")
 
 

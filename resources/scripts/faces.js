@@ -65,17 +65,18 @@ const faces = (() => {
     return el.getAttribute("aria-hidden") === "true" && concealed(el);
   }
 
-  // The words that a field shows for what was chosen while its own text is empty, as searchable lists do.
+  // The words that a field shows for what was chosen while its own text is empty, as searchable lists do, and the box
+  // that they stand in; null for none.
   function chosen(el) {
     const most = Math.max(60, 2 * el.getBoundingClientRect().height);
     for (const box of holders(el)) {
-      if (box.getBoundingClientRect().height > most) return "";
+      if (box.getBoundingClientRect().height > most) return null;
       const text = content(box, el);
       if (!text) continue;
       const hint = box.querySelector("[class*=placeholder i],[id*=placeholder i]");
-      return hint && content(hint) === text ? "" : text;
+      return hint && content(hint) === text ? null : { text, box };
     }
-    return "";
+    return null;
   }
 
   // An area of a picture: the picture, the box of the area in the window, and points inside it.

@@ -1,7 +1,7 @@
 // Reads a document: a row for each element that a person could see or use, in the order of the page, and the HTML.
 const reading = (() => {
-  const { REF, LISTENS, SKIP, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf, wordsRef, children, VISIBLE, r1,
-    around, room } = elements;
+  const { REF, LISTENS, SKIP, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf, wordsRef, byRef, children, VISIBLE,
+    r1, around, room } = elements;
   const { ROLES, WORDS, FROM_CONTENT, FIELD, role, name, withLabels, content } = names;
   const { CLICKABLE, listens, uses, states, value, detail, asksForFile } = traits;
 
@@ -82,7 +82,7 @@ const reading = (() => {
   function walk(options) {
     const limit = options.limit;
     const hidden = options.hidden.length ? options.hidden.join(",") : null;
-    const out = [], frames = [];
+    const out = [], frames = [], choices = [];
     const body = document.body, page = document.documentElement;
     let omitted = 0;
     let active = document.activeElement;
@@ -237,6 +237,7 @@ const reading = (() => {
             && Math.min(box.bottom, clip.bottom) - Math.max(box.top, clip.top) > 0.5;
           if (!seen) record.in_viewport = false;
           record = put(el, record);
+          if (record && held && kind === "combobox" && tag === "INPUT" && el.value === "") choices.push([record, faces.chosen(el).box]);
           below = depth + 1; heir = record ? record.ref : parent;
           if (isFrame) frames.push({ ref: refOf(el), x: r1(box.left + el.clientLeft + parseFloat(css().paddingLeft)),
             y: r1(box.top + el.clientTop + parseFloat(style.paddingTop)), visible: seen });
@@ -263,10 +264,11 @@ const reading = (() => {
     };
 
     withLabels(() => { if (body) visit(body, 0, 0, view, false, false, false, false); });
+    const once = choices.length ? withoutRepeated(out, choices) : out;
     const scroller = document.scrollingElement || document.documentElement;
     const before = options.known === handed.number ? handed : { rows: new Map(), order: "", html: "" };
     const rows = new Map(), changed = [];
-    for (const record of out) {
+    for (const record of once) {
       const row = JSON.stringify(record);
       rows.set(record.ref, row);
       if (before.rows.get(record.ref) !== row) changed.push(row);
@@ -284,6 +286,15 @@ const reading = (() => {
     });
     const ordered = order === before.order ? "" : `,"order":[${order}]`;
     return `${head.slice(0, -1)},"elements":[${changed.join(",")}]${ordered}}`;
+  }
+
+  // Leaves out the words that show what was chosen in a list: they are told as its value. `choices` has the row of each
+  // list and the box that its words stand in; words right beside the field are its label rather.
+  function withoutRepeated(rows, choices) {
+    const holding = new Set(rows.map(row => row.parent));
+    const within = (box, el) => el !== box && box.contains(el);
+    return rows.filter(row => row.role !== "text" || row.uses || holding.has(row.ref)
+      || !choices.some(([list, box]) => list.value === row.name && within(box, byRef(row.ref))));
   }
 
   // How many characters two texts have in common at their beginning, and of the rest at their end.

@@ -122,7 +122,7 @@ const traits = (() => {
     if (el.tagName === "INPUT") {
       if (el.type === "password") return "•".repeat(el.value.length);
       if (el.type === "file") return Array.from(el.files || [], f => f.name).join(", ");
-      if (kind === "combobox" && el.value === "") return faces.chosen(el);
+      if (kind === "combobox" && el.value === "") return faces.chosen(el)?.text ?? "";
       return TEXT_INPUT.has(el.type) ? el.value : "";
     }
     if (el.tagName === "TEXTAREA") return el.value;

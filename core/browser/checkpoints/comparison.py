@@ -228,7 +228,7 @@ def _of_elements(
                 found += _changed(one, other, volatile, moving, moved=moved, readers=readers)
             continue
         for one in old:
-            by_reader = _left_out(one, readers)
+            by_reader = _left_out(one, readers, now)
             is_volatile = by_reader or volatile.element(one)
             found.append(
                 PageDifference(what="gone", element=_called(one), volatile=is_volatile, by_reader=by_reader)
@@ -247,10 +247,17 @@ def _readers_since(recorded: Observation, now: Observation) -> frozenset[int]:
     return frozenset(range(recorded.reader + 1, now.reader + 1))
 
 
-def _left_out(element: Element, readers: frozenset[int]) -> bool:
+def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bool:
     """Tell whether an element is one that these versions of the page reader leave out and the one before did not."""
     label_of_box = element.tag == "label" and element.role == "generic"
-    return (1 in readers and _unnamed_picture(element)) or (2 in readers and label_of_box)
+    chosen = element.role == "text" and any(
+        one.role == "combobox" and one.value == element.name for one in now.elements
+    )
+    return (
+        (1 in readers and _unnamed_picture(element))
+        or (2 in readers and label_of_box)
+        or (3 in readers and chosen)
+    )
 
 
 def _first_read(element: Element, readers: frozenset[int]) -> bool:

@@ -50,6 +50,23 @@ async def test_states_and_values_are_told(browser: Browsing, site: Site, body: s
     assert line in await lines_of(browser, site, body)
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<div class=single-value>Twenty</div><div><input role=combobox aria-label=Age style='width:2px'></div>",
+        "<span><input role=combobox aria-label=Age style='opacity:0;width:90px'></span><span title=20>Twenty</span>",
+    ],
+)
+@in_browser
+async def test_what_was_chosen_in_a_list_is_told_once(browser: Browsing, site: Site, inside: str) -> None:
+    body = f"<div style='display:flex;height:36px;width:300px'>{inside}</div><p>Age</p><div>Twenty</div>"
+    assert await lines_of(browser, site, body) == [
+        'combobox "Age" value="Twenty"',
+        'paragraph "Age"',
+        'text "Twenty"',
+    ]
+
+
 @in_browser
 async def test_what_a_disabled_box_holds_is_disabled_unless_it_says_otherwise(
     browser: Browsing, site: Site

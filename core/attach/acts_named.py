@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.attach.page_acts import PageAct
-from core.browser.actor import Located
+from core.browser.locating import Located
 from core.browser.page import Page
 from core.schema.action import (
     Action,

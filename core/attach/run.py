@@ -31,8 +31,9 @@ from core.attach.heard import Heard, ToldAt
 from core.attach.replay import RecordedCall
 from core.attach.upstream import QuestionLLM, refuse
 from core.attach.wire_formats import error_body
-from core.browser.actor import Actor, Located
+from core.browser.actor import Actor
 from core.browser.channel import PageGone
+from core.browser.locating import Located
 from core.llm.rules.llm import RulesLLM
 from core.schema.action import Action, AgentAct, RefTarget, Stop, Type
 from core.schema.errors import ActionError, BrowserError, LLMError

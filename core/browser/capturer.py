@@ -24,13 +24,14 @@ from core.schema.observation import Box, Capture, Element, Observation, PageFram
 from core.schema.record import Record
 from core.system.patience import within
 
-READER = 2
-"""The version of the page reader: raise it when walker.js reads an unchanged page otherwise than before.
+READER = 3
+"""The version of the page reader: raise it when the walker reads an unchanged page otherwise than before.
 
 Version 1 leaves out drawings that are hidden from assistive technology or stand in a named control, and tells unnamed
 controls by their icons. Version 2 reads hidden inputs by what a person sees of them, the text of editors, areas of
-pictures and documents in objects, tells more states, and leaves out what is in closed parts of a page. Runs that were
-recorded before are compared with that in mind (`checkpoints/comparison.py`).
+pictures and documents in objects, tells more states, and leaves out what is in closed parts of a page. Version 3
+tells what is disabled with a box round it, and what was chosen in a list only once. Runs that were recorded before
+are compared with that in mind (`checkpoints/comparison.py`).
 """
 _PATIENCE = 2.0
 
@@ -105,7 +106,7 @@ async def unchanged(page: Page, seen: Seen) -> bool:
 
 async def _document_unchanged(page: Page, one: SeenDocument) -> bool:
     asked = {
-        "expression": f"__backstepChanges.unchanged({one.reading})",
+        "expression": f"__backstep.unchanged({one.reading})",
         "contextId": one.world,
         "returnByValue": True,
     }
@@ -134,7 +135,6 @@ class _Walk(Record):
     """The refs of all elements, or None where they are the known ones."""
     frames: tuple[_FrameBox, ...]
     omitted: int
-    next: int
     viewport: tuple[int, int]
     scroll: tuple[int, int]
     page_size: tuple[int, int]
@@ -284,13 +284,11 @@ class Capturer:
     async def _walk_once(self, page: Page, link: FrameLink, world: int, limit: int) -> _Walk:
         known = self._known.get((link.session, world), _NOTHING)
         options: dict[str, Any] = {
-            "next": page.refs.next,
             "limit": limit,
             "hidden": self.hidden,
             "known": known.reading,
         }
         walk = _parsed(await page.walker("walk", options, frame=link))
-        page.refs.next = max(page.refs.next, walk.next)
         if await page.world(link) != world:
             raise PageGone("the document was replaced while it was read")
         elements = known.elements | {element.ref: element for element in walk.elements}

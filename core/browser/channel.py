@@ -77,7 +77,14 @@ def script(name: str) -> str:
     return (RESOURCES / "scripts" / f"{name}.js").read_text(encoding="utf-8")
 
 
+_WALKER = (
+    *("changes", "elements", "editors", "names", "faces", "traits"),
+    *("reading", "reaching", "finding", "fields", "gestures", "walker"),
+)
+"""The scripts of the walker. Each but the last is a constant with its functions, and uses only those before it."""
+
+
 @cache
 def world_script() -> str:
-    """Return the source of all that lives in our world of each document."""
-    return "".join(map(script, ("changes", "faces", "editors", "walker")))
+    """Return the source of the walker, which lives in our world of each document, as one function."""
+    return f"(() => {{\nif (globalThis.__backstep) return;\n{''.join(map(script, _WALKER))}}})();\n"

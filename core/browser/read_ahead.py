@@ -42,7 +42,7 @@ class ReadAhead:
     async def _read(self) -> Capture | None:
         try:
             page = self._tabs.current
-            if self._capturer.took > _QUICK or not await page.evaluate("__backstepChanges.rests()"):
+            if self._capturer.took > _QUICK or not await page.evaluate("__backstep.rests()"):
                 return None
             loading = page.loading
             if loading.navigations != self._since.navigations or loading.requested:

@@ -1,9 +1,7 @@
-// Tells whether a document is still as it was last read. What changes in its tree is heard of as it happens; what
-// changes without a trace there (values, scrolling, the focus, pictures that arrive) is compared with what was read.
-// Style and layout are left to the protocol, which counts them. Unsure means changed.
-(() => {
-  if (globalThis.__backstepChanges) return;
-
+// Tells whether a document is still as it was last read, and waits until it rests. What changes in its tree is heard of
+// as it happens; what changes without a trace there (values, scrolling, the focus, pictures that arrive) is compared
+// with what was read. Style and layout are left to the protocol, which counts them. Unsure means changed.
+const changes = (() => {
   const TREE = { subtree: true, childList: true, attributes: true, characterData: true };
   const PAINTED = new Set(["css", "img", "image", "input", "video", "audio", "embed", "object"]);
   const RESTLESS = new Set(["CANVAS", "EMBED", "OBJECT"]);
@@ -102,5 +100,41 @@
     return new Promise(done => requestAnimationFrame(() => done(count() === now)));
   }
 
-  globalThis.__backstepChanges = Object.freeze({ count, arm, begin, unchanged, rests });
+  // Resolves when nothing has changed for two painted frames, or at the bound.
+  function settle(most, quietFrames) {
+    return new Promise(done => {
+      const started = performance.now();
+      let changed = false, quiet = 0, over = false;
+      const observer = new MutationObserver(() => { changed = true; });
+      observer.observe(document, TREE);
+      const end = reason => {
+        if (over) return;
+        over = true;
+        observer.disconnect();
+        clearTimeout(bound);
+        done({ reason, milliseconds: performance.now() - started });
+      };
+      const bound = setTimeout(() => end("still changing"), most);
+      const frame = () => {
+        if (over) return;
+        const moving = document.getAnimations().some(a => a.playState === "running"
+          && Number.isFinite(a.effect?.getComputedTiming().endTime) && a.effect.getComputedTiming().endTime < 2000);
+        quiet = changed || moving ? 0 : quiet + 1;
+        changed = false;
+        if (quiet >= quietFrames && document.readyState !== "loading") end("quiet"); else requestAnimationFrame(frame);
+      };
+      requestAnimationFrame(frame);
+    });
+  }
+
+  function waitForChange(most) {
+    return new Promise(done => {
+      const end = reason => { observer.disconnect(); clearTimeout(bound); done({ reason }); };
+      const observer = new MutationObserver(() => end("changed"));
+      observer.observe(document, TREE);
+      const bound = setTimeout(() => end("nothing changed"), most);
+    });
+  }
+
+  return Object.freeze({ count, arm, begin, unchanged, rests, settle, waitForChange });
 })();

@@ -110,10 +110,10 @@
   function onMet(event) {
     clearTimeout(dwelling);
     const el = walker.nearest(first(event) ?? document.body);
-    if (el === document.body || walker.shown(el) || met.get(el) === walker.reading()) return;
+    if (el === document.body || walker.shown(el) || met.get(el) === walker.lastReading()) return;
     dwelling = setTimeout(() => {
       if (walker.shown(el)) return;
-      met.set(el, walker.reading());
+      met.set(el, walker.lastReading());
       tell("look", el, { typing: dirty.size > 0 });
     }, DWELL);
   }

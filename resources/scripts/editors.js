@@ -1,7 +1,5 @@
 // Editors that draw their text themselves: a field that takes the keys, and lines beside it, often only those in view.
-(() => {
-  if (globalThis.__backstepEditors) return;
-
+const editors = (() => {
   // aside: what the field tells already, or what only decorates.
   const KINDS = [
     { editor: ".monaco-editor", field: "textarea.inputarea, .native-edit-context", text: ".view-lines", line: ".view-line",
@@ -87,5 +85,5 @@
     return { wheel: across ? [notch, 0] : [0, notch], times: Math.max(1, Math.round(amount / MOVES)) };
   }
 
-  globalThis.__backstepEditors = Object.freeze({ ALL, made, editorOf, read, part, replaced, paste, turn });
+  return Object.freeze({ ALL, made, editorOf, replaced, read, part, paste, turn });
 })();

@@ -1,7 +1,7 @@
 // Where a person finds a control that has no box to click itself: the label in front of a hidden input, the thumb of a
 // slider, an area of a picture.
-(() => {
-  if (globalThis.__backstepFaces) return;
+const faces = (() => {
+  const { labelsOf, content } = names;
 
   const FACED = new Set(["checkbox", "radio", "range"]);
   const CONTROLS = "a[href],button,input:not([type=hidden]),select,textarea,[contenteditable],[tabindex]:not([tabindex='-1']),"
@@ -42,11 +42,11 @@
   }
 
   // What a person sees and clicks in place of a hidden input, or null where that is the input itself, or nothing.
-  function faceOf(el, labels) {
+  function faceOf(el) {
     if (el.tagName !== "INPUT" || !FACED.has(el.type) && el.getAttribute("role") !== "combobox") return null;
     if (!concealed(el)) return null;
     if (checks(el)) {
-      const label = labels(el).find(seen);
+      const label = labelsOf(el).find(seen);
       if (label) return label;
     }
     const style = getComputedStyle(el);
@@ -65,17 +65,18 @@
     return el.getAttribute("aria-hidden") === "true" && concealed(el);
   }
 
-  // The words that a field shows for what was chosen while its own text is empty, as searchable lists do.
-  function chosen(el, content) {
+  // The words that a field shows for what was chosen while its own text is empty, as searchable lists do, and the box
+  // that they stand in; null for none.
+  function chosen(el) {
     const most = Math.max(60, 2 * el.getBoundingClientRect().height);
     for (const box of holders(el)) {
-      if (box.getBoundingClientRect().height > most) return "";
+      if (box.getBoundingClientRect().height > most) return null;
       const text = content(box, el);
       if (!text) continue;
       const hint = box.querySelector("[class*=placeholder i],[id*=placeholder i]");
-      return hint && content(hint) === text ? "" : text;
+      return hint && content(hint) === text ? null : { text, box };
     }
-    return "";
+    return null;
   }
 
   // An area of a picture: the picture, the box of the area in the window, and points inside it.
@@ -104,5 +105,5 @@
     return { image, box, points };
   }
 
-  globalThis.__backstepFaces = Object.freeze({ checks, faceOf, belongs, carrier, chosen, areaOf });
+  return Object.freeze({ checks, faceOf, belongs, carrier, chosen, areaOf });
 })();

@@ -16,10 +16,10 @@ from core.agent.spaces.file import SpaceAction
 from core.agent.spaces.macros import MacroStep, fill, macro_steps, memory_after
 from core.agent.state import RunState
 from core.agent.world import World
-from core.browser.actor import Located
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import RestoreError
 from core.browser.checkpoints.strategies import retarget
+from core.browser.locating import Located
 from core.browser.settling import SettleMark
 from core.schema.action import Action, Backtrack, ClickAt, Named, NewTrial, Note, Stop
 from core.schema.action_space import PermissibleAction

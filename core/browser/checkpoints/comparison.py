@@ -30,11 +30,14 @@ _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
 _BY_ICON = re.compile(r"(?:icon|beside) ")
 """What begins the `detail` of an unnamed control since version 1 of the page reader."""
-_SAID_SINCE_2 = re.compile(
-    r"level \d+|row \d+|column \d+|\d+ rows|\d+ columns|unknown number of (rows|columns)|sorted( \w+)?"
-    r"|busy|invalid|mixed|readonly"
-)
-"""States that are told since version 2 of the page reader."""
+_SAID_SINCE = {
+    2: re.compile(
+        r"level \d+|row \d+|column \d+|\d+ rows|\d+ columns|unknown number of (rows|columns)|sorted( \w+)?"
+        r"|busy|invalid|mixed|readonly"
+    ),
+    3: re.compile("disabled"),
+}
+"""States that are told since a version of the page reader."""
 _READ_SINCE_2 = ("area", "object", "embed")
 """Tags whose elements are read since version 2."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
@@ -225,7 +228,7 @@ def _of_elements(
                 found += _changed(one, other, volatile, moving, moved=moved, readers=readers)
             continue
         for one in old:
-            by_reader = _left_out(one, readers)
+            by_reader = _left_out(one, readers, now)
             is_volatile = by_reader or volatile.element(one)
             found.append(
                 PageDifference(what="gone", element=_called(one), volatile=is_volatile, by_reader=by_reader)
@@ -244,10 +247,17 @@ def _readers_since(recorded: Observation, now: Observation) -> frozenset[int]:
     return frozenset(range(recorded.reader + 1, now.reader + 1))
 
 
-def _left_out(element: Element, readers: frozenset[int]) -> bool:
+def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bool:
     """Tell whether an element is one that these versions of the page reader leave out and the one before did not."""
     label_of_box = element.tag == "label" and element.role == "generic"
-    return (1 in readers and _unnamed_picture(element)) or (2 in readers and label_of_box)
+    chosen = element.role == "text" and any(
+        one.role == "combobox" and one.value == element.name for one in now.elements
+    )
+    return (
+        (1 in readers and _unnamed_picture(element))
+        or (2 in readers and label_of_box)
+        or (3 in readers and chosen)
+    )
 
 
 def _first_read(element: Element, readers: frozenset[int]) -> bool:
@@ -262,9 +272,11 @@ def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[
     if part == "detail":
         drawn = other.role in ("canvas", "img", "textbox")
         return (1 in readers and _told_by_icon(before, after)) or (2 in readers and drawn and not before)
-    if 2 in readers and part == "states":
-        new = [state for state in other.states if state not in one.states]
-        return set(one.states) <= set(other.states) and all(map(_SAID_SINCE_2.fullmatch, new))
+    if part == "states":
+        since = [said for version, said in _SAID_SINCE.items() if version in readers]
+        new = set(other.states) - set(one.states)
+        known = all(any(said.fullmatch(state) for said in since) for state in new)
+        return bool(since) and known and set(one.states) <= set(other.states)
     return 2 in readers and part == "value" and not before and other.role in ("combobox", "textbox")
 
 

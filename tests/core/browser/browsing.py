@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from core.browser.actor import Actor, Located
+from core.browser.actor import Actor
 from core.browser.capturer import Capturer
 from core.browser.driver import TabDriver
 from core.browser.host import BrowserHost
+from core.browser.locating import Located
 from core.browser.settling import DEFAULT_BOUNDS, Bounds, Settled
 from core.browser.tabs import Tabs
 from core.schema.action_text import parse_action

@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.schema.errors import ActionError
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
@@ -47,6 +48,49 @@ async def lines_of(browser: Browsing, site: Site, body: str) -> list[str]:
 @in_browser
 async def test_states_and_values_are_told(browser: Browsing, site: Site, body: str, line: str) -> None:
     assert line in await lines_of(browser, site, body)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<div class=single-value>Twenty</div><div><input role=combobox aria-label=Age style='width:2px'></div>",
+        "<span><input role=combobox aria-label=Age style='opacity:0;width:90px'></span><span title=20>Twenty</span>",
+    ],
+)
+@in_browser
+async def test_what_was_chosen_in_a_list_is_told_once(browser: Browsing, site: Site, inside: str) -> None:
+    body = f"<div style='display:flex;height:36px;width:300px'>{inside}</div><p>Age</p><div>Twenty</div>"
+    assert await lines_of(browser, site, body) == [
+        'combobox "Age" value="Twenty"',
+        'paragraph "Age"',
+        'text "Twenty"',
+    ]
+
+
+@in_browser
+async def test_what_a_disabled_box_holds_is_disabled_unless_it_says_otherwise(
+    browser: Browsing, site: Site
+) -> None:
+    assert await lines_of(
+        browser,
+        site,
+        "<div role=radiogroup aria-label=Size aria-disabled=true><div role=radio tabindex=-1>Small</div>"
+        "<p>Sold out</p><div aria-disabled=false><button>Remind me</button></div><x-more></x-more></div>"
+        "<button>Buy</button><script>customElements.define('x-more', class extends HTMLElement {"
+        "constructor() { super(); this.attachShadow({mode: 'open'}).innerHTML = '<a href=#more>More</a>' } })"
+        "</script>",
+    ) == [
+        'radiogroup "Size" disabled',
+        'radio "Small" disabled',
+        'paragraph "Sold out"',
+        'button "Remind me"',
+        'link "More" disabled',
+        'button "Buy"',
+    ]
+    for disabled in ('radio "Small"', 'link "More"'):
+        with pytest.raises(ActionError, match="is disabled"):
+            await browser.do(f"click [{disabled}]")
+    await browser.do('click [button "Remind me"]')
 
 
 @in_browser

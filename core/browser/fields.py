@@ -1,0 +1,178 @@
+"""What is put into fields: text, values of sliders, choices, checks, files."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from core.browser.channel import FrameLink
+from core.browser.locating import Located, frame_of, locate, require, resolve
+from core.browser.mouse_and_keys import TYPED_BY_KEYS, click, press, typed
+from core.browser.page import Page
+from core.browser.sliders import SliderPlace, bring_to
+from core.schema import action as kinds
+from core.schema.action import Target
+from core.schema.errors import ActionError
+from core.system.patience import within
+
+_NO_FILE_FIELD = "is not a file field"
+"""What the walker says of an element that takes no file."""
+_CHOOSER_SECONDS = 3.0
+"""So long a page may take after a click to ask for a file."""
+_DRAWN_MILLISECONDS = 300
+"""The most that an editor, a slider or a box is given to show what it was set to."""
+
+
+async def type_text(page: Page, action: kinds.Type) -> Located:
+    if isinstance(action.target, kinds.FocusTarget):
+        ref, frame = await resolve(page, action.target)
+        found = Located(ref=ref, label=await _label(page, ref, frame), frame=frame.id if frame else "")
+    else:
+        found = await locate(page, action.target)
+        frame = await frame_of(page, found.ref)
+    answer = await page.walker("ready", found.ref, action.append, frame=frame)
+    require(answer, f"[{found.ref}] {found.label}")
+    keyboard = page.playwright_page.keyboard
+    if "editor" in answer:
+        await _write(page, action, found, frame, answer["editor"])
+    elif answer.get("slider"):
+        found = await _slide(page, action.text, found, frame)
+    elif answer.get("assign"):
+        answer = await page.walker("assign", found.ref, action.text, frame=frame)
+        require(answer, f"[{found.ref}] {found.label}")
+        if found.type == "range":
+            found = await _slide(page, action.text, found, frame)
+    elif not action.text:
+        if not action.append and not answer.get("empty"):
+            await typed(page, keyboard.press("Delete"))
+    elif len(action.text) > TYPED_BY_KEYS:
+        await typed(page, keyboard.insert_text(action.text[:-1]))
+        await typed(page, keyboard.type(action.text[-1]))
+    else:
+        await typed(page, keyboard.type(action.text))
+    if action.enter:
+        await typed(page, keyboard.press("Enter"))
+    return found
+
+
+async def choose(page: Page, action: kinds.Select) -> Located:
+    found = await locate(page, action.target)
+    frame = await frame_of(page, found.ref)
+    answer = await page.walker("choose", found.ref, action.option, action.selected, frame=frame)
+    require(answer, f"[{found.ref}] {found.label}")
+    return found
+
+
+async def check(page: Page, action: kinds.Check) -> Located:
+    ref, frame = await resolve(page, action.target)
+    before = await page.walker("isChecked", ref, frame=frame)
+    require(before, f"[{ref}]")
+    if before["checked"] == action.checked:
+        return await locate(page, kinds.RefTarget(ref=ref))
+    if before.get("radio") and not action.checked:
+        raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
+    found = await click(page, kinds.RefTarget(ref=ref))
+    after = await page.walker("isChecked", found.ref, frame=frame)
+    if after.get("checked") == before["checked"]:
+        await page.walker("settle", _DRAWN_MILLISECONDS, 2, frame=frame)
+        after = await page.walker("isChecked", found.ref, frame=frame)
+    if after.get("checked") != action.checked and "problem" not in after:
+        raise ActionError(f"[{ref}] {found.label} did not change when it was clicked.")
+    return found
+
+
+async def upload(page: Page, action: kinds.Upload) -> Located:
+    path = _existing(action.path)
+    ref, frame = await resolve(page, action.target)
+    link = frame or page.main_frame()
+    answer = await page.walker("fileField", ref, frame=link)
+    if answer.get("problem") == _NO_FILE_FIELD:
+        return await _upload_where_asked(page, action.target, path, link)
+    require(answer, f"[{ref}]")
+    handle = await page.send(
+        "Runtime.evaluate",
+        {"expression": f"__backstep.byRef({answer['ref']})", "contextId": await page.world(link)},
+        session=link.session,
+    )
+    await page.send(
+        "DOM.setFileInputFiles",
+        {"files": [str(path)], "objectId": handle["result"]["objectId"]},
+        session=link.session,
+    )
+    return Located(ref=ref, label=await _label(page, ref, frame), frame=link.id)
+
+
+async def _write(
+    page: Page, action: kinds.Type, found: Located, frame: FrameLink | None, before: str
+) -> None:
+    """Put a text into an editor that draws its lines itself; raises ActionError where it takes none."""
+    keyboard = page.playwright_page.keyboard
+    await typed(page, keyboard.press("ControlOrMeta+End" if action.append else "ControlOrMeta+a"))
+    if not action.text:
+        if not action.append:
+            await typed(page, keyboard.press("Delete"))
+    elif not await page.walker("paste", found.ref, action.text, frame=frame):
+        await typed(page, keyboard.insert_text(action.text))
+    await page.walker("settle", _DRAWN_MILLISECONDS, 2, frame=frame)
+    after = await page.walker("written", found.ref, frame=frame)
+    changes = bool(action.text) if action.append else action.text != before
+    if after is not None and after == before and changes:
+        raise ActionError(f"[{found.ref}] {found.label} did not take the text; it may be read-only.")
+
+
+async def _slide(page: Page, text: str, found: Located, frame: FrameLink | None) -> Located:
+    """Bring a slider to a value by keys, unless it is there; raises ActionError where it cannot be reached."""
+    what = f"[{found.ref}] {found.label}"
+
+    async def stand() -> SliderPlace:
+        await page.walker("settle", _DRAWN_MILLISECONDS, 1, frame=frame)
+        answer = await page.walker("slid", found.ref, frame=frame)
+        require(answer, what)
+        return SliderPlace.model_validate(answer)
+
+    async def press_often(key: str, times: int) -> None:
+        for _ in range(times):
+            await press(page, key)
+
+    reached = await bring_to(text, what, stand, press_often)
+    return found.replace(note=f"{what} is at {reached} now.")
+
+
+async def _label(page: Page, ref: int, frame: FrameLink | None) -> str:
+    return str(await page.walker("labelOf", ref, frame=frame))
+
+
+async def _upload_where_asked(page: Page, target: Target, path: Path, link: FrameLink) -> Located:
+    """Click what asks for a file, and give it to the field that asks; no chooser is shown meanwhile."""
+    session, asked = link.session.session, asyncio.get_running_loop().create_future()
+
+    def note(event: dict[str, Any]) -> None:
+        if not asked.done():
+            asked.set_result(event)
+
+    session.on("Page.fileChooserOpened", note)
+    intercept = "Page.setInterceptFileChooserDialog"
+    await page.send(intercept, {"enabled": True}, session=link.session)
+    try:
+        found = await click(page, target, 1)
+        async with within(_CHOOSER_SECONDS):
+            event = await asked
+        if "backendNodeId" not in event:
+            raise ActionError(f"{found.label} asks for a file in a way that only a person can answer.")
+        files = {"files": [str(path)], "backendNodeId": event["backendNodeId"]}
+        await page.send("DOM.setFileInputFiles", files, session=link.session)
+    except TimeoutError:
+        raise ActionError(
+            f"{found.label} is no file field, and a click on it asked for no file; name the file field, "
+            "or the button that asks for one."
+        ) from None
+    finally:
+        session.remove_listener("Page.fileChooserOpened", note)
+        await page.send(intercept, {"enabled": False}, session=link.session)
+    return found
+
+
+def _existing(path: str) -> Path:
+    found = Path(path).expanduser().absolute()
+    if not found.is_file():
+        raise ActionError(f"There is no file {found} to upload.")
+    return found

@@ -1,0 +1,110 @@
+// What is put into fields: text, values, choices, files.
+const fields = (() => {
+  const { squash, cut, refOf, byRef } = elements;
+  const { role } = names;
+  const { VALUE_INPUT } = traits;
+
+  // Readies a field for typing: focus it, and choose what the keys will replace.
+  function ready(ref, append) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    if (el.readOnly || el.getAttribute("aria-readonly") === "true") return { problem: "is read-only" };
+    el.focus();
+    const editor = editors.editorOf(el);
+    if (editor) return { editor: editors.read(editor) };
+    if (el.tagName !== "INPUT" && role(el) === "slider") return { slider: true };
+    if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) return { assign: true };
+    if (el.tagName === "INPUT" || el.tagName === "TEXTAREA") {
+      if (append) { try { el.setSelectionRange(el.value.length, el.value.length); } catch { /* types without a caret */ } }
+      else el.select();
+      return { empty: el.value === "" };
+    }
+    if (el.isContentEditable) {
+      const range = document.createRange();
+      range.selectNodeContents(el);
+      if (append) range.collapse(false);
+      const selection = getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+      return { empty: el.textContent === "" };
+    }
+    return { problem: "is not a field that takes text" };
+  }
+
+  // Fields without a caret (date, range, colour) take their value whole, as a picker would set it.
+  function assign(ref, text) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+    const before = el.value;
+    setter.call(el, text);
+    if (el.type === "range") {
+      if (text.trim() === "" || Number(el.value) !== Number(text)) {
+        setter.call(el, before);
+        const step = el.step === "any" ? "" : ` in steps of ${el.step || 1}`;
+        return { problem: `does not take "${text}": its values go from ${el.min || 0} to ${el.max || 100}${step}; it stays at ${before}` };
+      }
+    } else if (el.value !== text) return { problem: `does not take "${text}"; a value such as ${JSON.stringify(sample(el.type))} fits` };
+    el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    el.dispatchEvent(new Event("change", { bubbles: true }));
+    return {};
+  }
+  const sample = type => ({ date: "2024-05-31", time: "13:45", month: "2024-05", week: "2024-W22", color: "#ff8800", range: "50",
+    "datetime-local": "2024-05-31T13:45" })[type] || "";
+
+  const written = ref => { const editor = byRef(ref) && editors.editorOf(byRef(ref)); return editor ? editors.read(editor) : null; };
+  const paste = (ref, text) => { const editor = editors.editorOf(byRef(ref)); return !!editor && editors.paste(editor, text); };
+
+  // Where a slider stands and between what, as far as it tells.
+  function slid(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const number = word => { const given = el.getAttribute("aria-value" + word); return given === null || given === "" ? null : Number(given); };
+    if (el.tagName === "INPUT") return { now: Number(el.value), least: Number(el.min || 0), most: Number(el.max || 100), text: el.value };
+    return { now: number("now"), least: number("min"), most: number("max"), text: el.getAttribute("aria-valuetext") || "" };
+  }
+
+  function choose(ref, text, selected) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    if (el.tagName !== "SELECT") return { problem: "is not a select" };
+    if (el.disabled) return { problem: "is disabled" };
+    const options = Array.from(el.options);
+    const wanted = squash(text);
+    const found = options.find(o => squash(o.label || o.text) === wanted) || options.find(o => o.value === text)
+      || options.find(o => squash(o.label || o.text).toLowerCase() === wanted.toLowerCase());
+    if (!found) return { problem: `has no option "${cut(text, 60)}"; there are: ${options.slice(0, 20).map(o => squash(o.label || o.text)).join(" | ")}` };
+    if (found.disabled) return { problem: `has its option "${cut(text, 60)}" disabled` };
+    if (!selected && !el.multiple) return { problem: "takes one option at a time: choose another one instead of taking one back" };
+    el.focus();
+    if (!el.multiple) for (const option of options) option.selected = option === found;
+    else if (!selected && !found.selected) return {};
+    else found.selected = selected;
+    el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    el.dispatchEvent(new Event("change", { bubbles: true }));
+    return {};
+  }
+
+  // The field that takes the file: the element itself, the field it labels, or the only one inside.
+  function fileField(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    const inside = el.querySelectorAll("input[type=file]");
+    const field = el.tagName === "LABEL" && el.control ? el.control : inside.length === 1 ? inside[0] : el;
+    if (field.type !== "file") return { problem: "is not a file field" };
+    if (field.disabled) return { problem: "is disabled" };
+    return { ref: refOf(field) };
+  }
+
+  function isChecked(ref) {
+    const el = byRef(ref);
+    if (!el) return { problem: "is no longer in the page" };
+    if (el.type === "checkbox" || el.type === "radio") return { checked: el.checked, radio: el.type === "radio" };
+    const aria = el.getAttribute("aria-checked");
+    if (aria !== null) return { checked: aria === "true", radio: el.getAttribute("role") === "radio" };
+    if (el.tagName === "LABEL" && el.control && "checked" in el.control) return { checked: el.control.checked, radio: el.control.type === "radio" };
+    return { problem: "is not a box that can be checked" };
+  }
+
+  return Object.freeze({ ready, assign, written, paste, slid, choose, fileField, isChecked });
+})();

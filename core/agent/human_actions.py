@@ -57,6 +57,8 @@ class HumanActions:
         action = human_action.action(before.observation)
         if action is None:
             return None
+        if human_action.secret:
+            world.tabs.passwords[human_action.place] = human_action.secret
         proposed = state.pending.action
         run.take_over()
         abstracted = self._abstracted(action, before.observation)

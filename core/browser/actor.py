@@ -57,7 +57,7 @@ class Actor:
             case kinds.ClickAt():
                 return await mouse_and_keys.click_at(self.page, action)
             case kinds.Type():
-                return await fields.type_text(self.page, action)
+                return await fields.type_text(self.page, action, self._tabs.passwords)
             case kinds.Press():
                 await mouse_and_keys.press(self.page, action.keys)
             case kinds.Hover():

@@ -6,7 +6,7 @@ import json
 import logging
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from core.browser.channel import WORLD, PageGone, script
 from core.browser.page import Page
@@ -43,6 +43,11 @@ class HumanAction(Record):
     label: str = ""
     xpath: str = ""
     text: str = ""
+    """What was typed or chosen; of a password as many bullets."""
+    secret: str = Field(default="", repr=False, exclude=True)
+    """The password that was typed: kept in memory only, to type it again."""
+    place: str = Field(default="", exclude=True)
+    """Where its field stands: origin and XPath."""
     keys: str = ""
     """The key or chord of a press, or what was held at a click."""
     at: str = ""
@@ -123,4 +128,5 @@ class Demonstration:
         try:
             self.human_actions.put_nowait(HumanAction.model_validate(json.loads(event["payload"])))
         except (ValueError, ValidationError) as error:
-            log.warning("A human action could not be read: %s", error)
+            # The error itself would tell what was typed.
+            log.warning("A human action could not be read (%s).", type(error).__name__)

@@ -1,6 +1,7 @@
 """What is put into fields: text, values of sliders, choices, checks, files."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from core.browser.sliders import SliderPlace, bring_to
 from core.schema import action as kinds
 from core.schema.action import Target
 from core.schema.errors import ActionError
+from core.schema.observation import is_hidden
 from core.system.patience import within
 
 _NO_FILE_FIELD = "is not a file field"
@@ -22,13 +24,16 @@ _DRAWN_MILLISECONDS = 300
 """The most that an editor, a slider or a box is given to show what it was set to."""
 
 
-async def type_text(page: Page, action: kinds.Type) -> Located:
+async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]) -> Located:
+    """Type a text, or of `passwords` that of the field where the text is bullets; raises ActionError."""
     if isinstance(action.target, kinds.FocusTarget):
         ref, frame = await resolve(page, action.target)
         found = Located(ref=ref, label=await _label(page, ref, frame), frame=frame.id if frame else "")
     else:
         found = await locate(page, action.target)
         frame = await frame_of(page, found.ref)
+    if is_hidden(action.text):
+        action = action.replace(text=await _password(page, action.text, found, frame, passwords))
     answer = await page.walker("ready", found.ref, action.append, frame=frame)
     require(answer, f"[{found.ref}] {found.label}")
     keyboard = page.playwright_page.keyboard
@@ -52,6 +57,22 @@ async def type_text(page: Page, action: kinds.Type) -> Located:
     if action.enter:
         await typed(page, keyboard.press("Enter"))
     return found
+
+
+async def _password(
+    page: Page, text: str, found: Located, frame: FrameLink | None, passwords: Mapping[str, str]
+) -> str:
+    """Return what a person typed into a field; its bullets where the field hides nothing. Raises ActionError."""
+    place = await page.walker("secretPlace", found.ref, frame=frame)
+    if place is None:
+        return text
+    known = passwords.get(place)
+    if known is None or len(known) != len(text):
+        raise ActionError(
+            f"[{found.ref}] {found.label} hides what it holds, and the words are not recorded; "
+            "take the page (F6) and type them."
+        )
+    return known
 
 
 async def choose(page: Page, action: kinds.Select) -> Located:

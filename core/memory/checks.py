@@ -14,6 +14,7 @@ from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, Exemplar
+from core.schema.observation import is_hidden
 from core.schema.record import Record
 
 MOST_TOKENS = 4000
@@ -136,7 +137,8 @@ def check_secrets(exemplar: Draft) -> Iterator[Problem]:
             where = f"look {number}, action {place}"
             action = _read(exemplar.id, text, where)
             target = getattr(action, "target", None)
-            if isinstance(action, Type) and isinstance(target, RefTarget) and target.ref in hidden:
+            is_typed = isinstance(action, Type) and not is_hidden(action.text)
+            if is_typed and isinstance(target, RefTarget) and target.ref in hidden:
                 message = "It types into a field that hides what is typed, such as a password: prompts would tell it."
                 yield Problem(id=exemplar.id, kind="secret", where=where, text=message, level="note")
 

@@ -39,6 +39,11 @@ Use = Literal["click", "type", "select", "check", "upload", "drag"]
 """What a person could do with an element, beyond pointing at it."""
 
 
+def is_hidden(text: str) -> bool:
+    """Tell whether a text is bullets, which stand for a password."""
+    return bool(text) and not text.strip("•")
+
+
 class Element(Record):
     """One thing a person could see or use in a page."""
 

@@ -28,8 +28,10 @@
 
   function typed(el) {
     if (!dirty.delete(el) || told.get(el) === valueOf(el)) return;   // Enter tells it before the change does.
-    told.set(el, valueOf(el));
-    tell("type", el, { text: valueOf(el) });
+    const text = valueOf(el);
+    told.set(el, text);
+    tell("type", el, walker.isSecret(el)
+      ? { text: walker.bullets(text), secret: text, place: `${location.origin} ${walker.xpath(el)}` } : { text });
   }
 
   function flush() { for (const el of [...dirty]) typed(el); }

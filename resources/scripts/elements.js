@@ -25,6 +25,17 @@ const elements = (() => {
   const squash = text => /[\s\u00a0]{2}|[^\S ]|\u00a0|^ | $/.test(text) ? text.replace(/[\s\u00a0]+/g, " ").trim() : text;
   const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
+  // Fields whose words are told as bullets: passwords, also while the page shows them.
+  const hidden = new WeakSet();
+
+  function isSecret(el) {
+    if (el.tagName !== "INPUT") return false;
+    if (el.type === "password" || /-password$/.test(el.autocomplete)) hidden.add(el);
+    return hidden.has(el);
+  }
+
+  const bullets = text => "•".repeat(text.length);
+
   function refOf(el) {
     let ref = el[REF];
     if (ref === undefined) {
@@ -161,7 +172,7 @@ const elements = (() => {
     host[CLOSED] = root;
   }
 
-  return Object.freeze({ REF, LISTENS, SKIP, parentNodeOf, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf,
+  return Object.freeze({ REF, LISTENS, SKIP, isSecret, bullets, parentNodeOf, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf,
     wordsRef, byRef, missing, countFrom, nextRef, children, all, xpath, VISIBLE, r1, around, room, listen, hosts,
     openRoot });
 })();

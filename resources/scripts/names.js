@@ -1,6 +1,6 @@
 // What an element is and what it is called: its role, its accessible name, the words inside it.
 const names = (() => {
-  const { SKIP, squash, cut, children } = elements;
+  const { SKIP, isSecret, squash, cut, children } = elements;
 
   const ROLES = {
     A: e => e.hasAttribute("href") ? "link" : "generic", AREA: e => e.hasAttribute("href") ? "link" : "generic", ARTICLE: "article", ASIDE: "complementary",
@@ -175,7 +175,7 @@ const names = (() => {
         if (style.display === "none" || style.visibility === "hidden") return;
         // A field inside a label or button stands for its value there, whatever its own name is.
         if (node.tagName === "INPUT" || node.tagName === "TEXTAREA") {
-          if (node.type !== "checkbox" && node.type !== "radio" && node.type !== "password") out += " " + node.value + " ";
+          if (node.type !== "checkbox" && node.type !== "radio" && !isSecret(node)) out += " " + node.value + " ";
           return;
         }
         if (node.tagName === "SELECT") {

@@ -1,6 +1,6 @@
 // Reads a document: a row for each element that a person could see or use, in the order of the page, and the HTML.
 const reading = (() => {
-  const { REF, LISTENS, SKIP, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf, wordsRef, byRef, children, VISIBLE,
+  const { REF, LISTENS, SKIP, isSecret, bullets, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf, wordsRef, byRef, children, VISIBLE,
     r1, around, room } = elements;
   const { ROLES, WORDS, FROM_CONTENT, FIELD, role, name, withLabels, content } = names;
   const { CLICKABLE, listens, uses, states, value, detail, asksForFile } = traits;
@@ -328,7 +328,9 @@ const reading = (() => {
     const root = document.documentElement;
     if (!root) return "";
     const away = "script" + (hidden ? "," + hidden : "");
-    if (!marked && !document.querySelector(away)) return root.outerHTML;
+    // Some pages write what was typed into the attribute, too.
+    const secret = Array.from(root.querySelectorAll("input[value]"), isSecret);
+    if (!marked && !secret.includes(true) && !document.querySelector(away)) return root.outerHTML;
     // In a document without a window a copy loads nothing and wakes no custom element of the page.
     const copy = document.implementation.createHTMLDocument("").importNode(root, true);
     if (marked) {
@@ -339,6 +341,7 @@ const reading = (() => {
         if (handed.rows.has(ref)) copied.currentNode.setAttribute("data-ref", ref);
       } while (own.nextNode() && copied.nextNode());
     }
+    copy.querySelectorAll("input[value]").forEach((el, at) => { if (secret[at]) el.setAttribute("value", bullets(el.getAttribute("value"))); });
     for (const el of copy.querySelectorAll(away)) el.remove();
     // There scripts are off, and what is in a noscript would be written as words: it is put in afterwards.
     const quoted = Array.from(copy.querySelectorAll("noscript"), el => el.textContent);

@@ -1,6 +1,6 @@
 // What tells an element from others beside its name: what a person can do with it, its states, its value, its looks.
 const traits = (() => {
-  const { LISTENS, SKIP, parentOf, shows, squash, cut, VISIBLE } = elements;
+  const { LISTENS, SKIP, isSecret, bullets, parentOf, shows, squash, cut, VISIBLE } = elements;
   const { FIELD, content } = names;
 
   const CLICKABLE = new Set(["button", "link", "combobox", "option", "tab", "menuitem", "menuitemcheckbox", "menuitemradio",
@@ -120,7 +120,7 @@ const traits = (() => {
   function value(el, kind, editor) {
     if (editor) return editors.read(editor);
     if (el.tagName === "INPUT") {
-      if (el.type === "password") return "•".repeat(el.value.length);
+      if (isSecret(el)) return bullets(el.value);
       if (el.type === "file") return Array.from(el.files || [], f => f.name).join(", ");
       if (kind === "combobox" && el.value === "") return faces.chosen(el)?.text ?? "";
       return TEXT_INPUT.has(el.type) ? el.value : "";

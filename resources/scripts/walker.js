@@ -1,7 +1,7 @@
 // The walker: what is asked of a document from outside. It lives in an isolated world of each document as `__backstep`;
 // page scripts neither see nor disturb it.
 (() => {
-  const { refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
+  const { isSecret, bullets, refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
   const { label } = names;
   const { walk, markedHtml, known, shown, usable, lastReading } = reading;
   const { locate, place, pointed, framePlace, throughFrame } = reaching;
@@ -10,11 +10,13 @@
   const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected } = gestures;
 
   const tagOf = ref => byRef(ref)?.tagName ?? "";
+  // Where a field stands whose words are told as bullets, or null.
+  const secretPlace = ref => { const el = byRef(ref); return el && isSecret(el) ? `${location.origin} ${xpath(el)}` : null; };
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
 
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, written, paste, slid,
     choose, isChecked, scrollBy, refOf, fileField, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
-    framePlace, throughFrame, openRoot, tagOf, labelOf };
+    framePlace, throughFrame, openRoot, tagOf, secretPlace, labelOf };
 
   // Calls a function that may name elements: refs begin at `from`, where other documents have stopped.
   function ask(from, call, ...given) {
@@ -23,6 +25,6 @@
     return { value, next: nextRef() };
   }
 
-  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, nearest, known, shown, usable, lastReading,
+  globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, isSecret, bullets, nearest, known, shown, usable, lastReading,
     settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
 })();

@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from core.browser.checkpoints.page_state import PageState
-from core.schema.observation import Element, Observation
+from core.schema.observation import Element, Observation, is_hidden
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
 from core.schema.restore import Comparison, Grade, PageDifference
@@ -277,6 +277,8 @@ def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[
         new = set(other.states) - set(one.states)
         known = all(any(said.fullmatch(state) for said in since) for state in new)
         return bool(since) and known and set(one.states) <= set(other.states)
+    if part == "value" and 3 in readers and is_hidden(other.value):
+        return len(one.value) == len(other.value)
     return 2 in readers and part == "value" and not before and other.role in ("combobox", "textbox")
 
 

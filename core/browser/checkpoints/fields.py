@@ -7,9 +7,6 @@ from core.schema.element_identity import called, find_again
 from core.schema.errors import ActionError
 from core.schema.observation import Element, Observation
 
-SECRET = "•"
-"""What an observation shows of a password; the words themselves are not known."""
-
 
 async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brought:
     """Give fields, scroll position and focus back what they were."""
@@ -25,44 +22,39 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brou
             if _holds_something(element):
                 remarks.append(f"{called(element)} was not put back: {found.why}")
             continue
-        for action in _to_put_back(element, found.element):
-            if isinstance(action, str):
-                remarks.append(action)
-                continue
-            try:
-                before = ground.tabs.mark()
-                await ground.actor.act(action)
-                await ground.tabs.settle(before)
-            except (ActionError, PageGone) as error:
-                remarks.append(f"{called(element)} was not put back: {error}")
-                break
-            now = await ground.read()
-            if now.element(found.element.ref) is None:
-                break
+        action = _to_put_back(element, found.element)
+        if action is None:
+            continue
+        try:
+            before = ground.tabs.mark()
+            await ground.actor.act(action)
+            await ground.tabs.settle(before)
+        except (ActionError, PageGone) as error:
+            remarks.append(f"{called(element)} was not put back: {error}")
+            continue
+        now = await ground.read()
     if await _put_scroll_and_focus_back(recorded, now, ground):
         now = await ground.read()
     return Brought(remarks=tuple(remarks), seen=now)
 
 
-def _to_put_back(element: Element, now: Element) -> list[Action | str]:
-    """Return the actions that give `now` what `element` held, and a remark for what cannot be given."""
+def _to_put_back(element: Element, now: Element) -> Action | None:
+    """Return the action that gives `now` what `element` held; None where it holds that."""
     target = RefTarget(ref=now.ref)
     if "select" in element.uses and element.options:
         chosen = next((one for one in element.options if one.selected), None)
         held = next((one for one in now.options if one.selected), None)
         if chosen is None or (held is not None and held.value == chosen.value):
-            return []
-        return [Select(target=target, option=chosen.label or chosen.value)]
+            return None
+        return Select(target=target, option=chosen.label or chosen.value)
     if "check" in element.uses:
         wanted = "checked" in element.states
         if wanted == ("checked" in now.states) or (not wanted and element.role == "radio"):
-            return []
-        return [Check(target=target, checked=wanted)]
+            return None
+        return Check(target=target, checked=wanted)
     if "type" in element.uses and element.value != now.value:
-        if element.value and set(element.value) == {SECRET}:
-            return [f"{called(element)} was not put back: a password is not recorded."]
-        return [Type(target=target, text=element.value)]
-    return []
+        return Type(target=target, text=element.value)
+    return None
 
 
 def _holds_something(element: Element) -> bool:

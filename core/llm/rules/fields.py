@@ -23,7 +23,7 @@ from core.llm.rules.words import (
     words,
 )
 from core.schema.action import RefTarget
-from core.schema.observation import Element, Option
+from core.schema.observation import Element, Option, is_hidden
 
 # Options and boxes
 
@@ -244,7 +244,7 @@ def _holds(scene: Scene, element: Element, value: str) -> bool:
     """Tell whether a field holds a value; what was typed is trusted where the field shows it in another form."""
     if element.value == value:
         return True
-    if element.value and set(element.value) == {"•"}:
+    if is_hidden(element.value):
         return len(element.value) == len(value) and scene.history.touched(element.ref, "type") > 0
     if not element.value and element.role != "generic":
         return False

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from core.schema import action as kinds
 from core.schema.action import Action, Target, chord, fractions
-from core.schema.observation import Element, Observation
+from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
 from core.schema.step import Acted, Primitive
 from core.trace.exports.steps import RunStep, steps_of, templates
@@ -61,6 +61,8 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
             return [f"page.mouse.click({action.x}, {action.y})"]
         case kinds.Hover():
             return _at(on(action.target), "hover", action.at)
+        case kinds.Type() if is_hidden(action.text):
+            raise NotExpressibleError("a password that a person typed is not recorded")
         case kinds.Type():
             append = ", append=True" if action.append else ""
             lines = [f"type_into({on(action.target)}, {literal(action.text)}{append})"]

@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
 from core.browser.log.records import RequestEntry
+from core.schema.observation import is_hidden
 from core.schema.step import Acted, Observed, Reviewed
 from core.trace.encoding import parsed
 from core.trace.store import TraceStore
@@ -171,9 +172,6 @@ def _forms_of(value: str) -> set[str]:
     return {one for one in forms if len(one) >= SHORTEST}
 
 
-_BULLET = "•"
-
-
 def export_repro(store: TraceStore, run: int) -> bytes:
     """Return the file; raises TraceError where a part of the run is damaged."""
     secrets = secrets_of(store, run)
@@ -245,8 +243,7 @@ def _look_in_step(secrets: Secrets, store: TraceStore, run: int, number: int) ->
             fields = {
                 str(element.ref)
                 for element in record.observation.elements
-                if "type" in element.uses
-                and (TELLING.search(element.name) or set(element.value) == {_BULLET})
+                if "type" in element.uses and (TELLING.search(element.name) or is_hidden(element.value))
             }
         elif isinstance(record, Reviewed):
             secrets.look_in_text(record.thought)

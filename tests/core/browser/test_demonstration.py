@@ -51,6 +51,18 @@ async def demonstrating(browser: Browsing, site: Site, body: str) -> Demonstrati
 
 
 @in_browser
+async def test_a_password_is_recorded_as_bullets_also_while_the_page_shows_it(
+    browser: Browsing, site: Site
+) -> None:
+    shows = "<button onclick=\"document.querySelector('[type=password]').type = 'text'\">Show</button>"
+    demonstration = await demonstrating(browser, site, FORM + shows)
+    found = await recorded(
+        browser, demonstration, "type [<Secret>] [hunter2]", "click [<Show>]", "type [<Secret>] [hunter23]"
+    )
+    assert found == ["type [Secret] [•••••••]", "click [Show]", "type [Secret] [••••••••]"]
+
+
+@in_browser
 async def test_typing_is_one_action_reported_when_the_field_is_left(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
     found = await recorded(

@@ -36,6 +36,28 @@ async def test_fields_are_read_with_name_value_states_and_options(browser: Brows
 
 
 @in_browser
+async def test_passwords_are_bullets_also_where_the_page_shows_them_or_writes_them_into_its_html(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<input type=password aria-label=Old value=hunter1>"
+            "<input autocomplete=new-password aria-label=New value=hunter2>"
+            "<button onclick=\"document.querySelector('input').type = 'text'\">"
+            "Show <input type=password value=hunter3></button>"
+        )
+    )
+    for _ in range(2):
+        capture = await browser.capturer.capture(browser.tabs.current, await browser.tabs.list())
+        assert [one.value for one in capture.observation.elements if one.name in ("Old", "New")] == [
+            "•••••••"
+        ] * 2
+        assert "hunter" not in capture.html + "".join(one.line() for one in capture.observation.elements)
+        await browser.do(f"click [{(await browser.find('button')).ref}] [at=0.1,0.5]")
+    assert await browser.js("document.querySelector('input').type") == "text"
+
+
+@in_browser
 async def test_elements_know_their_place_and_whether_they_are_in_the_window(
     browser: Browsing, site: Site
 ) -> None:

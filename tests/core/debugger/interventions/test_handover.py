@@ -1,6 +1,7 @@
 """The person has the page: what they do becomes steps of theirs, which can be gone back to and done again."""
 
 import asyncio
+import sqlite3
 import threading
 
 import pytest
@@ -108,6 +109,47 @@ def test_a_persons_steps_are_gone_back_to_and_replayed(handed):
     assert 'value="Ada"' in live.step.observation.raw
 
 
+def kept(live):
+    """Return all that the database holds of text, blobs unpacked."""
+    store = live.store()
+    try:
+        path = store.path
+        hashes = [name for (name,) in sqlite3.connect(path).execute("SELECT hash FROM blobs")]
+        texts = [store.blob(name) for name in hashes]
+    finally:
+        store.close()
+    log = path.with_name(f"{path.name}-wal")
+    return b"\n".join([path.read_bytes(), log.read_bytes() if log.exists() else b"", *texts])
+
+
+def test_a_password_that_a_person_types_is_told_nowhere_and_typed_again_on_going_back(live, server, tmp_path):
+    body = (
+        "<script>const mirror = el => el.setAttribute('value', el.value);</script>"
+        "<label>Password <input type=password oninput=mirror(this)></label>"
+        "<button onclick=\"this.textContent = 'in'\">Sign in</button>"
+    )
+    live.session.agent.set_preset("step")
+    live.open("web/open", url=page_file(tmp_path, body), instruction="Sign in.")
+    live.session.live_page.set_handover(True)
+    live.wait(lambda: live.view.handed_over)
+    person_does(live, 'type [textbox "Password"] [hunter2]', "press [Tab]")
+    live.wait(lambda: live.view.step == 2)
+    person_does(live, 'click [button "Sign in"]')
+    live.wait(lambda: live.view.step == 3)
+    take_back(live)
+    server.script(Reply(text="REASON: Done.\nACTION: stop"))
+    live.to_review()
+    assert f"[{'•' * 7}]" in "\n".join(server.requests[-1].texts)
+    run = live.view.run
+    live.session.branches.go_back(run, 2)
+    live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
+    live.settle()
+    assert "Back at step 2" in live.view.message
+    assert change_page(live, "document.querySelector('input').value") == "hunter2"
+    assert all("hunter2" not in "\n".join(one.texts) for one in server.requests)
+    assert b"hunter2" not in kept(live)
+
+
 def test_a_run_that_a_person_worked_in_is_marked_as_touched(handed):
     live = handed
     take_back(live)
@@ -120,7 +162,7 @@ def test_a_run_that_a_person_worked_in_is_marked_as_touched(handed):
 
 def change_page(live, script):
     page = live.session.services().tabs.current
-    asyncio.run_coroutine_threadsafe(
+    return asyncio.run_coroutine_threadsafe(
         page.evaluate(script, main_world=True), live.session._worker.loop
     ).result(20)
 

@@ -93,6 +93,8 @@ def show_run(settings: Settings, run: int, step: int | None, *, as_json: bool) -
 def _show_run(store: TraceStore, row: RunRow) -> None:
     put(f"run {row.run}: {row.task} seed {row.seed}, {row.preset}, {row.llm}: {verdict_word(row)}")
     put(row.instruction)
+    if row.verdict.reason:
+        put(f"judge: {row.verdict.reason}")
     if row.answer:
         put(f"answer: {row.answer}")
     if row.error:

@@ -36,6 +36,8 @@ class RunReport(Record):
     seed: int
     success: bool | None = None
     reward: float | None = None
+    reason: str = ""
+    """Why it was judged so."""
     answer: str = ""
     steps: int = 0
     llm_calls: int = 0
@@ -296,7 +298,10 @@ def report(row: RunRow) -> RunReport:
     """Return the report of a stored run."""
     same = {name: value for name, value in row if name in RunReport.model_fields}
     seconds = {name: round(same[name], 3) for name in ("seconds", "seconds_in_llm")}
-    return RunReport(**{**same, **seconds}, success=row.verdict.success, reward=row.verdict.reward)
+    verdict = row.verdict
+    return RunReport(
+        **{**same, **seconds}, success=verdict.success, reward=verdict.reward, reason=verdict.reason
+    )
 
 
 def _unstored(run: AgentRun) -> RunReport:

@@ -142,7 +142,8 @@ class Publisher:
         if verdict.judge == "agent":
             judged += ", by the agent's own environment"
         self.change(success=verdict.success, reward=verdict.reward, answer=run.state.answer)
-        self.set_mode("ended", f"{words}{judged}.")
+        why = f" {verdict.reason}" if verdict.success is False and verdict.reason else ""
+        self.set_mode("ended", f"{words}{judged}.{why}")
         self.publish_step(run)
         self.send_runs(self.query)
 

@@ -390,11 +390,17 @@ def differs_text(row: RunRow) -> str:
     )
 
 
+def _why_not(row: RunRow) -> str:
+    """Return why a run was judged no success, as far as its judge has said."""
+    return row.verdict.reason if row.verdict.success is False else ""
+
+
 def describe(node: Node) -> str:
     """Return a row as one line of words."""
     if node.kind == "run":
         run = node.run
         parts = [f"Run {run.run}: {run.name or run_text(run)}", run_word(run, current=node.current)]
+        parts += filter(None, (_why_not(run),))
         if run.parent_run is not None:
             grade = f", {run.grade}" if run.grade else ""
             parts.append(f"branch of run {run.parent_run} at step {run.parent_step}{grade}")
@@ -423,5 +429,5 @@ def _tooltip(node: Node) -> str:
         grade = f"; its first page was brought back: {run.grade}" if run.grade else ""
         parts.append(f"Branch of run {run.parent_run} at step {run.parent_step}{grade}")
         parts += [f"Differs by {difference}" for difference in run.differences]
-    parts += [f"{run.preset} · {run.llm} · {run.steps} steps", run.error]
+    parts += [_why_not(run), f"{run.preset} · {run.llm} · {run.steps} steps", run.error]
     return "\n".join(filter(None, parts))

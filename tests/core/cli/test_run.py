@@ -22,6 +22,7 @@ FIELDS = [
     "seed",
     "success",
     "reward",
+    "reason",
     "answer",
     "steps",
     "llm_calls",
@@ -73,6 +74,12 @@ def test_an_end_without_success_has_the_code_1(cli, inside, llm_server):
     llm_server.script(on('button "TWO"'))
     done = inside(*cli.run("--task", "miniwob/click-test-2"))
     assert (done.code, done.json["success"], done.json["reward"]) == (1, False, -1.0)
+
+
+def test_why_it_was_no_success_is_printed(cli, inside, llm_server):
+    llm_server.script(stop())
+    done = inside(*[one for one in cli.run("--task", "shop/goal-000") if one != "--json"])
+    assert "judge: Nothing was bought." in done.out
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,13 @@ def test_a_run_goes_on_to_its_end(live, server, tmp_path):
     assert live.row(view.run).verdict.success is False
 
 
+def test_why_a_run_was_no_success_is_said(live, server):
+    server.script(stop("nothing"))
+    live.open("shop/goal-000")
+    live.session.run_commands.run()
+    assert live.wait_mode("ended").message.endswith(": no success, reward 0. Nothing was bought.")
+
+
 def test_the_person_may_end_a_run_that_is_still_going(live, server, tmp_path):
     server.script(Reply(hold=True))
     live.open("web/open", url=page_file(tmp_path, GO), instruction="Go.")

@@ -284,6 +284,14 @@ def test_rows_paint_in_every_state(panel: RunsPanel):
     assert panel.grab().toImage() != blank
 
 
+def test_a_run_tells_why_it_was_no_success(panel: RunsPanel):
+    failed = Verdict(success=False, reason="Nothing was bought.")
+    panel.show_runs(RunsView(runs=(samples.run_row(1, outcome="done", verdict=failed),)))
+    row = panel.model.index(0, 0)
+    assert "no success, Nothing was bought." in row.data()
+    assert "Nothing was bought." in row.data(Qt.ItemDataRole.ToolTipRole)
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [

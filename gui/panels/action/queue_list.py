@@ -45,7 +45,8 @@ class QueueList(QWidget):
             return
         self._shown = tuple(actions)
         row = self.list.currentRow()
-        with QSignalBlocker(self.list), QSignalBlocker(self.list.model()):
+        # The model's own signals are what the list draws by.
+        with QSignalBlocker(self.list):
             self.list.clear()
             for text in actions:
                 item = QListWidgetItem(text)

@@ -315,6 +315,16 @@ def test_a_problem_scrolls_into_view(reviewing: ActionPanel, qtbot: QtBot):
     )
 
 
+def test_actions_that_wait_are_painted(reviewing: ActionPanel, qtbot: QtBot):
+    items = reviewing.queue.list
+    reviewing.show_action(samples.ACTION.replace(queue=("click [7]", "click [8]")))
+    qtbot.waitUntil(lambda: items.visualItemRect(items.item(1)).height() > 0)
+    one = items.viewport().grab().toImage()
+    reviewing.show_action(samples.ACTION.replace(queue=("press [Enter]", "stop [done]")))
+    assert items.viewport().grab().toImage() != one
+    assert items.visualItemRect(items.item(1)).top() > 0
+
+
 def test_actions_that_wait_are_rewritten_and_removed_in_place(reviewing: ActionPanel, qtbot: QtBot):
     items = reviewing.queue.list
     with qtbot.waitSignal(reviewing.queue_edited) as asked:

@@ -29,7 +29,9 @@ class Requests:
         self._long: set[str] = set()
 
     def begin(self, event: dict[str, Any]) -> None:
-        if event.get("type") in self.WAITED_FOR:
+        # That of a worker's script ends unseen: the worker is told, and not its page.
+        of_worker = event.get("type") == "Script" and not event.get("loaderId")
+        if event.get("type") in self.WAITED_FOR and not of_worker:
             self.begun += 1
             begun = _Open(self.begun, _address(event["request"]["url"]), time.monotonic())
             self._open.setdefault(event["requestId"], begun)

@@ -1,6 +1,7 @@
 """How the page is awaited: by what an action set off, bounded, and never by what goes on by itself."""
 
 import pytest
+from werkzeug import Response
 
 from core.browser.settling import Bounds
 from core.schema.errors import ActionError
@@ -169,3 +170,11 @@ async def test_a_document_written_by_a_link_is_read(browser: Browsing, site: Sit
     await browser.open(site.page("<a href=\"javascript:'<p>made here'\">go</a>"))
     await browser.do('click [link "go"]')
     assert "made here" in await browser.words()
+
+
+@in_browser
+async def test_the_script_of_a_worker_is_not_waited_for(browser: Browsing, site: Site) -> None:
+    script = site.serve(lambda _: Response("postMessage('up')", content_type="text/javascript"))
+    for address in (f"'{script}'", "URL.createObjectURL(new Blob(['postMessage(1)']))"):
+        settled = await browser.open(site.page(f"<script>new Worker({address})</script>"))
+        assert settled.reason == "navigated"

@@ -29,12 +29,17 @@ _LINK_PIXELS = 48
 """Farther than a link has to be pulled until the browser drags it."""
 
 
+_HELD_SECONDS = 0.3
+"""Lists such as Tabulator's let a row be moved only once the mouse has been down for a quarter of a second."""
+
+
 async def drag(page: Page, action: kinds.Drag) -> Located:
     start, end = await _both_in_view(page, action)
     mouse = page.playwright_page.mouse
     await page.answered(mouse.move(start.x, start.y))
     await page.answered(mouse.down())
     try:
+        await asyncio.sleep(_HELD_SECONDS)
         await page.answered(mouse.move(*_begun(start, end), steps=1 if end else 4))
         for _ in range(AIMS):
             goal = end or await locate_to_drop(page, action.to, action.to_at)

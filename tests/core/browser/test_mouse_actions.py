@@ -370,3 +370,17 @@ async def test_words_that_are_not_there_or_stand_there_often_are_refused(
         await browser.do("select_text [xpath=//p[1]] [to be] [nth=3]")
     await browser.do("select_text [xpath=//p[1]] [to be] [nth=2]")
     assert await browser.js("getSelection().getRangeAt(0).startOffset") == 13
+
+
+@in_browser
+async def test_a_row_that_is_taken_hold_of_by_a_held_mouse_is_dragged(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<button id=a>a</button><button id=b>b</button><script>let held = false, taking;"
+            "a.onmousedown = () => { taking = setTimeout(() => { held = true }, 250) };"
+            "onmouseup = event => { clearTimeout(taking); document.title = held ? event.target.id : 'not held' }"
+            "</script>"
+        )
+    )
+    await browser.do('drag [button "a"] [button "b"]')
+    assert await browser.js("document.title") == "b"

@@ -30,9 +30,9 @@ READER = 3
 Version 1 leaves out drawings that are hidden from assistive technology or stand in a named control, and tells unnamed
 controls by their icons. Version 2 reads hidden inputs by what a person sees of them, the text of editors, areas of
 pictures and documents in objects, tells more states, and leaves out what is in closed parts of a page. Version 3
-tells what is disabled with a box round it, what was chosen in a list only once, and passwords as
-bullets also while the page shows them. Runs that were recorded before
-are compared with that in mind (`checkpoints/comparison.py`).
+tells what is disabled with a box round it, what was chosen in a list and controls of several boxes only once, and
+passwords as bullets also while the page shows them, and leaves out what lies in boxes that show nothing. Runs that were
+recorded before are compared with that in mind (`checkpoints/comparison.py`).
 """
 _PATIENCE = 2.0
 

@@ -42,10 +42,16 @@ async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]
     elif answer.get("slider"):
         found = await _slide(page, action.text, found, frame)
     elif answer.get("assign"):
-        answer = await page.walker("assign", found.ref, action.text, frame=frame)
+        answer = await page.walker("assign", found.ref, action.text, False, frame=frame)
         require(answer, f"[{found.ref}] {found.label}")
         if found.type == "range":
-            found = await _slide(page, action.text, found, frame)
+            if answer.get("key"):
+                await press(page, answer["key"])
+            try:
+                found = await _slide(page, action.text, found, frame)
+            except ActionError:  # The page keeps the keys from it.
+                await page.walker("assign", found.ref, action.text, True, frame=frame)
+                found = await _slide(page, action.text, found, frame)
     elif not action.text:
         if not action.append and not answer.get("empty"):
             await typed(page, keyboard.press("Delete"))

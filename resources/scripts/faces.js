@@ -18,15 +18,22 @@ const faces = (() => {
       || /^inset\((50|100)%\)$/.test(style.clipPath);
   }
 
+  // Whether an input lies in a box that is clipped to nothing.
+  function shut(el) {
+    for (let box = el, up = 0; box && up <= LEVELS; box = box.parentElement, up++) if (clipped(getComputedStyle(box))) return true;
+    return false;
+  }
+
   // Whether an input is there for keys and scripts only, and something else is what a person sees of it.
   function concealed(el) {
     const style = getComputedStyle(el);
     return style.opacity === "0" || style.display === "none" || style.visibility !== "visible" || style.pointerEvents === "none"
-      || clipped(style) || !large(el.getBoundingClientRect());
+      || shut(el) || !large(el.getBoundingClientRect());
   }
 
   function seen(el) {
-    if (getComputedStyle(el).visibility !== "visible") return false;
+    const style = getComputedStyle(el);
+    if (style.visibility !== "visible" || clipped(style)) return false;
     return large(el.getBoundingClientRect()) || Array.from(el.children).some(one => large(one.getBoundingClientRect()));
   }
 
@@ -51,7 +58,7 @@ const faces = (() => {
     }
     const style = getComputedStyle(el);
     if (style.display === "none") return null;  // No key reaches it: who knows what a click beside it does.
-    if (style.visibility === "visible" && !clipped(style) && large(el.getBoundingClientRect())) return null;  // It is where it is seen.
+    if (style.visibility === "visible" && !shut(el) && large(el.getBoundingClientRect())) return null;  // It is where it is seen.
     return holders(el).find(seen) || null;
   }
 
@@ -105,5 +112,5 @@ const faces = (() => {
     return { image, box, points };
   }
 
-  return Object.freeze({ checks, faceOf, belongs, carrier, chosen, areaOf });
+  return Object.freeze({ checks, clipped, faceOf, belongs, carrier, chosen, areaOf });
 })();

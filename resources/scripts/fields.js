@@ -32,11 +32,14 @@ const fields = (() => {
   }
 
   // Fields without a caret (date, range, colour) take their value whole, as a picker would set it.
-  function assign(ref, text) {
+  // A range is left one step short, unless it is to be `exact`: pages that wait for the end of a movement hear of it by
+  // the key that then takes it there.
+  function assign(ref, text, exact) {
     const el = byRef(ref);
     if (!el) return { problem: "is no longer in the page" };
     const setter = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
     const before = el.value;
+    let key = "";
     setter.call(el, text);
     if (el.type === "range") {
       if (text.trim() === "" || Number(el.value) !== Number(text)) {
@@ -44,10 +47,17 @@ const fields = (() => {
         const step = el.step === "any" ? "" : ` in steps of ${el.step || 1}`;
         return { problem: `does not take "${text}": its values go from ${el.min || 0} to ${el.max || 100}${step}; it stays at ${before}` };
       }
+      if (Number(before) === Number(text)) return {};
+      const step = Number(el.step) || (el.step ? 0 : 1);
+      if (step && !exact) {
+        setter.call(el, Number(text) - step);
+        if (Number(el.value) === Number(text)) setter.call(el, Number(text) + step);
+        key = Number(el.value) < Number(text) ? "ArrowUp" : "ArrowDown";
+      }
     } else if (el.value !== text) return { problem: `does not take "${text}"; a value such as ${JSON.stringify(sample(el.type))} fits` };
     el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
     el.dispatchEvent(new Event("change", { bubbles: true }));
-    return {};
+    return { key };
   }
   const sample = type => ({ date: "2024-05-31", time: "13:45", month: "2024-05", week: "2024-W22", color: "#ff8800", range: "50",
     "datetime-local": "2024-05-31T13:45" })[type] || "";

@@ -1,6 +1,6 @@
 // What an element is and what it is called: its role, its accessible name, the words inside it.
 const names = (() => {
-  const { SKIP, isSecret, squash, cut, children } = elements;
+  const { SKIP, isSecret, parentOf, squash, cut, children } = elements;
 
   const ROLES = {
     A: e => e.hasAttribute("href") ? "link" : "generic", AREA: e => e.hasAttribute("href") ? "link" : "generic", ARTICLE: "article", ASIDE: "complementary",
@@ -12,7 +12,7 @@ const names = (() => {
     OPTGROUP: "group", OPTION: "option", OUTPUT: "status", P: "paragraph", PROGRESS: "progressbar",
     SEARCH: "search", SELECT: e => e.multiple || e.size > 1 ? "listbox" : "combobox", SUMMARY: "button",
     TABLE: "table", TBODY: "rowgroup", TD: "cell", TEXTAREA: "textbox", TFOOT: "rowgroup",
-    TH: e => e.scope === "row" ? "rowheader" : "columnheader", THEAD: "rowgroup", TR: "row", UL: "list",
+    TH: headerRole, THEAD: "rowgroup", TR: "row", UL: "list",
     CANVAS: "canvas", VIDEO: "video", AUDIO: "audio", svg: "img", BLOCKQUOTE: "blockquote", CODE: "code",
   };
   // Named by their own words, which are all that is told of what they hold.
@@ -31,6 +31,13 @@ const names = (() => {
     "tooltip", "caption", "code", "term", "definition", "listitem", "paragraph", "status", "alert"]);
   const SHAPES = new Set(["circle", "rect", "ellipse", "polygon", "polyline", "path", "line", "image", "use"]);
   const FIELD = new Set(["INPUT", "TEXTAREA", "SELECT", "BUTTON"]);
+
+  // A head without a scope is that of its row where the row has plain cells too.
+  function headerRole(e) {
+    if (e.scope) return /^row/.test(e.scope) ? "rowheader" : "columnheader";
+    return parentOf(e)?.tagName === "TR" && Array.from(parentOf(e).children).some(cell => cell.tagName === "TD") && !e.closest("thead")
+      ? "rowheader" : "columnheader";
+  }
 
   function inputRole(e) {
     switch (e.type) {

@@ -74,6 +74,38 @@ const reading = (() => {
     return false;
   }
 
+  // The room inside a box that has no size and shows nothing beyond it. What is fixed gets out of it; from a box that is
+  // not positioned, so does what is absolutely placed.
+  const HELD = Object.freeze({ left: 0, top: 0, right: 0, bottom: 0 }), LOOSE = Object.freeze({ left: 0, top: 0, right: 0, bottom: 0 });
+  const gone = clip => clip === HELD || clip === LOOSE;
+
+  // Whether a click on an element inside is a click on something else than `el`, in the page as it is shown.
+  function holdsUsable(el) {
+    if (el.querySelector(USABLE)) return true;
+    return composed(el) && children(el).some(child => child.nodeType === 1 && !SKIP.has(child.tagName) && (child.matches(USABLE) || holdsUsable(child)));
+  }
+
+  // Whether a box inside a control that only answers clicks is a piece of the control, and tells nothing of its own.
+  function isPartOf(control, label, box) {
+    return label ? label === control.name : 2 * box.width * box.height >= control.box.width * control.box.height;
+  }
+
+  // Takes out the row of a box that only answers clicks where it holds one control, with the same words.
+  function unwrap(out, record, words) {
+    const at = out.lastIndexOf(record), inside = out.slice(at + 1), controls = inside.filter(one => one.uses);
+    const [only] = controls;
+    if (controls.length !== 1 || only.name !== words || !CLICKABLE.has(only.role) || !record.uses.every(use => only.uses.includes(use))) return;
+    out.splice(at, 1);
+    for (const one of inside) {
+      if (one.depth === 1) delete one.depth; else one.depth--;
+      if (one.parent !== record.ref) continue;
+      if (record.parent) one.parent = record.parent; else delete one.parent;
+    }
+  }
+
+  const USABLE = "a[href],button,input,select,textarea,[onclick],[tabindex],[role=button],[role=link],[role=tab],[role=checkbox],[role=radio],[role=switch]";
+  const composed = el => rootOf(el) || el.getRootNode() !== document || Array.from(el.querySelectorAll("*")).some(rootOf);
+
   // The last reading as it was handed over: its number, each row by its ref, their order, the HTML.
   let handed = { number: 0, rows: new Map(), order: "", html: "" };
 
@@ -115,7 +147,7 @@ const reading = (() => {
     meet(document);
 
     // Asking for style is most of the work: it is asked for only where it tells something.
-    const visit = (el, depth, parent, clip, inPointer, delegated, covered, barred) => {
+    const visit = (el, depth, parent, clip, inPointer, delegated, covered, barred, control) => {
       const tag = tagNameOf(el);
       if (SKIP.has(tag)) return;
       if (hidden && el.matches(hidden)) return;
@@ -139,6 +171,7 @@ const reading = (() => {
         if (boxed ? style.visibility === "visible" : undrawn(el)) return;
         shown = style.visibility === "visible";
       }
+      if (gone(clip) && (css().position === "fixed" || clip === LOOSE && style.position === "absolute")) clip = view;
       const root = rootOf(el);
       if (root) { reading.root(root); meet(root); }
       const nodes = children(el);
@@ -156,11 +189,14 @@ const reading = (() => {
       if (parents && css().overflow !== "visible") {
         reading.scroller(el);
         if (box && !outer && style.display !== "inline") {
-          inner = { left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
+          if (gone(clip)) inner = clip;
+          else if (!(box.width > 0 && box.height > 0) || el.getAttribute("aria-hidden") === "true" && faces.clipped(style)) inner = style.position === "static" ? LOOSE : HELD;
+          else inner = { left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
             right: Math.min(clip.right, box.right), bottom: Math.min(clip.bottom, box.bottom) };
         }
       }
       if (face || area) clip = room(face || area.image);
+      else if (gone(clip)) shown = false;
       if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") reading.field(el);
       if (shown && sized) reading.drawn(el, tag);
       const kind = role(el);
@@ -180,7 +216,7 @@ const reading = (() => {
         else if (!(target.width > 0 && target.height > 0)) used = el.control.type === "file" ? ["upload"] : ["click"];
       }
       if (filesAsked && used.includes("click") && tag !== "INPUT" && asksForFile(el)) used = [...used, "upload"];
-      let record = null, below = depth, heir = parent;
+      let record = null, below = depth, heir = parent, wraps = "";
       let loose = "";                              // words of its own beside its name
       let swallow = covered;                       // text inside is already told by an ancestor's name
       if (shown && sized && kind !== "none") {
@@ -192,7 +228,7 @@ const reading = (() => {
           if (!label && (used.length && isText || svgText)) label = cut(content(el), 400);
           if (used.length && isText && el.querySelector && label) {
             // A clickable box round other usable things is told by its own words only.
-            if (el.querySelector("a[href],button,input,select,textarea,[onclick],[tabindex],[role=button]")) label = own;
+            if (holdsUsable(el)) { wraps = label; label = own; }
           }
         } else if (own && !covered) {
           as = "text";
@@ -202,8 +238,9 @@ const reading = (() => {
           as = "img";                              // an icon drawn by its style
           label = name(el, kind);
         }
+        if (isText && control && used.join() === "click" && isPartOf(control, label, box)) used = [];
         const called = !isText && !used.length && (el.hasAttribute("aria-label") || el.hasAttribute("aria-labelledby"));
-        if (own && !covered && !used.length && (STRUCTURE.has(kind) || called && WORDS.has(kind)) && !label.includes(own)) {
+        if (own && !covered && (STRUCTURE.has(kind) || called && WORDS.has(kind)) && !label.includes(own)) {
           running = plain(el, 0);
           loose = running ? content(el, null, true) : own;
         }
@@ -239,6 +276,7 @@ const reading = (() => {
           record = put(el, record);
           if (record && held && kind === "combobox" && tag === "INPUT" && el.value === "") choices.push([record, faces.chosen(el).box]);
           below = depth + 1; heir = record ? record.ref : parent;
+          if (record && CLICKABLE.has(kind)) control = record;
           if (isFrame) frames.push({ ref: refOf(el), x: r1(box.left + el.clientLeft + parseFloat(css().paddingLeft)),
             y: r1(box.top + el.clientTop + parseFloat(style.paddingTop)), visible: seen });
         }
@@ -259,11 +297,12 @@ const reading = (() => {
       const handing = delegated || (!outer && /^(UL|OL|TABLE|TBODY|TR|NAV|MENU)$/.test(tag) && listens(el, ["click", "mousedown"]));
       const pointer = checking || css().cursor === "pointer";
       for (const node of nodes) {
-        if (node.nodeType === 1) visit(node, below, heir, inner, pointer, handing, swallow, barred);
+        if (node.nodeType === 1) visit(node, below, heir, inner, pointer, handing, swallow, barred, control);
       }
+      if (wraps && record) unwrap(out, record, wraps);
     };
 
-    withLabels(() => { if (body) visit(body, 0, 0, view, false, false, false, false); });
+    withLabels(() => { if (body) visit(body, 0, 0, view, false, false, false, false, null); });
     const once = choices.length ? withoutRepeated(out, choices) : out;
     const scroller = document.scrollingElement || document.documentElement;
     const before = options.known === handed.number ? handed : { rows: new Map(), order: "", html: "" };

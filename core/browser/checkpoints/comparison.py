@@ -253,10 +253,13 @@ def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bo
     chosen = element.role == "text" and any(
         one.role == "combobox" and one.value == element.name for one in now.elements
     )
+    piece = (element.role, element.uses) == ("generic", ("click",)) and any(
+        one.usable and one.role != "generic" and one.name == element.name for one in now.elements
+    )
     return (
         (1 in readers and _unnamed_picture(element))
         or (2 in readers and label_of_box)
-        or (3 in readers and chosen)
+        or (3 in readers and (chosen or piece))
     )
 
 

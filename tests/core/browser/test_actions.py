@@ -82,7 +82,11 @@ async def test_fields_with_a_picker_take_their_value_whole(
         site.page(f"<input id=i type={kind} oninput=\"hear('input')\" onchange=\"hear('change')\">", head=LOG)
     )
     await browser.do(f"type [xpath=//input] [{value}]")
-    assert await browser.js("[i.value, heard]") == [value, ["input", "change"]]
+    # A slider is brought to its value by a last key.
+    assert await browser.js("[i.value, heard]") == [
+        value,
+        ["input", "change"] * (2 if kind == "range" else 1),
+    ]
     if kind != "range":
         with pytest.raises(ActionError, match=r'does not take "soon"; a value such as'):
             await browser.do("type [xpath=//input] [soon]")

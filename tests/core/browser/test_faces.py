@@ -23,6 +23,11 @@ CHOICES = {
         f" style='position:absolute;opacity:0;width:0;height:0;pointer-events:none'></span><span>{word}</span></label>"
         for word in ("small", "medium")
     ),
+    "in a clipped box that it is larger than, in a label that answers clicks": "".join(
+        f"<label onclick=''><span style='{CLIPPED};clip-path:inset(50%)'><input type=radio name=r></span>"
+        f"<p>{word}</p></label>"
+        for word in ("small", "medium")
+    ),
     "clipped, after a label that holds a drawing": "".join(
         f"<label for={word} style='cursor:pointer'><span><svg width=20 height=20><path d='M0 0h20v20z'/></svg></span>"
         f"<span style='{CLIPPED}'>{word}</span></label><input type=radio name=r id={word} style='{CLIPPED}'>"
@@ -187,6 +192,30 @@ async def test_a_slider_whose_keys_go_the_other_way_and_that_knows_few_of_them_i
     assert (await browser.find("slider", "Depth")).value == "7"
     await browser.do('type [slider "Depth"] [-3]')
     assert (await browser.find("slider", "Depth")).value == "-3"
+
+
+@in_browser
+async def test_a_range_in_a_clipped_box_ends_its_movement_by_a_key(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<div style='position:relative;width:300px;height:20px'><div style='width:20px;height:20px;background:red'>"
+            f"<span style='{CLIPPED};clip-path:inset(50%)'>"
+            "<input type=range aria-label=Volume value=30 onkeyup='committed = this.value'></span></div></div>"
+            "<script>var committed = ''</script>"
+        )
+    )
+    await browser.do('type [slider "Volume"] [64]')
+    assert (await browser.find("slider", "Volume")).value == "64"
+    assert await browser.js("committed") == "64"
+
+
+@in_browser
+async def test_a_range_that_has_no_keys_takes_its_value_all_the_same(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page("<input type=range aria-label=Volume value=30 onkeydown='event.preventDefault()'>")
+    )
+    await browser.do('type [slider "Volume"] [64]')
+    assert (await browser.find("slider", "Volume")).value == "64"
 
 
 @in_browser

@@ -242,3 +242,69 @@ async def test_a_name_in_capitals_of_the_style_sheet_is_found_as_it_is_written_a
     for name in ("Straße wählen", "STRASSE WÄHLEN", "straße wählen"):
         await browser.do(f'click [button "{name}"]')
     assert await browser.js("clicks") == 3
+
+
+@in_browser
+async def test_a_named_part_that_takes_the_focus_keeps_its_words(browser: Browsing, site: Site) -> None:
+    assert await lines_of(
+        browser, site, "<div role=tabpanel tabindex=0 aria-label=First>The first part</div>"
+    ) == ['tabpanel "First"', 'text "The first part"']
+
+
+@in_browser
+async def test_what_a_box_that_shows_nothing_holds_is_not_read_unless_it_gets_out(
+    browser: Browsing, site: Site
+) -> None:
+    empty = "width:0;height:0;overflow:hidden"
+    assert await lines_of(
+        browser,
+        site,
+        f"<div style='{empty}'><div role=option>never seen</div></div>"
+        "<div aria-hidden=true style='position:absolute;width:1px;height:1px;clip:rect(0 0 0 0);overflow:hidden'>"
+        "<button>measured only</button></div>"
+        f"<div style='{empty}'><b style='position:absolute;left:0;top:50px'>placed elsewhere</b></div>"
+        f"<div style='{empty};position:relative'><b style='position:absolute'>held</b>"
+        "<i style='position:fixed;top:80px'>fixed</i></div>",
+    ) == ['text "placed elsewhere"', 'text "fixed"']
+
+
+@in_browser
+async def test_a_control_of_several_boxes_has_one_line(browser: Browsing, site: Site) -> None:
+    assert await lines_of(
+        browser,
+        site,
+        "<x-radio role=radio aria-checked=false tabindex=0>Small</x-radio><x-button onclick=''>Save</x-button>"
+        "<div onclick=''><div role=tab tabindex=0>First</div></div>"
+        "<div role=tab tabindex=0>Second <i onclick='' style='display:inline-block;width:8px;height:8px'></i></div>"
+        "<div onclick=''>A card <button>Open</button></div><script>"
+        "const made = html => class extends HTMLElement { constructor() {"
+        " super(); this.attachShadow({mode: 'open'}).innerHTML = html } };"
+        "customElements.define('x-radio', made('<span onclick=\"\" style=\"display:block\"><slot></slot></span>'));"
+        "customElements.define('x-button', made('<button><slot></slot></button>'))</script>",
+    ) == [
+        'radio "Small"',
+        'button "Save"',
+        'tab "First"',
+        'tab "Second"',
+        'generic (beside "Second")',
+        'generic "A card"',
+        'button "Open"',
+    ]
+
+
+@in_browser
+async def test_a_head_among_cells_is_that_of_its_row(browser: Browsing, site: Site) -> None:
+    assert await lines_of(
+        browser,
+        site,
+        "<table><thead><tr><th>Name<th>Age<td>-<tbody><tr><th>Kari<td>7</table>",
+    ) == [
+        "table",
+        "row",
+        'columnheader "Name"',
+        'columnheader "Age"',
+        'cell "-"',
+        "row",
+        'rowheader "Kari"',
+        'cell "7"',
+    ]

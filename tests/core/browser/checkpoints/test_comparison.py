@@ -185,6 +185,9 @@ def test_what_the_third_reader_tells_otherwise_leaves_a_page_equivalent() -> Non
     assert compare(read_by(2, CHOICE), read_by(3, off), "replayed").grade == "equivalent"
     chosen, words = CHOICE.replace(value="Twenty"), element(10, "text", "Twenty")
     assert compare(read_by(2, chosen, words), read_by(3, chosen), "replayed").grade == "equivalent"
+    control = element(11, "button", "Save", uses=("click",))
+    piece = element(12, "generic", "Save", uses=("click",))
+    assert compare(read_by(2, piece, control), read_by(3, control), "replayed").grade == "equivalent"
 
 
 def test_other_changes_since_the_first_reader_count_as_ever() -> None:
@@ -193,6 +196,7 @@ def test_other_changes_since_the_first_reader_count_as_ever() -> None:
         (read_by(2, CHOICE), read_by(3, CHOICE.replace(states=("expanded",)))),
         (read_by(3, CHOICE), read_by(3, CHOICE.replace(states=("disabled",)))),
         (read_by(2, CHOICE, element(10, "text", "Twenty")), read_by(3, CHOICE)),
+        (read_by(2, CHOICE, element(12, "generic", "Save", uses=("click",))), read_by(3, CHOICE)),
         (read_by(1, HEADING.replace(states=("expanded",))), read_by(2, HEADING.replace(states=("level 2",)))),
         (read_by(1, CHOICE.replace(value="Ten")), read_by(2, CHOICE.replace(value="Twenty"))),
         (read_by(2, CHOICE), read_by(2, CHOICE.replace(value="Twenty"))),

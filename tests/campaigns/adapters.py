@@ -11,8 +11,9 @@ import os
 import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
+
+from tests.packages import install_node_modules, make_environment
 
 PACKAGES = {
     "agentlab": (
@@ -42,21 +43,11 @@ TESTS = ("tests/gui/live/test_adapters.py", "tests/gui/live/test_adapters_told.p
 
 
 def prepare(folder: Path, name: str) -> None:
-    """Make the environment of an example, where it is not there."""
-    environment = folder / name
-    if (environment / "bin" / "python").exists() or (environment / "node_modules").exists():
-        return
-    needed = [one[name] for one in (ALONE, NODE) if name in one]
-    print(f"{name}: installing {', '.join((*needed, *PACKAGES[name]))}", flush=True)
+    """Make the environment of an example, where it is not there; raises CannotInstall."""
     if name in NODE:
-        environment.mkdir(parents=True)
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", NODE[name]], cwd=environment, check=True)
-        return
-    venv.create(environment, with_pip=True)
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-q"]
-    if name in ALONE:
-        subprocess.run([*pip, "--no-deps", ALONE[name]], check=True)
-    subprocess.run([*pip, *PACKAGES[name]], check=True)
+        install_node_modules(folder / name, NODE[name])
+    else:
+        make_environment(folder / name, PACKAGES[name], alone=ALONE.get(name, ""))
 
 
 def main() -> int:

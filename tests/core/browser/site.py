@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -54,6 +55,11 @@ class Site:
         path = f"/{next(self._number)}"
         self._server.expect_request(path).respond_with_handler(handler)
         return self.home + path
+
+    def serve_under(self, prefix: str, handler: Handler) -> str:
+        """Let `handler` answer all paths that begin with `prefix`, and return the URL of that."""
+        self._server.expect_request(re.compile(re.escape(prefix))).respond_with_handler(handler)
+        return self.home + prefix
 
     def elsewhere(self, url: str) -> str:
         """Return the same page as a foreign site has it."""

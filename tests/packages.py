@@ -58,7 +58,7 @@ def make_environment(folder: Path, packages: Iterable[str], *, alone: str = "") 
 
     def make(made: Path) -> None:
         venv.create(made, with_pip=True)
-        pip = [str(made / "bin" / "python"), "-m", "pip", "install", "-q"]
+        pip = [str(made / "bin" / "python"), "-m", "pip", "install", "-q", "--retries", "1"]
         if alone:
             _run([*pip, "--no-deps", alone])
         _run([*pip, *packages])
@@ -79,7 +79,7 @@ def unpack(folder: Path, packages: Iterable[NpmPackage]) -> None:
         return
     with tempfile.TemporaryDirectory() as place:
         asked = [f"{one.name}@{one.version}" for one in lacking]
-        told = _run(["npm", "pack", "--json", "--silent", *asked], Path(place))
+        told = _run(["npm", "pack", "--json", "--silent", "--fetch-retries=1", *asked], Path(place))
         files = {one["id"]: Path(place) / one["filename"] for one in json.loads(told)}
         for one in lacking:
             _unpack(folder, one, files[f"{one.name}@{one.version}"])

@@ -8,7 +8,7 @@ import time
 import tomllib
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from mimetypes import guess_type
 from pathlib import Path
@@ -86,8 +86,9 @@ class Addresses:
         self._site = site
         self._packages = packages
         self._folder = folder
-        self._pages = ""
-        self._programs: dict[str, str] = {}
+        self._started: dict[str, str] = {}
+        self._failed: dict[str, CannotInstall] = {}
+        """What could not be had is asked for once: a registry that is out of reach takes its time."""
         self._left = ExitStack()
 
     def __enter__(self) -> "Addresses":
@@ -98,18 +99,29 @@ class Addresses:
 
     def of_page(self, name: str) -> str:
         """Return the address of a page of libraries; raises CannotInstall."""
-        if not self._pages:
-            self._pages = serve_pages(self._site, self._packages)
-        return self._pages + name
+        return self._once("", lambda: serve_pages(self._site, self._packages)) + name
 
     def of_program(self, name: str, program: Program) -> str:
         """Return the address of an application; raises CannotInstall."""
-        if name not in self._programs:
+
+        def start() -> str:
             folder = self._folder / name
             folder.mkdir(parents=True)
             started = serve_program(program, self._packages / "python" / name, folder)
-            self._programs[name] = self._left.enter_context(started)
-        return self._programs[name]
+            return self._left.enter_context(started)
+
+        return self._once(name, start)
+
+    def _once(self, name: str, start: Callable[[], str]) -> str:
+        if name in self._failed:
+            raise self._failed[name]
+        if name not in self._started:
+            try:
+                self._started[name] = start()
+            except CannotInstall as error:
+                self._failed[name] = error
+                raise
+        return self._started[name]
 
 
 @contextmanager

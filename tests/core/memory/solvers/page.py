@@ -34,8 +34,12 @@ def the(page: Observation, role: str, name: str | None = None) -> Element:
 
 
 def detailed(page: Observation, detail: str) -> list[Element]:
-    """Return the elements whose detail is or begins with these words, such as ``.star``."""
-    return [one for one in page.elements if one.detail == detail or one.detail.startswith(f"{detail}.")]
+    """Return the elements of which a part of the detail is or begins with these words, such as ``.star``."""
+    return [
+        one
+        for one in page.elements
+        if any(part == detail or part.startswith(f"{detail}.") for part in one.detail.split(", "))
+    ]
 
 
 def after(page: Observation, here: Element, fits: Callable[[Element], bool]) -> Element:

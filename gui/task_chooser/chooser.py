@@ -292,7 +292,8 @@ class TaskChooser(QDialog):
         before = self.model.row(self.list.currentIndex())
         self.model.find(self.search.text(), {tag for tag, chip in self._chips.items() if chip.isChecked()})
         shown = self.model.rowCount()
-        index = self.model.index_of(before.id) if before else QModelIndex()
+        named = self.model.is_named(self.search.text())
+        index = self.model.index_of(before.id) if before and not named else QModelIndex()
         self.list.setCurrentIndex(index if index.isValid() else self.model.index(0))
         if not self.model.total:
             self.or_words.say("The tasks are still being listed…")

@@ -43,9 +43,15 @@ class TaskList(RowsModel):
         return len(self._tasks)
 
     def find(self, search: str, tags: set[str]) -> None:
+        """Show the tasks that have all of it; one of exactly that name comes first."""
         words = search.lower().split()
         tagged = [task for task in self._tasks if tags <= {task.environment, *task.tags}]
-        self.show_rows([task for task in tagged if all(word in self._text(task) for word in words)])
+        found = [task for task in tagged if all(word in self._text(task) for word in words)]
+        self.show_rows(sorted(found, key=lambda task: not _is_named(task, search)))
+
+    def is_named(self, search: str) -> bool:
+        """Tell whether the first row is a task of exactly this name."""
+        return bool(self.rows) and _is_named(self.rows[0], search)
 
     def index_of(self, task: str) -> QModelIndex:
         return next((self.index(at) for at, row in enumerate(self.rows) if row.id == task), QModelIndex())
@@ -61,6 +67,10 @@ class TaskList(RowsModel):
 
     def _text(self, task: Task) -> str:
         return f"{task.id} {task.instruction} {' '.join(task.tags)} {self._file(task)}".lower()
+
+
+def _is_named(task: Task, search: str) -> bool:
+    return search.strip().lower() in (task.id.lower(), task.id.rpartition("/")[2].lower())
 
 
 def _line(task: Task) -> str:

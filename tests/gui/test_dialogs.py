@@ -48,6 +48,16 @@ def test_tasks_are_found_by_name_instruction_and_tag(chooser: TaskChooser):
     assert not chooser.open_button.isEnabled()
 
 
+def test_a_task_of_exactly_the_name_that_is_written_is_chosen(chooser: TaskChooser):
+    longer = samples.CATALOGUE.tasks[0].replace(id="miniwob/login-user-popup")
+    chooser.show_catalogue(samples.CATALOGUE.replace(tasks=(longer, *samples.CATALOGUE.tasks)))
+    chooser.show_chosen(OpenedTask(task=longer.id, seed=0))
+    for written in ("login", "login-user", "Login-User "):
+        chooser.search.setText(written)
+        chosen = chooser.model.row(chooser.list.currentIndex()).id
+        assert chosen == (longer.id if written == "login" else "miniwob/login-user")
+
+
 def test_a_tag_narrows_the_list(chooser: TaskChooser):
     chooser._chips["click"].click()
     assert len(ids(chooser)) == 52

@@ -195,8 +195,13 @@ class _Compiler:
         whole, shape = self._node(node.value)
         part = shape.part(name)
         if part is None:
-            end = nearest(name, shape.parts) if shape.parts else f"a {shape.word} has no parts."
             written = ast.unparse(node.value)
+            if shape.parts:
+                end = nearest(name, shape.parts)
+            elif shape.items is not None:
+                end = f"it is {shape.word}: take one of it, as in {written}[0], or ask of all, as in len({written})."
+            else:
+                end = f"it is {shape.word}."
             column = max((node.end_col_offset or 0) - len(name.encode()), 0)
             raise self._refusal(node, f"{written} has no “{name}”; {end}", column=column)
 

@@ -17,7 +17,7 @@ from core.debugger.breakpoints.operations import FUNCTIONS
 from core.debugger.breakpoints.subject import EventSubject
 from core.schema.record import Record
 
-_WORDS = {str: "text", int: "number", float: "number", bool: "true or false"}
+_WORDS = {str: "text", int: "a number", float: "a number", bool: "true or false"}
 
 
 class Shape(Record):
@@ -26,8 +26,8 @@ class Shape(Record):
     model: type[BaseModel] | None = None
     items: "Shape | None" = None
     """What each of several is."""
-    word: str = "value"
-    """What it is called in help."""
+    word: str = "a value"
+    """What it is called in a sentence."""
 
     def part(self, name: str) -> "Shape | None":
         """Return the shape of the part of that name, or None where there is none."""
@@ -49,7 +49,11 @@ PLAIN = Shape()
 
 def shape_of(model: type[BaseModel]) -> Shape:
     """Return the shape of a model."""
-    return Shape(model=model, word=model.__name__.removesuffix("Part").lower())
+    return Shape(model=model, word=_with_article(model.__name__.removesuffix("Part").lower()))
+
+
+def _with_article(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
 def _shape(annotation: Any) -> Shape:
@@ -58,10 +62,10 @@ def _shape(annotation: Any) -> Shape:
         return _shape(next(one for one in arguments if one is not type(None)))
     if origin is tuple:
         items = _shape(arguments[0])
-        return Shape(items=items, word=f"several of {items.word}")
+        return Shape(items=items, word="a list")
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return shape_of(annotation)
-    return Shape(word="text" if origin is Literal else _WORDS.get(annotation, "value"))
+    return Shape(word="text" if origin is Literal else _WORDS.get(annotation, "a value"))
 
 
 SUBJECT = shape_of(EventSubject)
@@ -129,7 +133,7 @@ def completions(text: str, cursor: int) -> tuple[Completion, ...]:
         found = _parts(shape) if shape is not None else ()
     else:
         named = tuple(
-            Completion(name=name, kind="variable", doc=f"Each {shape.word} in turn.")
+            Completion(name=name, kind="variable", doc=f"One after the other, {shape.word}.")
             for name, shape in variables.items()
         )
         functions = tuple(

@@ -150,7 +150,12 @@ def test_what_is_not_there_is_none():
         ("page.url.upper()", "At character 1: only functions can be called"),
         ("len", "At character 1: len is a function; write len(value)."),
         ("len(1, 2)", "At character 1: 2 arguments do not fit; write len(value)."),
-        ("state.name.upper", "At character 12: state.name has no “upper”; a text has no parts."),
+        ("state.name.upper", "At character 12: state.name has no “upper”; it is text."),
+        ("step.number.name", "step.number has no “name”; it is a number."),
+        (
+            "page.elements.name",
+            "page.elements has no “name”; it is a list: take one of it, as in page.elements[0], or ask of all",
+        ),
         ("matches(page.url, '(a')", "At character 19: this is no regular expression"),
         ("matches(page.url, thought)", "At character 19: the regular expression has to stand here itself"),
         ("page.url is 'x'", "At character 13: “is” is for None alone"),

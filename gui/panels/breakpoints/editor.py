@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -27,7 +28,7 @@ from core.debugger.breakpoints.kinds.breakpoint import Breakpoint, ChoiceWords, 
 from core.debugger.breakpoints.kinds.registry import GROUPS
 from core.schema.errors import UsageError
 from core.schema.record import Record
-from gui.panels.breakpoints.expression_field import ExpressionField
+from gui.panels.breakpoints.expression_field import EnterForField, ExpressionField
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.number_field import NumberField
@@ -105,6 +106,7 @@ def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Of
             completer = QCompleter(list(known), plain, caseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             plain.setCompleter(completer)
+            EnterForField(completer, plain)
         widget, read = plain, lambda: plain.text().strip()
     widget.setAccessibleName(label)
     described = _EXPRESSION_HELP if expression else model.description or ""
@@ -209,7 +211,6 @@ class BreakpointEditor(QDialog):
             heading.setFont(theme.small_font(bold=True))
             for kind in kinds:
                 QListWidgetItem(kind.title, self.kinds).setData(_KIND, kind)
-        self.kinds.currentItemChanged.connect(self._on_kind)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
         self.about = NoteLabel()
@@ -241,6 +242,8 @@ class BreakpointEditor(QDialog):
         column.setContentsMargins(4, 0, 10, 6)
         both = in_row(None, self.kinds, (inside, 1), spacing=14)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self._cancel = buttons.button(QDialogButtonBox.StandardButton.Cancel)
+        self._cancel.setAutoDefault(False)
         self.save_button = buttons.addButton(
             "Save" if self._edited else "Add", QDialogButtonBox.ButtonRole.ApplyRole
         )
@@ -252,6 +255,7 @@ class BreakpointEditor(QDialog):
         layout = QVBoxLayout(self)
         layout.addLayout(both, 1)
         layout.addWidget(buttons)
+        self.kinds.currentItemChanged.connect(self._on_kind)
 
     def _fill(self, breakpoint: Breakpoint | None) -> None:
         items = [self.kinds.item(row) for row in range(self.kinds.count())]
@@ -280,8 +284,15 @@ class BreakpointEditor(QDialog):
             self.fields[name] = field
             _add(self._own_form, field.label, field.widget, field.help)
         self._own.setVisible(bool(self.fields))
+        self._order_by_tab()
         self._texts.show_text(help_of_texts(self.kind))
         self._forget_problems()
+
+    def _order_by_tab(self) -> None:
+        own = (field.widget for field in self.fields.values())
+        order = [self.kinds, *own, self.condition, self.ignore, self.then, self.save_button, self._cancel]
+        for first, second in pairwise(order):
+            self.setTabOrder(first, second)
 
     def _note_at_fault(self) -> NoteLabel:
         """Return where to say what is wrong: below the expression that cannot be read, else below all."""

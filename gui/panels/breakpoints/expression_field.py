@@ -2,9 +2,9 @@
 
 import re
 
-from PySide6.QtCore import QModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QCompleter, QFrame, QLineEdit, QListView, QStyle, QWidget
+from PySide6.QtWidgets import QApplication, QCompleter, QFrame, QLineEdit, QListView, QStyle, QWidget
 
 from core.debugger.breakpoints.names import Completion, completions
 from gui.theme.theme import Theme
@@ -14,6 +14,31 @@ COMPLETION = Qt.ItemDataRole.UserRole
 _BEGUN = re.compile(r"[A-Za-z_]\w*\Z")
 _WIDTH = 460
 _NAME = 110
+
+
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+class EnterForField(QObject):
+    """Gives Enter to the field where a list of names has none to add: none is chosen, or it is written already."""
+
+    def __init__(self, completer: QCompleter, field: QLineEdit) -> None:
+        super().__init__(field)
+        popup = completer.popup()
+        assert popup is not None
+        self._popup, self._field = popup, field
+        popup.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        chosen = self._popup.currentIndex()
+        written = self._field.text()[: self._field.cursorPosition()]
+        if event.key() not in _ENTER or (chosen.isValid() and not written.endswith(chosen.data())):
+            return False
+        self._popup.hide()
+        QApplication.sendEvent(self._field, event)
+        return True
 
 
 class ExpressionField(QLineEdit):
@@ -39,6 +64,7 @@ class ExpressionField(QLineEdit):
         self.popup.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.popup.setFrameShape(QFrame.Shape.Box)
         self.popup.setAccessibleName("What may come next")
+        EnterForField(self._completer, self)
         self._completer.activated[QModelIndex].connect(self._on_taken)  # type: ignore[index]
         self.textEdited.connect(self._on_edited)
 

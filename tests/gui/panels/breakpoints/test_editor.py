@@ -170,3 +170,74 @@ def test_a_field_is_called_what_its_class_says(opened):
         "A name is a whole one, or a pattern with * and ?, such as buy_*. "
         "Other text is looked for within, unless it holds * or ?. Case does not count, and what is empty fits all."
     )
+
+
+def tab_order(editor: BreakpointEditor) -> list[str]:
+    """Return the names of what Tab leads to, from the list of kinds once around."""
+    names, one = [], editor.kinds
+    while True:
+        if one.focusPolicy() & Qt.FocusPolicy.TabFocus and one.isVisible():
+            names.append(one.accessibleName() or one.text())
+        one = one.nextInFocusChain()
+        if one is editor.kinds:
+            return names
+
+
+def test_tab_leads_through_the_fields_to_add_and_only_then_to_cancel(opened, qtbot: QtBot):
+    editor = opened()
+    choose(editor, "action")
+    qtbot.waitUntil(editor.fields["action"].widget.isVisible)
+    order = [name for name in tab_order(editor) if name]
+    assert order[:4] == ["What it stops at", "Action", "Target", "Text"]
+    assert [name.replace("&", "") for name in order[-2:]] == ["Add", "Cancel"]
+
+
+def test_enter_adds_the_breakpoint_while_names_are_offered_and_none_is_chosen(opened, qtbot: QtBot):
+    editor = opened(breakpoint=StateEntered(), offers=Offers(state=("item", "items")))
+    spy = QSignalSpy(editor.breakpoint_wanted)
+    field = editor.fields["state"].widget
+    field.setFocus()
+    qtbot.keyClicks(field, "item")
+    popup = field.completer().popup()
+    assert popup.isVisible()
+    qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert not popup.isVisible()
+    assert spy.count() == 1
+    assert spy.at(0)[0].state == "item"
+
+
+def test_enter_adds_the_breakpoint_with_the_name_that_is_chosen(opened, qtbot: QtBot):
+    editor = opened(breakpoint=StateEntered(), offers=Offers(state=("item", "items")))
+    spy = QSignalSpy(editor.breakpoint_wanted)
+    field = editor.fields["state"].widget
+    field.setFocus()
+    qtbot.keyClicks(field, "item")
+    popup = field.completer().popup()
+    qtbot.keyClick(popup, Qt.Key.Key_Down)
+    qtbot.keyClick(popup, Qt.Key.Key_Down)
+    qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert spy.at(0)[0].state == "items"
+
+
+def test_enter_adds_an_expression_whose_last_name_is_written_whole(opened, qtbot: QtBot):
+    editor = opened()
+    choose(editor, "condition")
+    spy = QSignalSpy(editor.breakpoint_wanted)
+    field = editor.fields["expression"].widget
+    field.setFocus()
+    qtbot.keyClicks(field, "step.number > step.number")
+    assert field.popup.isVisible()
+    qtbot.keyClick(field.popup, Qt.Key.Key_Return)
+    assert spy.count() == 1
+
+
+def test_enter_first_takes_a_name_that_an_expression_has_only_begun(opened, qtbot: QtBot):
+    editor = opened()
+    choose(editor, "condition")
+    spy = QSignalSpy(editor.breakpoint_wanted)
+    field = editor.fields["expression"].widget
+    field.setFocus()
+    qtbot.keyClicks(field, "step.num")
+    field.popup.setCurrentIndex(field.popup.model().index(0, 0))
+    qtbot.keyClick(field.popup, Qt.Key.Key_Return)
+    assert (field.text(), spy.count()) == ("step.number", 0)

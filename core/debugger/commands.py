@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from core.debugger.publisher import Publisher
-from core.debugger.runner import Runner
+from core.debugger.runner import GoalKind, RunGoal, Runner
 from core.debugger.services import Current
 from core.debugger.worker import Worker
 from core.schema.errors import BackstepError
@@ -97,6 +97,14 @@ class Openings:
         self._asked = 0
         """How often an opening, or a stop, was asked for: only the last one counts."""
         self._under_way: asyncio.Task[Any] | None = None
+        self._wanted = 0
+        """How many are under way or wait for the one before to be cancelled."""
+        self.then: RunGoal | GoalKind | None = None
+        """Where the run is to go on to once it is open, as the person asked meanwhile."""
+
+    @property
+    def busy(self) -> bool:
+        return self._wanted > 0
 
     async def only(self, work: Callable[[], Awaitable[T]]) -> T | None:
         """Cancel the opening under way and do this one, in the current task.
@@ -104,15 +112,18 @@ class Openings:
         Returns None where another one, or a stop, was asked for meanwhile.
         """
         self._asked += 1
+        self._wanted += 1
+        self.then = None
         mine = self._asked
-        await self._cancel()
-        if mine != self._asked:
-            return None
-        self._under_way = asyncio.current_task()
         try:
+            await self._cancel()
+            if mine != self._asked:
+                return None
+            self._under_way = asyncio.current_task()
             async with self.lock:
                 return await work()
         finally:
+            self._wanted -= 1
             if self._under_way is asyncio.current_task():
                 self._under_way = None
 

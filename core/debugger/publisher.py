@@ -20,6 +20,7 @@ from core.debugger.snapshots import (
     PresetOption,
     RunsView,
     SessionView,
+    Told,
 )
 from core.debugger.steps.mechanisms import mechanisms_of
 from core.debugger.steps.publisher import StepPublisher
@@ -270,8 +271,14 @@ class Publisher:
 
     def complain(self, message: str) -> None:
         """Say why a command was not carried out; what goes on goes on."""
-        self.change(message=message)
+        self.tell(message, done=False)
         self.log("warning", "session", message)
+
+    def tell(self, text: str, *, done: bool = True) -> None:
+        """Say what a command came to; how a run ended or failed stays said beside it."""
+        before = self.session
+        told = Told(number=before.told.number + 1 if before.told else 1, text=text, done=done)
+        self.change(told=told, message=before.message if before.mode in ("ended", "failed") else text)
 
     def crash(self, error: Exception) -> None:
         """Say that the program itself failed; called where the error was caught."""

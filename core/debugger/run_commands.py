@@ -11,7 +11,7 @@ from core.agent.loop import AgentRun, MakeRun, open_run
 from core.agent.presets import AMOUNTS, Mechanism, Preset
 from core.agent.state import Budget
 from core.debugger.commands import SessionCommands, SessionParts, command
-from core.debugger.runner import RunGoal, out, over
+from core.debugger.runner import GoalKind, RunGoal, out, over
 from core.llm.registry import LLMs, RoutedLLM
 from core.schema.errors import BackstepError, UsageError
 from core.schema.task import Verdict
@@ -30,12 +30,12 @@ class RunCommands(SessionCommands):
     @command
     def begin(self) -> None:
         """Go on to the first decision of a run that was opened just now, where no LLM is asked yet."""
-        self._runner.go("decide")
+        self._go(self._openings.then or "decide")
 
     @command
     def step(self) -> None:
         """Do one step; at review, take the action and go on to the next review: into a policy that it calls."""
-        self._runner.go("review")
+        self._go("review")
 
     @command
     def over(self) -> None:
@@ -44,43 +44,50 @@ class RunCommands(SessionCommands):
         A policy of an attached agent begins without a step of its own: its first step goes over all of it.
         """
         run = self._current.under_way
-        self._runner.go(over(run) if run is not None else "review")
+        self._go(over(run) if run is not None else "review")
 
     @command
     def out(self) -> None:
         """Go on until the policy at work has returned."""
         run = self._current.under_way
-        self._runner.go(out(run) if run is not None else "review")
+        self._go(out(run) if run is not None else "review")
 
     @command
     def phase(self) -> None:
         """Do one phase."""
-        self._runner.go("phase")
+        self._go("phase")
 
     @command
     def to_call(self) -> None:
         """Go on until an LLM call is about to be sent, at the latest to the next review."""
-        self._runner.go("call")
+        self._go("call")
 
     @command
     def run(self) -> None:
         """Go on by itself until the end, a pause, or something that stops."""
-        self._runner.go("end")
+        self._go("end")
 
     @command
     def run_to_step(self, number: int) -> None:
         """Go on to the review of that step."""
-        self._runner.go(RunGoal("to step", step=number))
+        self._go(RunGoal("to step", step=number))
 
     @command
     def run_to_subtask(self, subtask: int) -> None:
         """Go on until that subtask (from 0), or a later one, is current."""
-        self._runner.go(RunGoal("to subtask", subtask=subtask))
+        self._go(RunGoal("to subtask", subtask=subtask))
 
     @command
     def pause(self) -> None:
         """Stop at the next phase boundary; a second call cancels a waiting LLM call."""
         self._runner.pause_or_cancel()
+
+    def _go(self, until: GoalKind | RunGoal) -> None:
+        """Go on, or do so once the page that is being opened is there."""
+        if self._openings.busy:
+            self._openings.then = until
+        else:
+            self._runner.go(until)
 
     @command
     async def stop(self) -> None:
@@ -99,7 +106,7 @@ class RunCommands(SessionCommands):
         async with self._openings.lock:
             await self._runner.halt()
             if self._current.run is None:
-                self._publisher.change(message="Open a task first (Ctrl+N).")
+                self._publisher.tell("Open a task first (Ctrl+N).", done=False)
                 return
             reason = "The person at the window said so."
             await self._runner.end(self._current.run, Verdict(success=success, judge="person", reason=reason))
@@ -154,8 +161,8 @@ class AgentSettings(SessionCommands):
         if name not in get_args(Mechanism):
             raise UsageError(f'There is no mechanism "{name}"; {near(name, get_args(Mechanism))}')
         if run is None:
-            self._publisher.change(
-                message="Open a task first (Ctrl+N): a switch holds for the run under way."
+            self._publisher.tell(
+                "Open a task first (Ctrl+N): a switch holds for the run under way.", done=False
             )
             return
         if not run.has_preset:
@@ -314,7 +321,7 @@ class TaskCommands(SessionCommands):
     async def _open(self, task_id: str, seed: int, url: str, instruction: str, profile: str) -> None:
         run = await self._openings.only(lambda: self._open_run(task_id, seed, url, instruction, profile))
         if run is not None and run is self._current.run:
-            self._runner.go("decide")
+            self._runner.go(self._openings.then or "decide")
 
     async def _open_run(
         self,
@@ -419,7 +426,7 @@ class TraceCommands(SessionCommands):
         await asyncio.to_thread(run_files.export_run, database, run, form, path)
         self._publisher.log("info", "export", f"Run {run} was written to {path}.")
         note = format_named(form).note
-        self._publisher.change(message=f"Run {run} was written to {path}. {note}".rstrip())
+        self._publisher.tell(f"Run {run} was written to {path}. {note}".rstrip())
 
     @command
     async def import_run(self, path: str) -> None:
@@ -431,4 +438,4 @@ class TraceCommands(SessionCommands):
         if run is not None and (steps := store.steps(run)):
             self._publisher.expand(run)
             self._publisher.show_recorded(run, steps[0].number)
-        self._publisher.change(message=outcome)
+        self._publisher.tell(outcome)

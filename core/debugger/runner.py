@@ -115,12 +115,11 @@ class Runner:
         until = until if isinstance(until, RunGoal) else RunGoal(until)
         run, publisher = self._current.run, self._publisher
         if run is None:
-            opening = publisher.session.mode == "opening"
-            publisher.change(message=publisher.session.message if opening else "Open a task first (Ctrl+N).")
+            publisher.tell("Open a task first (Ctrl+N).", done=False)
             return
         if run.ended:
-            publisher.change(
-                message="This run has ended; open the task again (Ctrl+R) or choose another (Ctrl+N)."
+            publisher.tell(
+                "This run has ended; open the task again (Ctrl+R) or choose another (Ctrl+N).", done=False
             )
             return
         if self.busy:
@@ -129,7 +128,7 @@ class Runner:
             self.breaking.let_go()
             return
         if publisher.session.handed_over:
-            publisher.change(message="You have the page: give it back first (F6).")
+            publisher.tell("You have the page: give it back first (F6).", done=False)
             return
         self._pause.clear()
         publisher.steps.show_live()

@@ -159,6 +159,10 @@ class Session:
         """Say why a command was not carried out; what goes on goes on."""
         self._publisher.complain(message)
 
+    def tell(self, text: str, *, done: bool = True) -> None:
+        """Say what a command came to."""
+        self._publisher.tell(text, done=done)
+
     def crash(self, error: Exception) -> None:
         """Say that the program itself failed; called where the error was caught."""
         self._publisher.crash(error)

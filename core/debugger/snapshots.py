@@ -91,12 +91,24 @@ class MechanismView(Record):
     amount: AmountView | None = None
 
 
+class Told(Record):
+    """What a command came to."""
+
+    number: int
+    """Counts what was told: the same sentence may be told again."""
+    text: str
+    done: bool
+    """Whether it was carried out; else the sentence says why not."""
+
+
 class SessionView(Record):
     """Where the run stands: the tool bar and the status bar."""
 
     mode: Mode = "empty"
     message: str = ""
     """One sentence: what is going on, or what went wrong and what to do."""
+    told: Told | None = None
+    """What the last command came to that had something to tell."""
     stopped_at: str = ""
     """While the run waits at a breakpoint or for a watch that changed: which, and why."""
     held_request: str = ""

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from core.debugger.snapshots import SessionView
@@ -11,11 +12,16 @@ from gui.widgets.buttons import icon_button
 from gui.widgets.enabled_commands import can_say_how_it_ended
 from gui.widgets.words import Paragraph, set_flag, set_tone
 
+_TOLD_MS = 10_000
+"""How long the outcome of a command is shown, unless the mouse is over it."""
+_DONE = "✓ Done"
+
 
 class MessageBar(QFrame):
     """Shows a failed, ended or stopped session's message until it is closed or overtaken.
 
-    It lies over the page instead of pushing it: a bar in the layout would
+    What a command came to is shown in its place for a while, also over a
+    recorded step. It lies over the page instead of pushing it: a bar in the layout would
     resize the page under the agent.
     """
 
@@ -31,6 +37,13 @@ class MessageBar(QFrame):
         self._shown: tuple[object, ...] = ()
         self._closed = False
         self._aside = False
+        self._session = SessionView()
+        self._said: tuple[str, str, str] | None = None
+        """Title, tone and text that are shown in place of the session's message."""
+        self._told = 0
+        """The number of what was told last."""
+        self._patience = QTimer(self, singleShot=True, interval=_TOLD_MS)
+        self._patience.timeout.connect(self._end_said)
         self.setAutoFillBackground(True)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
@@ -76,17 +89,32 @@ class MessageBar(QFrame):
         if view.script is not None:
             asks = {"script"} if view.script.left is None else {"wait", "script"}
         message = "script" if view.script is not None else view.stopped_at or view.message
+        title, tone, text = _words(view)
         shown = (view.mode, message, view.run, view.success, asks)
+        moved_on = view.mode != self._session.mode and self._said is not None and self._said[0] != _DONE
+        self._session = view
         if shown != self._shown:
             self._shown, self._closed = shown, False
-        title, tone, text = _words(view)
-        self._put(title, tone, text, asks)
-        self.setVisible(bool(title) and not self._closed and not self._aside)
+            moved_on = moved_on or bool(title)
+        if moved_on:
+            self._said = None
+        told = view.told
+        if told is not None and told.number != self._told:
+            self._told = told.number
+            self._said = (_DONE, "info", told.text) if told.done else ("✗ Not done", "remedy", told.text)
+            self._patience.start()
+        if self._said is not None:
+            self._put(*self._said, set())
+            self.show()
+        else:
+            self._put(title, tone, text, asks)
+            self.setVisible(bool(title) and not self._closed and not self._aside)
 
     def say(self, title: str, text: str) -> None:
-        """Say something else, until the session has something new to tell."""
-        self._closed = False
-        self._put(title, "info", text, set())
+        """Say something else, until it is closed or the session has something new to tell."""
+        self._patience.stop()
+        self._said = (title, "info", text)
+        self._put(*self._said, set())
         self.show()
         self.lie_in(self._over.rect())
 
@@ -97,9 +125,27 @@ class MessageBar(QFrame):
             self.show_session(view)
 
     def dismiss(self) -> None:
-        """Close the message until there is another."""
-        self._closed = True
-        self.hide()
+        """Close the message until there is another; one that was put in the session's place gives that place back."""
+        if self._said is not None:
+            self._end_said()
+        else:
+            self._closed = True
+            self.hide()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._patience.stop()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if self._said is not None:
+            self._patience.start()
+
+    def _end_said(self) -> None:
+        self._patience.stop()
+        self._said = None
+        self.show_session(self._session)
+        self.lie_in(self._over.rect())
 
     def lie_in(self, room: QRect) -> None:
         """Lie along the lower edge of `room`, as high as the words need."""

@@ -31,6 +31,7 @@ from gui.widgets.search import SearchField
 from gui.widgets.words import ElidedLabel, set_tone
 
 _SEARCH_IDLE_MS = 60
+_WIDEST_TASK = 360
 _LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
 Choices = Sequence[PresetOption | LLMChoice]
 _WORDED = ("run", "step", "stop")
@@ -64,11 +65,13 @@ class ToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(20, 15))
-        self.task = PickerButton(theme, "Task", widest=212, parent=self)
-        self.preset = PickerButton(theme, "Preset", widest=150, parent=self)
-        self.llm = PickerButton(theme, "LLM", widest=190, parent=self)
-        self.mechanisms = PickerButton(theme, "Mechanisms", widest=160, icon="settings", parent=self)
+        self.task = PickerButton(theme, "Task", width=184, parent=self)
+        self.preset = PickerButton(theme, "Preset", width=126, parent=self)
+        self.llm = PickerButton(theme, "LLM", width=156, parent=self)
+        self.mechanisms = PickerButton(theme, "Mechanisms", width=104, icon="settings", parent=self)
         self.mechanisms.setMenu(mechanisms_menu)
+        self.task.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.task.setMaximumWidth(_WIDEST_TASK)
         pickers = (self.preset, self.mechanisms, self.llm)
         for picker in (self.task, *pickers):
             self.addWidget(picker)

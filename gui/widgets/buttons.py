@@ -69,17 +69,20 @@ def icon_button(
 
 
 class PickerButton(QToolButton):
-    """The name of the choice in dim letters, or an icon for it; the choice beside it, and an arrow."""
+    """The name of the choice in dim letters, or an icon for it; the choice beside it, and an arrow.
+
+    It is as wide whatever is chosen: what stands beside it keeps its place.
+    """
 
     def __init__(
-        self, theme: Theme, name: str, *, widest: int, icon: str = "", parent: QWidget | None = None
+        self, theme: Theme, name: str, *, width: int, icon: str = "", parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._theme = theme
         self._name = name
         self._icon = icon
         self._value = ""
-        self._widest = widest
+        self._width = width
         self.setProperty("picker", True)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(QMenu(self))
@@ -95,16 +98,13 @@ class PickerButton(QToolButton):
         self._value = in_line(value)
         self.setAccessibleName(f"{self._name}: {self._value}")
         self.setToolTip(tooltip)
-        self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        text = self._name_width() + 7 + metrics.horizontalAdvance(self._value)
-        return QSize(min(self._widest, text + 38), metrics.height() + 12)
+        return QSize(self._width, self.fontMetrics().height() + 12)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(96, self.sizeHint().width()), self.sizeHint().height())
+        return QSize(min(96, self._width), self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QStylePainter(self)

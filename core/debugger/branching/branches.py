@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_since, take_up
 from core.agent.loop import AgentRun
 from core.agent.presets import ATTACHED
+from core.agent.resources import AgentResources
 from core.agent.state import Budget
 from core.agent.world import World
 from core.debugger.commands import SessionCommands, SessionParts, command
@@ -103,7 +104,7 @@ class Branches(SessionCommands):
         moved = await self._openings.only(whole) or _Moved()
         if moved.run is None or moved.run is not self._current.run:
             return _Moved(failure=moved.failure)
-        self._runner.go("decide")
+        self._runner.go(self._openings.then or "decide")
         return moved
 
     async def _go_back(
@@ -117,14 +118,16 @@ class Branches(SessionCommands):
     ) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
 
-        With `changes` the branch goes on as the run did, but for these; without,
-        as is chosen for the session. `given` are replies to an attached agent's
-        questions there. `confirmed` says that the person knows what stays done.
-        Where something was sent since that stays done, it is shown first, and
-        asking a second time goes back all the same; so it is where doing again
-        what led to the step would do what cannot be undone. Raises UsageError, TraceError
-        and DataError with nothing changed, and BrowserError, ActionError or
-        LLMError where the page is not to be had: no run is current then.
+        With `changes` the branch goes on as the run did, but for these. Without,
+        it goes on as is chosen for the session, where that is at a branch of the
+        same run, else with the preset and the LLM of the run. `given` are replies
+        to an attached agent's questions there. `confirmed` says that the person
+        knows what stays done. Where something was sent since that stays done, it
+        is shown first, and asking a second time goes back all the same; so it is
+        where doing again what led to the step would do what cannot be undone.
+        Raises UsageError, TraceError and DataError with nothing changed, and
+        BrowserError, ActionError or LLMError where the page is not to be had: no
+        run is current then.
         """
         store = self._current.need_services().store
         store.owner_of(run, step)
@@ -145,7 +148,6 @@ class Branches(SessionCommands):
                     store, world, episode, run=run, step=step, setup=setup
                 ),
                 setup,
-                told=changes is not None,
             )
         except BaseException:
             if lead is not None:
@@ -211,10 +213,8 @@ class Branches(SessionCommands):
         what: str,
         bring: Callable[[World, Episode, RunSetup], Awaitable[tuple[AgentRun, Restored]]],
         setup: RunSetup,
-        *,
-        told: bool = False,
     ) -> tuple[AgentRun, Restored]:
-        """Leave the current run and bring another one's page; with `told` preset and LLM become the session's."""
+        """Leave the current run and bring another one's page; its preset and LLM become the session's."""
         publisher, services = self._publisher, self._current.need_services()
         offline = row.offline if setup.changes.offline is None else setup.changes.offline
         world, episode = self._at_hand(row, offline=offline)
@@ -225,9 +225,9 @@ class Branches(SessionCommands):
             world = services.world(task)
             episode = await reopen_task(services.store, world, task, row, offline=offline)
             setup = replace(setup, fresh=True)
-        if told:
-            preset = publisher.session.preset if setup.make is not None else setup.preset.name
-            publisher.change(preset=preset, llm=setup.llm.name)
+        if setup.make is None:
+            publisher.change(preset=setup.preset.name)
+        publisher.change(llm=setup.llm.name)
         run, restored = await bring(world, episode, setup)
         self._runner.adopt(run)
         publisher.arrived(run, restored)
@@ -244,6 +244,8 @@ class Branches(SessionCommands):
         preset, llm = chosen.preset, chosen.llm
         if changes is not None:
             preset, llm = changes.preset or row.preset, changes.llm or row.llm
+        elif row.preset != ATTACHED.name and not self._is_at(row):
+            preset, llm = self._still_there(row, resources)
         return RunSetup(
             preset=ATTACHED if preset == ATTACHED.name else resources.presets.get(preset),
             llm=services.llms.routed(llm),
@@ -254,6 +256,33 @@ class Branches(SessionCommands):
             on_asked=publisher.on_asked,
             on_attempt=lambda way: publisher.change(message=f"{what}: {way}…"),
         )
+
+    def _is_at(self, row: RunRow) -> bool:
+        """Return whether the session is at this run, or at another branch of it."""
+        current, store = self._current.run, self._current.need_services().store
+
+        def root(one: RunRow) -> int:
+            while one.parent_run is not None:
+                one = store.run(one.parent_run)
+            return one.run
+
+        return current is not None and root(row) == root(store.run(current.state.run))
+
+    def _still_there(self, row: RunRow, resources: AgentResources) -> tuple[str, str]:
+        """Return preset and LLM of a run; what is chosen for the session, which is logged, where one is gone."""
+        publisher, llms = self._publisher, self._current.need_services().llms
+        preset, llm = row.preset, row.llm
+        try:
+            resources.presets.get(preset)
+        except UsageError as error:
+            preset = publisher.session.preset
+            publisher.log("warning", "session", f"Run {row.run} goes on with the preset {preset}: {error}")
+        try:
+            llms.routed(llm)
+        except UsageError as error:
+            llm = publisher.session.llm
+            publisher.log("warning", "session", f"Run {row.run} goes on with the LLM {llm}: {error}")
+        return preset, llm
 
     def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:
         """Return the browser and the episode of the current run, where the row is a run of the same task.

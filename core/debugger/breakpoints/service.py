@@ -123,31 +123,29 @@ class BreakpointsService(Service[BreaksView]):
     @command
     async def back_to_hit(self, run: int, step: int) -> None:
         """Show the last step before this one at which a breakpoint stops, and say why."""
-        self.session.change(message="Going backwards…")
+        self.session.tell("Going backwards…")
         asked = self._breakpoints.all
         found = await self.read(lambda store: last_hit(store, asked, run, step))
         if found is None:
-            self.session.change(message=f"No breakpoint stops before step {step} of run {run}.")
+            self.session.tell(f"No breakpoint stops before step {step} of run {run}.")
             return
         self.session.show_recorded(run, found.step)
-        self.session.change(message=f"Step {found.step}, after {found.phase}: {found.sentence}")
+        self.session.tell(f"Step {found.step}, after {found.phase}: {found.sentence}")
 
     @command
     async def back_to_change(self, number: int, run: int, step: int) -> None:
         """Show the last step before this one at which the watch of this number has changed."""
-        self.session.change(message="Going backwards…")
+        self.session.tell("Going backwards…")
         watch = next((one for one in self._watches.all if one.number == number), None)
         if watch is None:
             raise UsageError(f"There is no watch {number}.")
         found = await self.read(lambda store: last_change(store, run, step, watch))
         if found is None:
-            self.session.change(message=f"{watch.text} has not changed before step {step} of run {run}.")
+            self.session.tell(f"{watch.text} has not changed before step {step} of run {run}.")
             return
         self.session.show_recorded(run, found.step)
         before, after = (value.error or value.text for value in (found.before, found.after))
-        self.session.change(
-            message=f"Step {found.step}, after {found.phase}: {watch.text}: {before} → {after}"
-        )
+        self.session.tell(f"Step {found.step}, after {found.phase}: {watch.text}: {before} → {after}")
 
 
 make_service = BreakpointsService

@@ -118,7 +118,7 @@ class EditingService(Service[EditText]):
                 view = view.replace(problem=str(error))
         self.send(view.replace(applied=not view.problem))
         if not view.problem:
-            self.session.change(message=f"Saved {self._target(name)}.")
+            self.session.tell(f"Saved {self._target(name)}.")
             self.session.offer()
         return not view.problem
 

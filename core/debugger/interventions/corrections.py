@@ -70,10 +70,10 @@ class Corrections(SessionCommands):
     def _reviewing(self) -> AgentRun | None:
         run, publisher = self._current.under_way, self._publisher
         if publisher.session.handed_over:
-            publisher.change(message="You have the page: give it back first (F6).")
+            publisher.tell("You have the page: give it back first (F6).", done=False)
             return None
         if run is None or self._runner.busy or run.next_phase != "review":
-            publisher.change(message="There is no action to change now: step to the next one (F10).")
+            publisher.tell("There is no action to change now: step to the next one (F10).", done=False)
             return None
         return run
 
@@ -106,7 +106,7 @@ class Corrections(SessionCommands):
         """Answer the open question in the LLM's place, in the form it asks for, or show why it cannot be."""
         request, run = self._question, self._current.run
         if request is None or run is None:
-            self._publisher.change(message="No question is open.")
+            self._publisher.tell("No question is open.", done=False)
             return
         person = self._current.need_services().llms.person
         if not needs_action(request):

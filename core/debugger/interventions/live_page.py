@@ -112,7 +112,7 @@ class LivePage(SessionCommands):
         if on == publisher.session.handed_over:
             return
         if on and self._runner.busy:
-            publisher.change(message="Pause first: the agent is acting.")
+            publisher.tell("Pause first: the agent is acting.", done=False)
             return
         run = self._current.under_way
         if run is None:

@@ -42,7 +42,7 @@ class ValuePicker(PickerButton):
     def __init__(
         self, theme: Theme, name: str, *, several: bool = False, parent: QWidget | None = None
     ) -> None:
-        super().__init__(theme, name, widest=190, parent=parent)
+        super().__init__(theme, name, width=190, parent=parent)
         self._several = several
         self._chosen: tuple[str, ...] = ()
         self._values: dict[str, int] = {}
@@ -150,7 +150,7 @@ class DatePicker(PickerButton):
     picked = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "Made", widest=210, parent=parent)
+        super().__init__(theme, "Made", width=210, parent=parent)
         inside = QWidget()
         grid = QGridLayout(inside)
         grid.setContentsMargins(10, 6, 10, 6)

@@ -73,6 +73,11 @@ class Live:
         assert met, f"waited in vain for {what or condition}; the session is {self.view}"
         self.settle()
 
+    @property
+    def told(self) -> str:
+        """What the last command came to that had something to tell."""
+        return self.view.told.text if self.view.told is not None else ""
+
     def wait_mode(self, *modes: str) -> SessionView:
         self.wait(lambda: self.view.mode in modes, f"mode {modes}")
         return self.view

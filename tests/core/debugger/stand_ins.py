@@ -70,6 +70,9 @@ class StandInSession:
     def change(self, *, message: str) -> None:
         self.messages.append(message)
 
+    def tell(self, text: str, *, done: bool = True) -> None:
+        self.messages.append(text)
+
     def complain(self, message: str) -> None:
         self.messages.append(message)
 

@@ -133,7 +133,7 @@ def test_stopping_in_the_middle_of_a_call_ends_the_run_as_stopped(live, server):
     assert view.success is None
     server.wait_for_disconnects(1)
     live.session.run_commands.run()
-    live.wait(lambda: "has ended" in live.view.message and live.view.mode == "ended")
+    live.wait(lambda: "has ended" in live.told and live.view.mode == "ended")
 
 
 def test_opening_another_task_ends_the_run_under_way(live, server):
@@ -288,10 +288,10 @@ def test_runs_are_searched_and_exported(live, server, tmp_path):
     for form in ("json", "html"):
         path = tmp_path / f"run.{form}"
         live.session.trace.export_run(run, form, str(path))
-        live.wait(lambda path=path: str(path) in live.view.message)
+        live.wait(lambda path=path: str(path) in live.told)
         assert "zebra" in path.read_text()
     live.session.trace.export_run(run, "html", str(tmp_path / "no" / "folder.html"))
-    live.wait(lambda: "cannot be written" in live.view.message)
+    live.wait(lambda: "cannot be written" in live.told)
 
 
 def test_the_budget_of_steps_can_be_changed_while_it_runs(live, server, tmp_path):
@@ -385,3 +385,24 @@ def test_what_a_failed_attempt_has_said_is_gone_once_the_llm_is_asked_again(live
     said = [view.action.streaming for view in live.step_views if view.action.streaming]
     assert not any("words" in text and "whol" in text for text in said)
     live.session.run_commands.stop()
+
+
+def test_run_asked_for_while_a_task_is_being_opened_goes_on_once_it_is_open(live, server):
+    server.script(on('button "ONE"'), on('button "ONE"'))
+    live.session.tasks.open("miniwob/click-test-2", 0)
+    live.session.run_commands.run()
+    first = live.wait_mode("ended").run
+    live.session.tasks.open("miniwob/click-test-2", 0)
+    live.session.run_commands.run()
+    live.wait(lambda: live.view.run not in (None, first) and live.view.mode == "ended", "the second run")
+    assert live.view.success is True
+
+
+def test_how_a_run_ended_stays_said_while_a_command_is_refused(live, server):
+    server.script(stop("nothing"))
+    live.open("shop/goal-000")
+    live.session.run_commands.run()
+    ended = live.wait_mode("ended").message
+    live.session.run_commands.step()
+    live.wait(lambda: "has ended" in live.told)
+    assert live.view.message == ended

@@ -3,9 +3,10 @@
 import pytest
 from werkzeug import Response
 
+from core.storage.resources import RESOURCES
 from tests.core.browser.site import Site
 from tests.core.stage import on, page_file, ref_in
-from tests.llm_server import Reply
+from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
 
@@ -264,3 +265,39 @@ def test_what_going_back_would_send_again_is_sent_only_when_it_is_asked_for_once
         live.settle()
         assert "Back at step 2 by replay from the nearest checkpoint: equivalent" in live.view.message
         assert len(orders) == 2
+
+
+def test_going_back_in_another_run_goes_on_with_the_preset_of_that_run(gone_wrong):
+    live, first = gone_wrong, gone_wrong.view.run
+    live.open("miniwob/click-test-2")
+    live.session.agent.set_preset("plain")
+    other = live.view.run
+    live.session.branches.go_back(first, 2)
+    live.wait(lambda: live.view.run not in (None, other) and live.view.mode == "waiting", "a branch")
+    branch = live.view.run
+    assert live.view.preset == "step"
+    assert live.row(branch).preset == "step"
+    live.session.agent.set_preset("plain")
+    go_back(live, branch, 2)
+    assert (live.view.preset, live.row(live.view.run).preset) == ("plain", "plain")
+
+
+def test_going_back_in_a_run_whose_preset_is_gone_goes_on_with_the_one_that_is_chosen(live, server, page):
+    own = live.config / "presets" / "mine.toml"
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text((RESOURCES / "presets" / "plain.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    server.script(*[Reply(text="", calls=(call("wait", seconds=0),)) for _ in range(2)])
+    live.session.agent.set_preset("mine")
+    live.open("web/open", url=page, instruction="Find the order.")
+    live.to_review()
+    live.session.run_commands.step()
+    live.wait(lambda: live.view.step == 2 and live.view.phase == "review", "the second step")
+    run = live.view.run
+    live.session.agent.set_preset("step")
+    live.open("miniwob/click-test-2")
+    other = live.view.run
+    own.unlink()
+    live.session.branches.go_back(run, 1)
+    live.wait(lambda: live.view.run not in (None, other) and live.view.mode == "waiting", "a branch")
+    assert live.view.preset == "step"
+    assert any(f"Run {run} goes on with the preset step" in line.text for line in live.lines)

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.snapshots import SessionView
+from core.debugger.snapshots import SessionView, Told
 from core.schema.events import ScriptWait
 from gui.page.message_bar import MessageBar
 
@@ -43,4 +43,55 @@ def test_it_goes_once_the_page_answers_and_stays_closed_where_it_was_closed(bar)
     bar.show_session(busy(8, 7))
     assert bar.shown
     bar.show_session(SessionView(mode="acting"))
+    assert not bar.shown
+
+
+ENDED = SessionView(mode="ended", run=3, success=False, message="attributes 2 of 3", judged=True)
+
+
+def told(view: SessionView, text: str, *, done: bool = True, number: int = 1) -> SessionView:
+    return view.replace(told=Told(number=number, text=text, done=done))
+
+
+def test_what_a_command_came_to_takes_the_place_of_how_the_run_ended_and_gives_it_back(bar):
+    bar.show_session(ENDED)
+    bar.show_session(told(ENDED, "Run 3 was written to run-3.html."))
+    assert (bar.title.text(), bar.text.text()) == ("✓ Done", "Run 3 was written to run-3.html.")
+    bar.dismiss()
+    assert bar.shown
+    assert (bar.title.text(), bar.text.text()) == ("✗ No success", "attributes 2 of 3")
+    bar.dismiss()
+    assert not bar.shown
+
+
+def test_what_a_command_came_to_is_shown_over_a_recorded_step(bar):
+    bar.show_session(ENDED)
+    bar.set_aside(True, ENDED)
+    assert not bar.shown
+    bar.show_session(told(ENDED, "Run 3 was written to run-3.html."))
+    assert bar.shown
+    bar.dismiss()
+    assert not bar.shown
+
+
+def test_the_same_refusal_is_told_once_more_after_it_was_closed(bar):
+    resting = SessionView(mode="waiting", run=3)
+    bar.show_session(told(resting, "Pause first.", done=False))
+    assert bar.title.text() == "✗ Not done"
+    bar.dismiss()
+    bar.show_session(told(resting, "Pause first.", done=False))
+    assert not bar.shown
+    bar.show_session(told(resting, "Pause first.", done=False, number=2))
+    assert bar.shown
+
+
+def test_a_refusal_goes_once_the_run_goes_on_and_an_outcome_stays_a_while(bar):
+    resting, acting = SessionView(mode="waiting", run=3), SessionView(mode="acting", run=3)
+    bar.show_session(told(resting, "Pause first.", done=False))
+    bar.show_session(told(acting, "Pause first.", done=False))
+    assert not bar.shown
+    bar.show_session(told(acting, "Saved item.toml.", number=2))
+    bar.show_session(told(resting, "Saved item.toml.", number=2))
+    assert bar.text.text() == "Saved item.toml."
+    bar._patience.timeout.emit()
     assert not bar.shown

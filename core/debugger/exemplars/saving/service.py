@@ -323,7 +323,7 @@ class RecordingService(Service[RecordingView]):
             self.send(RecordingView())
             self._demonstrating = None
             await self.session.live_page.hand_over(False)
-            self.session.change(message="The recording was thrown away; what you did stays in the run.")
+            self.session.tell("The recording was thrown away; what you did stays in the run.")
 
     def _finish(self) -> None:
         """Hand over what was recorded, or say that nothing was."""
@@ -333,7 +333,7 @@ class RecordingService(Service[RecordingView]):
         self.send(RecordingView())
         steps = tuple(one.number for one in self._steps(view.run))
         if not steps:
-            self.session.change(message=_NOTHING)
+            self.session.tell(_NOTHING, done=False)
             return
         self.recorded.send(RecordedSteps(run=view.run, steps=steps))
 

@@ -192,7 +192,7 @@ def test_a_policy_is_tried_in_the_frame_at_work(editor, live, server):
 
 def test_a_file_of_elsewhere_is_left_to_an_editor_of_ones_own(editor, live):
     editor.service.open_path("/elsewhere/x.md")
-    live.wait(lambda: "/elsewhere/x.md is neither a bundled file" in live.view.message)
+    live.wait(lambda: "/elsewhere/x.md is neither a bundled file" in live.told)
 
 
 @pytest.fixture

@@ -165,4 +165,4 @@ def test_a_question_is_withdrawn_when_the_run_is_stopped(live, server):
     live.wait_mode("ended")
     assert live.question is None
     live.session.corrections.answer("late", "stop []")
-    live.wait(lambda: "No question is open" in live.view.message)
+    live.wait(lambda: "No question is open" in live.told)

@@ -244,7 +244,7 @@ def test_without_a_task_it_says_what_to_do(live):
     recording = Recording(live)
     live.session._current.run = None
     recording.service.record(fresh=False)
-    live.wait(lambda: "Open a task first" in live.view.message)
+    live.wait(lambda: "Open a task first" in live.told)
     assert not recording.view.recording
 
 

@@ -1,15 +1,31 @@
 """The runs that the window lists: a page of the newest, and more as they are asked for."""
 
+import asyncio
 import time
+from collections.abc import Callable
+from contextlib import suppress
 
 from core.debugger.snapshots import RunsView
+from core.schema.errors import TraceError
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
 _OTHERS_SECONDS = 3.0
 """How often it is looked, while a run goes on, whether other runs have changed."""
+_WATCHED_SECONDS = 1.0
 PAGE = 200
 """Runs that are listed at first, and how many more each time."""
+
+
+async def watch_others(store: TraceStore, changed: Callable[[], None]) -> None:
+    """Call `changed` whenever another process has written into the trace, until cancelled."""
+    seen = store.seen_changes()
+    while True:
+        await asyncio.sleep(_WATCHED_SECONDS)
+        with suppress(TraceError):  # Who does something with the file tells what is wrong with it.
+            if (now := store.seen_changes()) != seen:
+                seen = now
+                changed()
 
 
 class ListedRuns:

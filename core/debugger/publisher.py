@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from functools import partial
 from typing import Any, Literal
 
 from core.agent.edits.run_edits import refusals
@@ -46,9 +47,10 @@ class Publisher:
         self.picked: Signal[Picked] = Signal()
         self.logged: Signal[LogLine] = Signal()
         self.session = SessionView()
+        self._refuse = partial(self.tell, done=False)
         self._current = current
         self._reader = TraceReader()
-        self.steps = StepPublisher(current, self._reader, complain=self.complain, crash=self.crash)
+        self.steps = StepPublisher(current, self._reader, complain=self._refuse, crash=self.crash)
         self._runs = LatestRead(self.crash)
         self._listed = ListedRuns()
         self._catalogue = LatestRead(self.crash)
@@ -221,7 +223,7 @@ class Publisher:
         self._runs.ask(
             lambda: self._reader.ask(store, lambda file: self._listed.read(file, current, expanded)),
             self.runs_changed.send,
-            self.complain,
+            self._refuse,
         )
 
     def _send_step_of(self, run: int) -> None:
@@ -235,13 +237,13 @@ class Publisher:
         self._runs.ask(
             lambda: self._reader.ask(store, lambda file: self._listed.read_step(file, expanded, rows)),
             self.runs_changed.send,
-            self.complain,
+            self._refuse,
         )
 
     def send_catalogue(self, services: Services) -> None:
         """Send what can be chosen, once it has been read beside the loop: there are many files."""
         self._catalogue.ask(
-            lambda: asyncio.to_thread(catalogue_of, services), self.catalogue_changed.send, self.complain
+            lambda: asyncio.to_thread(catalogue_of, services), self.catalogue_changed.send, self._refuse
         )
 
     def send_question(self, request: LLMRequest | None) -> None:
@@ -269,16 +271,13 @@ class Publisher:
         self.set_mode("failed", message)
         self.log("error", "session", message)
 
-    def complain(self, message: str) -> None:
-        """Say why a command was not carried out; what goes on goes on."""
-        self.tell(message, done=False)
-        self.log("warning", "session", message)
-
     def tell(self, text: str, *, done: bool = True) -> None:
-        """Say what a command came to; how a run ended or failed stays said beside it."""
+        """Say what a command came to; how a run ended or failed stays said beside it. What goes on goes on."""
         before = self.session
         told = Told(number=before.told.number + 1 if before.told else 1, text=text, done=done)
         self.change(told=told, message=before.message if before.mode in ("ended", "failed") else text)
+        if not done:
+            self.log("warning", "session", text)
 
     def crash(self, error: Exception) -> None:
         """Say that the program itself failed; called where the error was caught."""

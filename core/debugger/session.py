@@ -4,8 +4,10 @@ Commands may come from any thread and only queue work on the worker's loop;
 everything else runs in that loop.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Literal
 
 from core.agent.loop import AgentRun
@@ -15,6 +17,7 @@ from core.debugger.commands import CommandQueue, Openings, SessionParts
 from core.debugger.interventions.corrections import Corrections
 from core.debugger.interventions.edits import RunEditing
 from core.debugger.interventions.live_page import LivePage
+from core.debugger.listed_runs import watch_others
 from core.debugger.publisher import Publisher
 from core.debugger.run_commands import AgentSettings, RunCommands, TaskCommands, TraceCommands
 from core.debugger.runner import Runner
@@ -48,7 +51,7 @@ class Session:
         self._worker.on_failure = self._on_worker_failure
         current = self._current = Current(who)
         publisher = self._publisher = Publisher(current)
-        commands = self._commands = CommandQueue(self._worker, publisher.complain)
+        commands = self._commands = CommandQueue(self._worker, partial(publisher.tell, done=False))
         runner = self._runner = Runner(current, publisher)
         openings = self._openings = Openings()
         parts = SessionParts(current, publisher, runner, openings, commands)
@@ -73,6 +76,8 @@ class Session:
         """A question for the person; None when it is answered or withdrawn."""
         self.picked = publisher.picked
         self.logged = publisher.logged
+        self._watching: asyncio.Task[None] | None = None
+        """Looks for what other processes write into the trace."""
         self.closers: list[Callable[[], Awaitable[None]]] = []
         """What is to be ended in order before the session is closed."""
 
@@ -155,10 +160,6 @@ class Session:
         """Write a line of the log."""
         self._publisher.log(level, source, text)
 
-    def complain(self, message: str) -> None:
-        """Say why a command was not carried out; what goes on goes on."""
-        self._publisher.complain(message)
-
     def tell(self, text: str, *, done: bool = True) -> None:
         """Say what a command came to."""
         self._publisher.tell(text, done=done)
@@ -210,10 +211,15 @@ class Session:
         )
         publisher.send_catalogue(services)
         publisher.send_runs()
+        if self._watching is not None:
+            self._watching.cancel()
+        self._watching = asyncio.create_task(watch_others(services.store, lambda: self.send_runs(self.query)))
         publisher.set_mode("empty", "Choose a task (Ctrl+N).")
 
     async def _close(self) -> None:
         self._commands.close()
+        if self._watching is not None:
+            self._watching.cancel()
         await self._openings.stop()
         for close in self.closers:
             await close()

@@ -251,6 +251,11 @@ class DatabaseFile:
         changed = [_held(value) for value in (*values.values(), *key.values())]
         self.execute(f"UPDATE {table} SET {columns} WHERE {where}", changed)
 
+    def seen_changes(self) -> int:
+        """Return a number that is another one once another connection has changed the file."""
+        with self._turn, failures_of(self.path, self.kind):
+            return int(self.rows("PRAGMA data_version")[0]["data_version"])
+
     def execute_script(self, sql: str) -> None:
         """Do several statements, each by itself; raises the kind's error when SQLite fails."""
         with self._turn, failures_of(self.path, self.kind):

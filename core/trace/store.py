@@ -442,6 +442,10 @@ class TraceStore:
         """
         return self._read(lambda: reading.step(self._database, run, number))
 
+    def seen_changes(self) -> int:
+        """Return a number that is another one once another process, or another store here, has written."""
+        return self._database.seen_changes()
+
     def under_way(self, run: int) -> StepUnderWay | None:
         """Return the last step of a run as it is now, without reading; None where this process has begun none of it."""
         return self._under_way.step(run)

@@ -27,6 +27,9 @@ class MessageBar(QFrame):
 
     end_requested = Signal(bool)
     """The person says whether the run succeeded."""
+    again_requested = Signal()
+    """The task is to be opened again, with the same seed."""
+    next_seed_requested = Signal()
     wait_requested = Signal()
     """The page that does not answer is to be waited for."""
     end_script_requested = Signal()
@@ -56,6 +59,12 @@ class MessageBar(QFrame):
         self.failure_button = QPushButton("It did not", self)
         self.failure_button.setToolTip("Record that the run did not do what was asked (Ctrl+Shift+X)")
         self.failure_button.clicked.connect(lambda: self.end_requested.emit(False))
+        self.again_button = QPushButton("Again", self)
+        self.again_button.setToolTip("Open the task again with the same seed (Ctrl+R)")
+        self.again_button.clicked.connect(self.again_requested)
+        self.next_seed_button = QPushButton("Next seed", self)
+        self.next_seed_button.setToolTip("Open the task with the next seed (Ctrl+Shift+N)")
+        self.next_seed_button.clicked.connect(self.next_seed_requested)
         self.wait_button = QPushButton("Keep waiting", self)
         self.wait_button.setToolTip("Wait for the page until it answers, however long its script takes")
         self.wait_button.clicked.connect(self.wait_requested)
@@ -72,6 +81,8 @@ class MessageBar(QFrame):
         self._buttons = {
             self.success_button: "judge",
             self.failure_button: "judge",
+            self.again_button: "again",
+            self.next_seed_button: "again",
             self.wait_button: "wait",
             self.end_script_button: "script",
         }
@@ -85,7 +96,9 @@ class MessageBar(QFrame):
 
     def show_session(self, view: SessionView) -> None:
         """Say how the run ended or what failed; nothing in other modes."""
-        asks = {"judge"} if can_say_how_it_ended(view) and view.mode == "ended" else set()
+        asks: set[str] = {"judge"} if can_say_how_it_ended(view) and view.mode == "ended" else set()
+        if view.mode == "ended" and not view.attached and view.task:
+            asks.add("again")
         if view.script is not None:
             asks = {"script"} if view.script.left is None else {"wait", "script"}
         message = "script" if view.script is not None else view.stopped_at or view.message

@@ -35,6 +35,8 @@ _GOING_ON = ("running", "asking", "acting")
 """Modes in which the next step is soon there."""
 _FIRST_PAINT_MS = 300
 """Stalls are measured from the first picture of the window on."""
+_STALLS_MS = 60_000
+"""Stalls that follow one another in this time are one line of the Log."""
 
 
 class MainWindow(WindowParts):
@@ -59,6 +61,10 @@ class MainWindow(WindowParts):
         self._connect_panels()
         self.heartbeat = Heartbeat(self)
         self.heartbeat.stalled.connect(self._on_stalled)
+        self._stalls: list[float] = []
+        """Milliseconds of those that the log has not told yet."""
+        self._stalls_gathered = QTimer(self, singleShot=True, interval=_STALLS_MS)
+        self._stalls_gathered.timeout.connect(self._tell_stalls)
         self._show_session(SessionView(mode="opening", message="Starting…"))
         layout = self.remembered.layout(_LAYOUT_VERSION)
         if layout is not None:
@@ -138,6 +144,8 @@ class MainWindow(WindowParts):
                 panel.text_wanted.connect(session.edits.begin_text)
         self.page.handover_requested.connect(session.live_page.set_handover)
         self.page.back_requested.connect(session.trace.show_now)
+        self.page.messages.again_requested.connect(self.tasks.open_again)
+        self.page.messages.next_seed_requested.connect(self.tasks.open_next_seed)
         self.page.messages.end_requested.connect(session.run_commands.end)
         self.page.messages.wait_requested.connect(session.run_commands.keep_waiting)
         self.page.messages.end_script_requested.connect(session.run_commands.end_script)
@@ -199,7 +207,6 @@ class MainWindow(WindowParts):
         self.view = view
         if gone:
             self._show_no_step()
-        self.tasks.show_session(view)
         title = f"{view.task} · seed {view.seed} – Backstep" if view.task else "Backstep"
         self.setWindowTitle(title)
         self.tool_bar.show_session(view)
@@ -210,6 +217,7 @@ class MainWindow(WindowParts):
         for panel in self.docks.panels:
             if hasattr(panel, "show_session"):
                 panel.show_session(view)
+        self.tasks.show_session(view)
         self._refresh_actions()
 
     @Slot(object)
@@ -297,7 +305,19 @@ class MainWindow(WindowParts):
         self._refresh_actions()
 
     def _on_stalled(self, milliseconds: float) -> None:
-        text = f"The window stood still for {milliseconds:.0f} ms."
+        """Log a stall at once, and those of the minute after it together."""
+        self._stalls.append(milliseconds)
+        if not self._stalls_gathered.isActive():
+            self._tell_stalls()
+            self._stalls_gathered.start()
+
+    def _tell_stalls(self) -> None:
+        stalls, self._stalls = self._stalls, []
+        if not stalls:
+            return
+        text = f"The window did not answer for {max(stalls):.0f} ms."
+        if len(stalls) > 1:
+            text = f"The window did not answer {len(stalls)} times, {max(stalls):.0f} ms at the longest."
         self.log.show_lines((LogLine(time=time.time(), level="warning", source="window", text=text),))
 
     def showEvent(self, event: QShowEvent) -> None:

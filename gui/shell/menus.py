@@ -205,12 +205,12 @@ def state_words(view: MechanismView) -> str:
 
 
 def value_words(views: tuple[MechanismView, ...]) -> str:
-    """Return such as ``5 of 7 ◆1``: how many are on, and how many a person switched otherwise."""
+    """Return such as ``5/7 ◆1``: how many are on, and how many a person switched otherwise."""
     if not views:
         return "–"
     on = sum(1 for view in views if view.on)
     yours = len(changed(views))
-    return f"{on} of {len(views)}" + (f" ◆{yours}" if yours else "")
+    return f"{on}/{len(views)}" + (f" ◆{yours}" if yours else "")
 
 
 def tooltip_words(views: tuple[MechanismView, ...]) -> str:

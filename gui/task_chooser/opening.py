@@ -147,7 +147,7 @@ class TaskOpening(QObject):
     recent_changed = Signal(object)
     """The `OpenedTask`s opened last, newest first."""
     hinted = Signal(str, str)
-    """A title and a hint for what was begun from the welcome."""
+    """A title and a hint for what was begun from the welcome, once its page is open."""
     settings_wanted = Signal()
     chooser_made = Signal(object)
     """The `TaskChooser`, when it is first asked for."""
@@ -164,6 +164,8 @@ class TaskOpening(QObject):
         self._window = window
         self._catalogue = Catalogue()
         self._view = SessionView()
+        self._trial: WelcomeOffer | None = None
+        """What was begun from the welcome and is not open yet."""
         self.chooser: TaskChooser | None = None
         """Made when it is first asked for, as is the welcome."""
         self.asking: QMessageBox | None = None
@@ -177,6 +179,11 @@ class TaskOpening(QObject):
 
     def show_session(self, view: SessionView) -> None:
         self._view = view
+        trial = self._trial
+        if trial is None or trial.opens is None or (view.mode, view.task) != ("waiting", trial.opens.task):
+            return
+        self._trial = None
+        self.hinted.emit(trial.title, trial.hint)
 
     @Slot(object)
     def open_task(self, opened: OpenedTask) -> None:
@@ -273,4 +280,4 @@ class TaskOpening(QObject):
             return
         self.llm_requested.emit("rules")
         self.open_task(trial.opens)
-        self.hinted.emit(trial.title, trial.hint)
+        self._trial = trial

@@ -29,7 +29,7 @@ class BreakpointsService(Service[BreaksView]):
         session.breaking.looked.connect(lambda _: self._send())
 
     def failed(self, problem: str) -> None:
-        self.session.complain(problem)
+        self.session.tell(problem, done=False)
 
     @command
     async def announce(self) -> None:

@@ -60,7 +60,7 @@ class EditingService(Service[EditText]):
         """The names of all files that can be edited, in order."""
 
     def failed(self, problem: str) -> None:
-        self.session.complain(problem)
+        self.session.tell(problem, done=False)
 
     @command
     async def list_files(self) -> None:

@@ -32,7 +32,7 @@ class StandInSession:
         if store is not None:
             self.breaking.open(store)
         self.messages: list[str] = []
-        """What is to be shown to the person, complaints among it."""
+        """What is to be shown to the person, refusals among it."""
         self.shown: list[tuple[int, int]] = []
         """The recorded steps that were to be shown."""
         self.offered = 0
@@ -72,9 +72,6 @@ class StandInSession:
 
     def tell(self, text: str, *, done: bool = True) -> None:
         self.messages.append(text)
-
-    def complain(self, message: str) -> None:
-        self.messages.append(message)
 
     def show_recorded(self, run: int, number: int) -> None:
         self.shown.append((run, number))

@@ -1,12 +1,15 @@
 import asyncio
 import re
 import threading
+from contextlib import closing
 
 import pytest
 
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.step import PHASES
+from core.trace.store import TraceStore
 from tests.core.stage import on, page_file, stop
+from tests.core.trace.making import write_run
 from tests.llm_server import Reply, call
 
 pytestmark = pytest.mark.browser
@@ -406,3 +409,10 @@ def test_how_a_run_ended_stays_said_while_a_command_is_refused(live, server):
     live.session.run_commands.step()
     live.wait(lambda: "has ended" in live.told)
     assert live.view.message == ended
+
+
+def test_a_run_that_another_program_writes_appears_by_itself(live):
+    live.settle()
+    with closing(TraceStore.open(live.database)) as elsewhere:
+        run = write_run(elsewhere, steps=1)
+        live.wait(lambda: any(row.run == run for row in live.runs.runs), "the run of another program")

@@ -95,3 +95,13 @@ def test_a_refusal_goes_once_the_run_goes_on_and_an_outcome_stays_a_while(bar):
     assert bar.text.text() == "Saved item.toml."
     bar._patience.timeout.emit()
     assert not bar.shown
+
+
+def test_a_run_that_has_ended_can_be_opened_again_or_with_the_next_seed(bar, qtbot):
+    bar.show_session(ENDED.replace(task="miniwob/click-test-2", success=True))
+    with qtbot.waitSignal(bar.again_requested):
+        bar.again_button.click()
+    with qtbot.waitSignal(bar.next_seed_requested):
+        bar.next_seed_button.click()
+    bar.show_session(ENDED.replace(task="mine", attached=True))
+    assert bar.again_button.isHidden()

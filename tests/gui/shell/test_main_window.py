@@ -373,10 +373,23 @@ def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, 
     assert window.tasks.welcome.isVisible()
     window.tasks.welcome.buttons[0].click()
     assert ("open", "miniwob/click-test-2", 0, "", "", "", False) in session.asked
-    assert window.page.messages.shown
     assert window.remembered.welcome_seen
     window.tasks.welcome_at_first_start()
     assert not window.tasks.welcome.isVisible()
+
+
+def test_what_was_begun_from_the_welcome_has_a_hint_once_its_page_is_open(
+    window: MainWindow, session, qtbot: QtBot
+):
+    window.tasks.show_welcome()
+    window.tasks.welcome.buttons[0].click()
+    show(qtbot, window, session, mode="opening", task="miniwob/click-test-2", run=None)
+    assert not window.page.messages.shown
+    show(qtbot, window, session, mode="waiting", task="miniwob/click-test-2")
+    assert "F10" in window.page.messages.text.text()
+    assert window.page.messages.shown
+    show(qtbot, window, session, mode="acting", task="miniwob/click-test-2")
+    assert not window.page.messages.shown
 
 
 def test_connecting_an_llm_asks_for_the_settings(window: MainWindow, qtbot: QtBot):
@@ -394,7 +407,17 @@ def test_files_that_cannot_be_read_are_reported_in_bar_and_log(window: MainWindo
 
 def test_a_stall_is_reported_in_the_log(window: MainWindow):
     window.heartbeat.stalled.emit(120.0)
-    assert "120 ms" in window.log.model.rows[-1].text
+    assert window.log.model.rows[-1].text == "The window did not answer for 120 ms."
+
+
+def test_the_stalls_of_a_minute_are_one_line_of_the_log(window: MainWindow):
+    for late in (120.0, 80.0, 340.0, 60.0):
+        window.heartbeat.stalled.emit(late)
+    assert [line.text for line in window.log.model.rows] == ["The window did not answer for 120 ms."]
+    window._stalls_gathered.timeout.emit()
+    assert window.log.model.rows[-1].text == "The window did not answer 3 times, 340 ms at the longest."
+    window._stalls_gathered.timeout.emit()
+    assert window.log.model.rowCount() == 2
 
 
 def test_a_person_who_is_asked_answers_through_the_session(window: MainWindow, session, qtbot: QtBot):
@@ -602,7 +625,7 @@ def test_what_was_kept_is_outlined_while_the_observation_is_in_front(
 
 def test_mechanisms_are_switched_from_tool_bar_and_run_menu(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session)
-    assert window.tool_bar.mechanisms.value == "5 of 7 ◆2"
+    assert window.tool_bar.mechanisms.value == "5/7 ◆2"
     menu = window.tool_bar.mechanisms.menu()
     run = next(action for action in window.menuBar().actions() if action.text() == "&Run").menu()
     assert menu.menuAction() in run.actions()

@@ -64,9 +64,9 @@ def test_what_the_session_says_of_a_number_is_not_asked_for_again(menu: Mechanis
 
 
 def test_the_button_counts_what_is_on_and_what_is_yours():
-    assert value_words(MECHANISMS) == "5 of 7 ◆2"
+    assert value_words(MECHANISMS) == "5/7 ◆2"
     assert "Remedies off, Abstraction on" in tooltip_words(MECHANISMS)
-    assert value_words(MECHANISMS[:3]) == "2 of 3"
+    assert value_words(MECHANISMS[:3]) == "2/3"
 
 
 def test_a_switch_asks_for_the_other_way(menu: MechanismsMenu, qtbot: QtBot):

@@ -275,7 +275,7 @@ class RecordingService(Service[RecordingView]):
         session.session_changed.connect(self._on_session)
 
     def failed(self, problem: str) -> None:
-        self.session.complain(problem)
+        self.session.tell(problem, done=False)
 
     @command
     async def record(self, *, fresh: bool) -> None:

@@ -73,7 +73,7 @@ def _columns(index: Index) -> tuple[Column, ...]:
         return ()
     tone = {"warning": "remedy", "error": "bad"}.get(line.level, "text")
     grave = line.level if line.level != "info" else ""
-    return (_clock(line), "dim", 12), (grave, tone, 7), (line.source, "dim", 10), (line.text, tone, 0)
+    return (_clock(line), "dim", 12), (grave, tone, 7), (line.source, "dim", 14), (line.text, tone, 0)
 
 
 class LogPanel(LineList):

@@ -167,7 +167,7 @@ class _Rows(RowDelegate):
             painter.setPen(self.theme.colour(tone))
             if letters:
                 column = metrics.horizontalAdvance("0" * letters)
-                room.setWidth(min(room.width(), column))
+                room.setWidth(min(room.width(), column + metrics.horizontalAdvance("0")))
                 at += column + metrics.horizontalAdvance("00")
             draw_cut(painter, room, text.replace("\n", " ⏎ "))
 

@@ -137,6 +137,13 @@ def memory_after(
 
 # Pointing
 
+_REF_AT = """
+(() => {{
+  const found = document.evaluate({path}, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null).singleNodeValue;
+  const at = ref => {{ const el = __backstep.byRef(ref); return el && found && (el === found || found.contains(el)); }};
+  return {refs}.find(at) ?? null;
+}})()
+"""
 _FIRST_THAT_HAS = """
 (() => {{
   const pointed = __backstep.byRef({ref});
@@ -149,6 +156,53 @@ _FIRST_THAT_HAS = """
 """
 
 
+def first_step(
+    here: SpaceState, permissible: Permissible, observation: Observation, action: Action
+) -> Action | None:
+    """Return what a state's action does first in the page as it is; None where it is no such action or does nothing."""
+    own, allowed = here.action_named(action.name), permissible.action(action.name)
+    if not isinstance(action, Named) or own is None or allowed is None:
+        return None
+    arguments = allowed.arguments(action)
+    steps = macro_steps(own, arguments, observation)
+    try:
+        return fill(steps[0], own, arguments, observation) if steps else None
+    except ActionError:
+        return None
+
+
+def refs_named(action: Action, observation: Observation) -> list[Ref]:
+    """Return the elements that the targets of an action name by ref, or by role and name, in its order."""
+    refs: list[Ref] = []
+    for target in action.targets:
+        if isinstance(target, RefTarget):
+            refs.append(target.ref)
+        elif isinstance(target, RoleTarget):
+            wanted = (target.role, target.name)
+            refs += [one.ref for one in observation.elements if (one.role, one.name) == wanted]
+    return refs
+
+
+async def element_of(
+    here: SpaceState, permissible: Permissible, observation: Observation, page: Page, action: Action
+) -> Ref | None:
+    """Return the element that a state's action acts on first; None where it is no such action or the page has none.
+
+    Raises PageGone, ActionError and BrowserError where the page cannot be asked.
+    """
+    first = first_step(here, permissible, observation, action)
+    if first is None:
+        return None
+    if named := refs_named(first, observation):
+        return named[0]
+    paths = [target.xpath for target in first.targets if isinstance(target, XPathTarget)]
+    if not paths:
+        return None
+    refs = json.dumps([one.ref for one in observation.elements])
+    found: Ref | None = await page.evaluate(_REF_AT.format(path=json.dumps(paths[0]), refs=refs))
+    return found
+
+
 async def action_at(
     here: SpaceState, permissible: Permissible, observation: Observation, page: Page, ref: Ref
 ) -> Named | None:
@@ -159,25 +213,16 @@ async def action_at(
     """
     by_path: list[tuple[str, Named]] = []
     for row in permissible.rows():
-        own = here.action_named(row.name)
-        allowed = permissible.action(row.name)
-        if own is None or allowed is None or "[]" in row.text:
+        if "[]" in row.text:
             continue
         try:
             action = parse_action(row.text, permissible.own_names)
         except ActionSyntaxError:
             continue
-        if not isinstance(action, Named):
+        first = first_step(here, permissible, observation, action)
+        if not isinstance(action, Named) or first is None:
             continue
-        arguments = allowed.arguments(action)
-        steps = macro_steps(own, arguments, observation)
-        try:
-            first = fill(steps[0], own, arguments, observation) if steps else None
-        except ActionError:
-            continue
-        if first is None:
-            continue
-        if _is_at(first, observation, ref):
+        if ref in refs_named(first, observation):
             return action
         by_path += [(target.xpath, action) for target in first.targets if isinstance(target, XPathTarget)]
     if not by_path:
@@ -185,16 +230,3 @@ async def action_at(
     paths = json.dumps([path for path, _ in by_path])
     found = await page.evaluate(_FIRST_THAT_HAS.format(ref=int(ref), paths=paths))
     return by_path[found][1] if found >= 0 else None
-
-
-def _is_at(action: Action, observation: Observation, ref: Ref) -> bool:
-    element = observation.element(ref)
-    return any(
-        (isinstance(target, RefTarget) and target.ref == ref)
-        or (
-            isinstance(target, RoleTarget)
-            and element is not None
-            and (target.role, target.name) == (element.role, element.name)
-        )
-        for target in action.targets
-    )

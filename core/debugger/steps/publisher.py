@@ -1,15 +1,19 @@
 """What a session announces of steps: the one under way as it goes on, or a recorded one over it."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 from core.agent.llm_calls import Asked
 from core.agent.loop import AgentRun
 from core.agent.prompt_builder import targets
+from core.agent.spaces.macros import element_of
+from core.browser.channel import PageGone
 from core.debugger.background_read import LatestRead, TraceReader
 from core.debugger.services import Current
 from core.debugger.snapshots import ActionView, LivePageView, OutlineView, StepView
 from core.debugger.steps.view import MadeParts, recorded_step, ref_of, step_view
+from core.schema.errors import BackstepError
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
@@ -44,6 +48,7 @@ class StepPublisher:
         """The step under way, as it was made last."""
         self._made, self._made_of = MadeParts(), (0, 0)
         """What was made of it, with its run and number."""
+        self._marking: asyncio.Task[None] | None = None
         self._streaming: str | None = None
         """What the LLM has said of its next action since that was asked for."""
         self._streaming_call = 0
@@ -86,8 +91,29 @@ class StepPublisher:
             page = live_page(view)
             if page is not None:
                 self.live_page_changed.send(page)
+                self._marking = asyncio.create_task(self._mark(run, view, page))
 
+        if self._marking is not None:
+            self._marking.cancel()
         self._live.ask(lambda: self._reader.ask(store, read), send, self._complain)
+
+    async def _mark(self, run: AgentRun, view: StepView, page: LivePageView) -> None:
+        """Draw what a state's action under review acts on first as chosen, which the page alone may know."""
+        state = run.state
+        action, own = state.pending.action, state.space_state
+        if run.next_phase != "review" or run.ended or action is None or own is None:
+            return
+        try:
+            ref = await element_of(
+                own[1], state.permissible, state.observation, run.world.tabs.current, action
+            )
+        except (PageGone, BackstepError):
+            return  # It stays without a mark; what is wrong with the page is told where it is used.
+        if ref is not None and self._step is view:
+            outlines = [one.replace(chosen=one.ref == ref) for one in page.outlines]
+            if all(one.ref != ref for one in outlines) and (element := state.observation.element(ref)):
+                outlines.append(OutlineView(ref=ref, box=element.box, chosen=True))
+            self.live_page_changed.send(page.replace(outlines=tuple(outlines)))
 
     def show_problem(self, problem: str) -> None:
         """Say why an action that a person wrote cannot be taken."""
@@ -163,6 +189,8 @@ class StepPublisher:
     async def settled(self) -> None:
         """Wait until everything that was asked for has been sent."""
         await self._live.settled()
+        if self._marking is not None:
+            await asyncio.wait([self._marking])
         await self._recorded.settled()
 
 

@@ -73,3 +73,13 @@ def test_pointing_names_the_element_under_the_point(live, server, tmp_path):
     assert live.picked.label == 'button "Go"'
     live.session.live_page.point(5, 700, final=False)
     live.wait(lambda: live.picked.ref is None)
+
+
+def test_what_a_states_action_acts_on_first_is_marked_as_chosen(at_results):
+    live = at_results
+    assert live.step.action.action.startswith("select_item [B")
+    live.wait(lambda: [one for one in live.page.outlines if one.chosen], "a chosen outline")
+    (chosen,) = [one for one in live.page.outlines if one.chosen]
+    element = live.session.agent_run.state.observation.element(chosen.ref)
+    assert element.role == "link"
+    assert point_at(live, "link", element.name).action == live.step.action.action

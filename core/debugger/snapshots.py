@@ -445,6 +445,18 @@ class ExemplarsView(Record):
     """In place of the rest: why there is none."""
 
 
+class PageChanges(Record):
+    """What of an observation is different from that of the step before."""
+
+    compared: bool = False
+    """Whether there was one to compare with."""
+    new: tuple[Ref, ...] = ()
+    changed: dict[Ref, str] = {}
+    """Elements that say something else now, each with what it said before, without its ref."""
+    gone: int = 0
+    """Elements that are not there any more."""
+
+
 class ObservationView(Record):
     """What was seen, and what of it the prompt shows."""
 
@@ -466,6 +478,7 @@ class ObservationView(Record):
     """The parser that the LLM wrote, where it did."""
     html: str = ""
     reused: bool = False
+    changes: PageChanges = PageChanges()
 
 
 class MessageView(Record):

@@ -16,7 +16,7 @@ from core.schema.exemplar import Recall
 from core.schema.messages import Usage
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.step import RECORDS, CallRecord, Observed, PhaseRecord, Recalled
+from core.schema.step import RECORDS, CallRecord, Observed, PhaseRecord, Recalled, record_of
 from core.storage.database import phrases_of
 from core.trace import encoding
 from core.trace.database import TraceDatabase
@@ -211,6 +211,17 @@ def step(database: TraceDatabase, run: int, number: int) -> StepDetail:
         calls=calls(database, run, number),
         interventions=interventions(database, run, number),
     )
+
+
+def observed(database: TraceDatabase, run: int, number: int) -> Observation | None:
+    try:
+        run = owner(database, run, number)
+    except NotInTraceError:
+        return None
+    row = database.row("SELECT id FROM steps WHERE run = ? AND number = ?", (run, number))
+    assert row is not None
+    found = record_of(Observed, _records(database, row["id"], f"step {number} of run {run}", ("observe",)))
+    return found.observation if found is not None else None
 
 
 def agent(database: TraceDatabase, run: int, number: int) -> bytes:

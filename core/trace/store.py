@@ -17,7 +17,7 @@ from core.schema.changes import Changes
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
-from core.schema.observation import picture_type
+from core.schema.observation import Observation, picture_type
 from core.schema.restore import Restored
 from core.schema.step import BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
@@ -453,6 +453,10 @@ class TraceStore:
     def recalled(self, run: int, number: int) -> Recalled | None:
         """Return the exemplars that a step recalled."""
         return record_of(Recalled, self.step(run, number).records)
+
+    def observed(self, run: int, number: int) -> Observation | None:
+        """Return the page as a step found it; None where there is no such step, or it has not seen its page."""
+        return self._read(lambda: reading.observed(self._database, run, number))
 
     def agent(self, run: int, number: int) -> bytes:
         """Return the agent as it was when the step began; raises TraceError where that was not kept."""

@@ -33,6 +33,8 @@ class StepSource(Protocol):
 
     def recalled(self, run: int, number: int) -> Recalled | None: ...
 
+    def observed(self, run: int, number: int) -> Observation | None: ...
+
     def prompt(self, call: CallRecord) -> Prompt: ...
 
     def reply(self, call: CallRecord) -> LLMReply | None: ...
@@ -53,6 +55,7 @@ class StepUnderWay:
         """The run's own steps as far as this process has begun them."""
         self._judged = tuple(run.judged.items())
         self._recalled = dict(run.recalled)
+        self._observed_before = run.observed_before
         self._contents = contents
         self._first = self.own_steps[0].number
         self._file: StepSource
@@ -74,6 +77,11 @@ class StepUnderWay:
 
     def recalled(self, run: int, number: int) -> Recalled | None:
         return self._recalled.get(number) or self._file.recalled(run, number)
+
+    def observed(self, run: int, number: int) -> Observation | None:
+        if number >= self._first:
+            return self._observed_before
+        return self._file.observed(run, number) if number else None
 
     def prompt(self, call: CallRecord) -> Prompt:
         if call.messages not in self._contents:
@@ -101,6 +109,8 @@ class RunUnderWay:
         """What ``act`` and ``align`` left in the last steps."""
         self.recalled: dict[int, Recalled] = {}
         """The exemplars, by the step at which they were recalled."""
+        self.observed_before: Observation | None = None
+        """What was observed in the step before the last."""
         self._records: dict[str, PhaseRecord] = {}
         self._calls: dict[int, CallRecord] = {}
         self._interventions: list[Intervention] = []
@@ -126,6 +136,9 @@ class RunUnderWay:
         return observed.observation if observed is not None and step == self.row.number else None
 
     def begin_step(self, row: StepRow) -> None:
+        observed = record_of(Observed, self._records.values())
+        if not self.rows or row.number > self.row.number:
+            self.observed_before = observed.observation if observed is not None else None
         self.rows[row.number] = row
         self._records = {}
         # What is asked ahead of a step, or changed before it has begun, is the step's all the same.

@@ -16,6 +16,7 @@ from core.debugger.snapshots import (
     StepView,
 )
 from core.debugger.steps.mechanisms import exemplars_view, plan_view, stack_view, state_view
+from core.debugger.steps.page_changes import page_changes
 from core.llm.costs import count_tokens
 from core.schema.action import Action, RefTarget
 from core.schema.errors import TraceError
@@ -89,7 +90,9 @@ def step_view(
         plan=plan_view(source, run, number, records, told=told),
         exemplars=exemplars_view(source, run, record_of(Recalled, records), told=told),
         observation=made.of(
-            "observation", (observed, abstracted), lambda: _observation(source, observed, abstracted)
+            "observation",
+            (observed, abstracted),
+            lambda: _observation(source, observed, abstracted, _observed_before(source, run, number)),
         ),
         calls=tuple(
             made.of(call.number, (call,), lambda call=call: _call(source, call))  # type: ignore[misc]
@@ -193,7 +196,10 @@ def _in_words(*sentences: str) -> str:
 
 
 def _observation(
-    source: StepSource, observed: Observed | None, abstracted: Abstracted | None
+    source: StepSource,
+    observed: Observed | None,
+    abstracted: Abstracted | None,
+    before: Observation | None,
 ) -> ObservationView:
     if observed is None:
         return ObservationView()
@@ -214,7 +220,15 @@ def _observation(
         problem=abstracted.problem if abstracted else "",
         code=abstracted.code if abstracted else "",
         kept=_kept(observation, abstracted),
+        changes=page_changes(before, observation),
     )
+
+
+def _observed_before(source: StepSource, run: int, number: int) -> Observation | None:
+    try:
+        return source.observed(run, number - 1)
+    except TraceError:
+        return None  # A damaged step is told where it is shown itself.
 
 
 def _kept(observation: Observation, abstracted: Abstracted | None) -> tuple[Ref, ...]:

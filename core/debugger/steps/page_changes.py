@@ -1,0 +1,36 @@
+"""What of a page is new or different since the step before."""
+
+from collections import Counter
+
+from core.debugger.snapshots import PageChanges
+from core.schema.observation import Element, Observation
+
+
+def page_changes(before: Observation | None, now: Observation) -> PageChanges:
+    """Compare two observations element by element.
+
+    An element is the same one where it has the same ref. A page that makes its
+    elements anew gives them other refs: an element of the same words takes the
+    place of one that is gone, so that only what a person would see is told.
+    """
+    if before is None:
+        return PageChanges()
+    old = {element.ref: _words(element) for element in before.elements}
+    there = {element.ref for element in now.elements}
+    gone: Counter[str] = Counter(words for ref, words in old.items() if ref not in there)
+    new, changed = [], {}
+    for element in now.elements:
+        words = _words(element)
+        if element.ref in old:
+            if old[element.ref] != words:
+                changed[element.ref] = old[element.ref]
+        elif gone[words]:
+            gone[words] -= 1
+        else:
+            new.append(element.ref)
+    return PageChanges(compared=True, new=tuple(new), changed=changed, gone=gone.total())
+
+
+def _words(element: Element) -> str:
+    """Return an element's line without its ref."""
+    return element.line().partition("] ")[2]

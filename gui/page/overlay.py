@@ -123,6 +123,7 @@ class Overlay(QWidget):
         self.kept: tuple[Box, ...] = ()
         """The places of the elements that the abstraction kept, as they are drawn now."""
         self._highlighted: Ref | None = None
+        self._framed: Box | None = None
         self._picked: Box | None = None
         self._picked_label = ""
         self._handed_over = False
@@ -160,6 +161,17 @@ class Overlay(QWidget):
             self._picked, self._picked_label = picked.box, f"[{picked.ref}] {picked.label}".rstrip()
         self.update()
 
+    def frame(self, box: Box | None) -> None:
+        """Frame one element; None takes the frame away."""
+        if box != self._framed:
+            self._framed = box
+            self.update()
+
+    def framed(self) -> QRectF | None:
+        """Return where the framed element lies, as far as it lies in the view."""
+        box = _rect(self._framed, self._scale) if self._framed is not None else QRectF()
+        return box if box.intersects(QRectF(self.rect())) else None
+
     def show_handed_over(self, on: bool) -> None:
         """Frame the whole view in the person's colour while the page is theirs; outlines step back."""
         self._handed_over = on
@@ -184,6 +196,10 @@ class Overlay(QWidget):
             reach = outline.box if outline.label is None else outline.box.united(outline.label)
             if reach.adjusted(-4, -4, 4, 4).intersects(visible):
                 self._paint_outline(painter, outline)
+        if (framed := self.framed()) is not None:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(_PICKED), 3, Qt.PenStyle.DashLine))
+            painter.drawRoundedRect(framed.adjusted(-4, -4, 4, 4), 4, 4)
         if self._picked is not None:
             self._paint_picked(painter, self._picked)
         painter.end()

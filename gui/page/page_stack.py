@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from core.debugger.exemplars.saving.views import RecordingView
 from core.debugger.snapshots import Picked, SessionView, StepView
-from core.schema.observation import Element
+from core.schema.observation import Box
+from gui.page.element_card import ElementCard
 from gui.page.message_bar import MessageBar
 from gui.page.overlay import Overlay
 from gui.page.shield import KeyGuard, Shield
@@ -42,6 +43,11 @@ class PageStack(QWidget):
     back_requested = Signal()
     discard_requested = Signal()
     """What is being recorded is not to be kept."""
+    hovered = Signal(float, float)
+    """x and y in the viewport of the live page or of the recorded step's picture, while nobody points."""
+    hover_ended = Signal()
+    pressed = Signal()
+    """The page or the picture was clicked, while nobody points."""
 
     def __init__(self, theme: Theme, page_area: Any, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +64,7 @@ class PageStack(QWidget):
         self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hint.hide()
         self.cover = StepCover(theme, self)
+        self.card = ElementCard(theme, self)
         self.messages = MessageBar(theme, self)
         self._hint_timer = QTimer(self, singleShot=True, interval=_HINT_MS)
         self._hint_timer.timeout.connect(self.hint.hide)
@@ -67,6 +74,12 @@ class PageStack(QWidget):
         self.keys.tabbed.connect(self.focusNextPrevChild)
         self.shield.pointed.connect(self._on_pointed)
         self.shield.left.connect(lambda: self.overlay.show_picked(None))
+        self.shield.hovered.connect(self._on_hovered)
+        self.shield.hover_ended.connect(self.hover_ended)
+        self.shield.refused.connect(self.pressed)
+        self.cover.picture.hovered.connect(self.hovered)
+        self.cover.picture.hover_ended.connect(self.hover_ended)
+        self.cover.picture.pressed.connect(self.pressed)
         self.cover.back_requested.connect(self.back_requested)
         page_area.set_handed_over(False)
         self._tell_strip()
@@ -120,14 +133,23 @@ class PageStack(QWidget):
             if picked.final and picked.ref is not None:
                 self.set_pointing(False)
 
-    def mark(self, element: Element | None) -> None:
-        """Frame an element, in the live page or in the picture of a recorded step; None takes the frame away."""
-        seen = element if element is not None and element.in_viewport else None
-        self.cover.picture.show_found(seen.box if seen is not None else None)
-        if not self.pointing:
-            label = "" if seen is None else f"{seen.role} “{seen.name[:60]}”"
-            picked = None if seen is None else Picked(ref=seen.ref, label=label, box=seen.box)
-            self.overlay.show_picked(None if self.covered else picked)
+    def mark(self, box: Box | None, line: str, uses: str, *, pinned: bool) -> None:
+        """Frame an element in the live page or in the picture of a recorded step, with what is known of it.
+
+        None, or pointing, takes the frame away.
+        """
+        if self.pointing:
+            box = None
+        self.cover.picture.show_found(box if self.covered else None)
+        self.overlay.frame(None if self.covered else box)
+        frame = self.cover.picture.found() if self.covered else self.overlay.framed()
+        if frame is None:
+            self.card.hide()
+            return
+        over = self.cover.picture if self.covered else self.overlay
+        room = QRect(over.mapTo(self, QPoint(0, 0)), over.size())
+        beside = frame.toAlignedRect().translated(room.topLeft())
+        self.card.show_words(line, uses, pinned=pinned, beside=beside, room=room)
 
     def set_pointing(self, on: bool) -> None:
         """Choose an element with the mouse instead of keeping the mouse off the page."""
@@ -204,6 +226,10 @@ class PageStack(QWidget):
         self.hint.show()
         self.hint.raise_()
         self._hint_timer.start()
+
+    def _on_hovered(self, x: float, y: float) -> None:
+        scale = self._area.page_scale()
+        self.hovered.emit(x / scale, y / scale)
 
     def _on_pointed(self, x: float, y: float, final: bool) -> None:
         scale = self._area.page_scale()

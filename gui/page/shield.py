@@ -23,6 +23,9 @@ class Shield(QWidget):
     """x, y and whether it was a click."""
     left = Signal()
     """The pointer left the view while pointing."""
+    hovered = Signal(float, float)
+    """x and y of the pointer, thinned, while nobody points."""
+    hover_ended = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -63,10 +66,9 @@ class Shield(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         event.accept()
-        if self.pointing:
-            self._at = event.position()
-            if not self._timer.isActive():
-                self._timer.start()
+        self._at = event.position()
+        if not self._timer.isActive():
+            self._timer.start()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.accept()
@@ -78,12 +80,13 @@ class Shield(QWidget):
 
     def leaveEvent(self, event: QEvent) -> None:
         self._timer.stop()
-        if self.pointing:
-            self.left.emit()
+        (self.left if self.pointing else self.hover_ended).emit()
 
     def _tell(self) -> None:
         if self.pointing:
             self.pointed.emit(self._at.x(), self._at.y(), False)
+        else:
+            self.hovered.emit(self._at.x(), self._at.y())
 
 
 class KeyGuard(QObject):

@@ -1,7 +1,7 @@
 """A recorded step over the live page: its picture with what was acted on."""
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from core.debugger.snapshots import ScreenshotView, StepView
@@ -22,6 +22,11 @@ _FOUND = "#8440d1"
 class Picture(QWidget):
     """A screenshot, never larger than it was taken, with a frame around the acted element."""
 
+    hovered = Signal(float, float)
+    """x and y in the viewport that was taken."""
+    hover_ended = Signal()
+    pressed = Signal()
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -32,6 +37,7 @@ class Picture(QWidget):
         self.words = ""
         """What is said in place of the picture."""
         self.setMinimumSize(80, 60)
+        self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         theme.changed.connect(self.update)
 
@@ -77,6 +83,20 @@ class Picture(QWidget):
         return QRectF(
             place.left() + box.x * scale, place.top() + box.y * scale, box.width * scale, box.height * scale
         )
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        place, size = self.place(), self._size()
+        if place.contains(event.position()):
+            inside, scale = event.position() - place.topLeft(), size.width() / place.width()
+            self.hovered.emit(inside.x() * scale, inside.y() * scale)
+        else:
+            self.hover_ended.emit()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.pressed.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.hover_ended.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

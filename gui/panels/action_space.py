@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel, QListView, QStyle, QWidget
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.snapshots import PermissibleView, StepView
 from core.schema.action_space import PermissibleRow
+from core.schema.observation import Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.editable import EditablePanel, show_right
@@ -46,6 +47,8 @@ class PermissibleModel(RowsModel):
         self._view = PermissibleView()
         self._searched: tuple[str, ...] = ()
         self.matching = 0
+        self.lit: Ref | None = None
+        """The element whose actions are lit."""
 
     def show_view(self, view: PermissibleView, search: str) -> None:
         words = tuple(search.lower().split())
@@ -127,8 +130,12 @@ class PermissibleRows(RowDelegate):
         elif entry is not None:
             chosen = self._model.is_chosen(entry)
             hovered = state & QStyle.StateFlag.State_MouseOver
-            if chosen or hovered or state & QStyle.StateFlag.State_Selected:
-                painter.fillRect(rect, self.theme.colour("selected" if chosen else "raised"))
+            lit = entry.ref is not None and entry.ref == self._model.lit
+            if chosen or hovered or lit or state & QStyle.StateFlag.State_Selected:
+                painter.fillRect(rect, self.theme.colour("selected" if chosen or lit else "raised"))
+            if lit:
+                painter.setPen(self.theme.colour("agent"))
+                painter.drawRect(rect.adjusted(0, 0, -1, -1))
             self.draw_focus(painter, rect, state)
             if chosen:
                 mark = QRectF(rect.left() + 6, rect.center().y() - 5, 11, 11)
@@ -233,6 +240,17 @@ class PermissiblePanel(EditablePanel):
                 self.list.scrollTo(index)
         self.left_out.setVisible(view.left_out > 0)
         self.left_out.setText(f"{thousands(view.left_out)} more left out of the prompt")
+
+    def show_element(self, ref: Ref | None, *, reveal: bool) -> None:
+        """Light the actions on an element, and scroll to the first where asked; None lights none."""
+        if ref != self.model.lit:
+            self.model.lit = ref
+            self.list.viewport().update()
+        if reveal and ref is not None:
+            acting = (at for at, row in enumerate(self.model.rows) if isinstance(row, PermissibleRow))
+            first = next((at for at in acting if self.model.rows[at].ref == ref), None)
+            if first is not None:
+                self.list.scrollTo(self.model.index(first))
 
     def focus_search(self) -> None:
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -3,13 +3,16 @@
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QSplitter, QWidget
 
-from core.debugger.snapshots import ObservationView, StepView
+from core.debugger.snapshots import ObservationView, PageChanges, StepView
+from core.schema.observation import Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
+from gui.widgets.ref_links import ref_of_line
 from gui.widgets.search import Finder
+from gui.widgets.signed_text import LineSign, SignedText
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone, small_label
 
@@ -27,8 +30,8 @@ class ObservationPanel(EditablePanel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.raw = TextView(theme, "Raw observation")
-        self.clean = TextView(theme, "Clean observation")
+        self.raw = SignedText(theme, "Raw observation")
+        self.clean = SignedText(theme, "Clean observation")
         self.html = TextView(theme, "HTML")
         self.code = TextView(theme, "Parser code")
         self.raw_fact, self.clean_fact = _fact(theme), _fact(theme)
@@ -43,11 +46,16 @@ class ObservationPanel(EditablePanel):
         self._split.addWidget(_under(self.clean_fact, self.clean, *buttons))
         self._page = _under(self.html_fact, self.html)
         self._parser = _under(self.code_fact, self.code, self.program_button)
-        self.raw_fact.setToolTip("Reused: read at the end of the last action, and not read anew")
+        self.raw_fact.setToolTip(
+            "+ new, ~ changed, − gone since the step before. "
+            "Reused: read at the end of the last action, and not again"
+        )
         beside, written = (
             "what was read beside what the prompt shows",
             "the parser that the LLM wrote for this page",
         )
+        self._lines: dict[SignedText, dict[Ref, int]] = {self.raw: {}, self.clean: {}}
+        """The line of each element, by its ref."""
         self._choice = QButtonGroup(self)
         self.sides = self._chip("Raw and clean", beside, "Alt+Q")
         self.source = self._chip("HTML", "the page's HTML", "Alt+W")
@@ -106,6 +114,12 @@ class ObservationPanel(EditablePanel):
         self.or_words.say("" if there else _NONE)
         self.raw.show_text(view.raw)
         self.clean.show_text(view.clean)
+        for text, lines in self._lines.items():
+            lines.clear()
+            for number, line in enumerate(text.shown_lines):
+                if (ref := ref_of_line(line)) is not None:
+                    lines[ref] = number
+            text.show_signs(_signs(view.changes, lines))
         self.html.show_text(view.html)
         self.code.show_text(view.code)
         self.parser.setVisible(bool(view.code))
@@ -115,12 +129,13 @@ class ObservationPanel(EditablePanel):
         self.problem.show_text(f"⚠ {view.problem}" if view.problem else "")
         reused = " · reused" if view.reused else ""
         self.raw_fact.setText(
-            f"raw · {count(view.raw_elements, 'element')} · {count(view.raw_tokens, 'token')}{reused}"
+            f"raw · {count(view.raw_elements, 'element')}{_changed(view.changes)}"
+            f" · {count(view.raw_tokens, 'token')}{reused}"
         )
         self.clean_fact.setText(_clean_fact(view))
         self.html_fact.setText(f"HTML · {count(len(view.html), 'character')}")
-        lines = len(view.code.splitlines())
-        self.code_fact.setText(f"parser, written by the LLM · {count(lines, 'line')}")
+        written = len(view.code.splitlines())
+        self.code_fact.setText(f"parser, written by the LLM · {count(written, 'line')}")
         self.where.setText(" · ".join(filter(None, (view.title, view.url))))
         self.finder.refresh()
         self.fact_changed.emit(
@@ -133,6 +148,11 @@ class ObservationPanel(EditablePanel):
         needle = found.strip().partition("\n")[0][:200]
         self.finder.show_needle(needle)
         (self.clean if clean else self.raw).seek(needle, nth=nth)
+
+    def show_element(self, ref: Ref | None, *, reveal: bool) -> None:
+        """Light the lines of an element, and scroll to them where asked; None lights none."""
+        for text, lines in self._lines.items():
+            text.light([lines[ref]] if ref in lines else (), reveal=reveal)
 
     def focus_search(self) -> None:
         self.finder.focus_search()
@@ -161,6 +181,27 @@ def _made(view: ObservationView) -> str:
     how = f"Made by {view.abstraction}" if view.abstraction[:1].islower() else view.abstraction
     dotted = "What was kept is dotted in the page." if view.kept else ""
     return " ".join(filter(None, (f"{how.rstrip('.')}." if how else "", dotted)))
+
+
+def _signs(changes: PageChanges, lines: dict[Ref, int]) -> dict[int, LineSign]:
+    """Return the signs of what is new or different since the step before."""
+    new = LineSign("good", "+", "New since the step before")
+    signs = {lines[ref]: new for ref in changes.new if ref in lines}
+    for ref, was in changes.changed.items():
+        if ref in lines:
+            signs[lines[ref]] = LineSign(
+                "remedy", "~", f"Changed since the step before, where it was:\n{was}"
+            )
+    return signs
+
+
+def _changed(changes: PageChanges) -> str:
+    """Return what is different since the step before, in short."""
+    if not changes.compared:
+        return ""
+    parts = (("+", len(changes.new)), ("~", len(changes.changed)), ("−", changes.gone))
+    words = " ".join(f"{sign}{thousands(number)}" for sign, number in parts if number)
+    return f" · {words or 'unchanged'}"
 
 
 def _clean_fact(view: ObservationView) -> str:

@@ -21,8 +21,6 @@ _DOCKS: dict[SourceKind, str] = {
     "remedy": "Plan & remedies",
     "buffer": "State",
 }
-_AT_WORK = ("none", "thinking", "pending")
-"""Outcomes of an action that has not changed the page yet."""
 
 
 class ProvenanceController(FeatureController):
@@ -64,7 +62,6 @@ class WhyLeads(QObject):
         super().__init__(window)
         self._window = window
         self._waiting: SourcePlace | None = None
-        self._marked: tuple[int, int] | None = None
         window.step_shown.connect(self._on_step)
 
     def follow(self, place: SourcePlace) -> None:
@@ -79,23 +76,16 @@ class WhyLeads(QObject):
         self._show(place)
 
     def clear(self) -> None:
-        """Take away what was marked in the page."""
+        """Let go of the element that was marked in the page."""
         self._waiting = None
-        self._unmark()
+        self._window.elements.pin(None)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
         shown, place = (step.run, step.number), self._waiting
-        if self._marked != shown:
-            self._unmark()
         if place is not None and shown == (place.lead.run, place.lead.step):
             self._waiting = None
             self._show(place)
-
-    def _unmark(self) -> None:
-        if self._marked is not None:
-            self._marked = None
-            self._window.page.mark(None)
 
     def _show(self, place: SourcePlace) -> None:
         window, lead = self._window, place.lead
@@ -128,10 +118,7 @@ class WhyLeads(QObject):
             return
         element = next((one for one in step.action.elements if one.ref == ref), None)
         window.observation.show_place(f"[{ref}] {element.role if element else ''}".rstrip(), 0, clean=False)
-        # The live page is another one once the action was carried out.
-        if not step.live or step.action.outcome in _AT_WORK:
-            self._marked = (step.run, step.number)
-            window.page.mark(element)
+        window.elements.pin(ref)
 
 
 install = ProvenanceController

@@ -402,6 +402,13 @@ COMMANDS: tuple[Command, ...] = (
         "Look where selected words, or those of the step's action, stand in prompt, page and the rest",
     ),
     Command(
+        "pin_element",
+        "Pin an e&lement",
+        "Ctrl+Shift+M",
+        "pin",
+        "Keep the element under the mouse, or at the cursor of a text, marked in page and panels; again lets it go",
+    ),
+    Command(
         "time_bar",
         "&Time bar",
         "Ctrl+T",

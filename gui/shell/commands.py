@@ -11,6 +11,7 @@ from core.schema.step import JudgementPart
 from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
 from gui.shell.actions import explain, words_of
+from gui.shell.element_links import ElementLinks
 from gui.shell.help import HelpWindow, KeysDialog
 from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import (
@@ -49,9 +50,10 @@ _AGAIN = ("plan", "recall", "abstraction", "remedies", "judgement")
 class WindowCommands(QObject):
     """Turns the person's commands into what the session is asked for, and says which can be given."""
 
-    def __init__(self, window: WindowParts) -> None:
+    def __init__(self, window: WindowParts, elements: ElementLinks) -> None:
         super().__init__(window)
         self._window = window
+        self._elements = elements
         self._view = SessionView()
         self._step: StepView | None = None
         self._docs: HelpWindow | None = None
@@ -121,6 +123,7 @@ class WindowCommands(QObject):
             "find": self._on_find,
             "reset_layout": window.docks.arrange,
             "why": self._on_why,
+            "pin_element": lambda: self._elements.toggle(),
             "time_bar": window.time.reach,
             "docs": self._on_docs,
             "keys": self._on_keys,
@@ -164,7 +167,7 @@ class WindowCommands(QObject):
             **dict.fromkeys(("again", "next_seed"), bool(view.task)),
             "previous": self._neighbour(-1) is not None,
             "next_recorded": recorded and self._neighbour(1) is not None,
-            "now": recorded or pointing or window.page.messages.shown,
+            "now": recorded or pointing or window.page.messages.shown or self._elements.pinned is not None,
         }
         for name, on in states.items():
             window.actions_by_name[name].setEnabled(on)
@@ -294,6 +297,8 @@ class WindowCommands(QObject):
         window = self._window
         if window.page.pointing:
             window.page.set_pointing(False)
+        elif self._elements.pinned is not None:
+            self._elements.pin(None)
         elif self._step is not None and not self._step.live:
             window.session.trace.show_now()
         else:

@@ -20,6 +20,7 @@ from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
 from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
+from gui.shell.element_links import ElementLinks
 from gui.shell.panel_updates import PanelUpdates
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, WindowFrame
@@ -56,7 +57,8 @@ class MainWindow(WindowParts):
         """What is wrong with files, as the Log has it already."""
         self.frame = WindowFrame(self)
         self._updates = PanelUpdates(self.docks, self)
-        self._commands = WindowCommands(self)
+        self.elements = ElementLinks(self)
+        self._commands = WindowCommands(self, self.elements)
         self._relays: list[Relay] = []
         self._connect_panels()
         self.heartbeat = Heartbeat(self)
@@ -113,6 +115,7 @@ class MainWindow(WindowParts):
         self.page.pointing_changed.connect(self.action.show_pointing)
         self.page.pointing_changed.connect(self.actions_by_name["point"].setChecked)
         self.page.pointing_changed.connect(self._refresh_actions)
+        self.elements.pinned_changed.connect(self._refresh_actions)
         self.dock("Observation").visibilityChanged.connect(self._mark_kept)
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.state_changed.connect(self._refresh_actions)
@@ -214,6 +217,7 @@ class MainWindow(WindowParts):
         self.menus.show_pace(view.pace)
         self.menus.mechanisms.show_mechanisms(view.mechanisms)
         self.page.show_session(view)
+        self.elements.show_session(view)
         for panel in self.docks.panels:
             if hasattr(panel, "show_session"):
                 panel.show_session(view)
@@ -226,6 +230,7 @@ class MainWindow(WindowParts):
         self.page.show_step(step)
         self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)
         self._mark_kept()
+        self.elements.show_step(step)
         self._refresh_actions()
         self.step_shown.emit(step)
 
@@ -252,6 +257,8 @@ class MainWindow(WindowParts):
             self.page.show_picked(one)
             if pointing:
                 self.action.show_picked(one)
+            else:
+                self.elements.show_picked(one)
 
     def _refresh_actions(self) -> None:
         self._commands.refresh(self.view, self._step)

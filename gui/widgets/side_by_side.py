@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
-from math import ceil
 from typing import Literal, NamedTuple
 
-from PySide6.QtCore import QRect, QSize, Qt, QTimer
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from core.debugger.compare.line_diff import LinePair, line_pairs
@@ -14,14 +13,11 @@ from core.debugger.compare.views import comparable
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
-from gui.widgets.text_view import TextView
+from gui.widgets.signed_text import LineSign, SignedText
 
 Mark = Literal["", "taken out", "put in", "gap", "left out"]
 _SIGNS: dict[Mark, str] = {"taken out": "−", "put in": "+"}
 _TONES: dict[Mark, str] = {"taken out": "bad", "put in": "good"}
-_SHADE = 30
-"""How strongly a changed line is shaded, of 255."""
-_MARGIN = 18
 _AROUND = 3
 """Equal lines that are shown around a change."""
 _FEWEST = 20
@@ -37,21 +33,13 @@ class SideLine(NamedTuple):
     """Whether it begins a line of the text; else it carries a long one on."""
 
 
-class MarkedText(TextView):
+class SideText(SignedText):
     """One side: lines that do not wrap, each with its mark in the margin."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        self._lines: tuple[SideLine, ...] = ()
         super().__init__(theme, name, parent)
+        self.lines: tuple[SideLine, ...] = ()
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.setViewportMargins(_MARGIN, 0, 0, 0)
-        self._margin = _Margin(self)
-        self.updateRequest.connect(self._margin.update)
-        theme.changed.connect(self._margin.update)
-
-    @property
-    def lines(self) -> tuple[SideLine, ...]:
-        return self._lines
 
     @property
     def columns(self) -> int:
@@ -61,68 +49,19 @@ class MarkedText(TextView):
         return max(_FEWEST, int(room / letter))
 
     def show_lines(self, lines: Sequence[SideLine]) -> None:
-        self._lines = tuple(lines)
+        self.lines = tuple(lines)
         self.show_text("\n".join(line.text for line in lines))
-        self.viewport().update()
+        self.show_signs({at: _sign(line) for at, line in enumerate(lines) if line.mark})
 
     def go_to_line(self, line: int) -> None:
         """Scroll so that this line is near the top."""
         self.verticalScrollBar().setValue(max(0, line - _AROUND))
 
-    def visible_lines(self) -> Iterator[tuple[SideLine, QRect]]:
-        """Yield each line in view with where it is in the viewport."""
-        block, height = self.firstVisibleBlock(), ceil(QFontMetricsF(self.font()).lineSpacing())
-        while block.isValid() and block.blockNumber() < len(self._lines):
-            top = round(self.blockBoundingGeometry(block).translated(self.contentOffset()).top())
-            if top > self.viewport().height():
-                return
-            yield self._lines[block.blockNumber()], QRect(0, top, self.viewport().width(), height)
-            block = block.next()
 
-    def paint_margin(self, margin: QWidget) -> None:
-        painter = QPainter(margin)
-        painter.fillRect(margin.rect(), self._theme.colour("panel"))
-        painter.setFont(self.font())
-        for line, place in self.visible_lines():
-            room = QRect(0, place.top(), margin.width(), place.height())
-            painter.fillRect(room, self._shade(line))
-            if line.first and line.mark in _SIGNS:
-                painter.setPen(self._theme.colour(_TONES[line.mark]))
-                painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), _SIGNS[line.mark])
-        painter.end()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        for line, place in self.visible_lines():
-            painter.fillRect(place, self._shade(line))
-        painter.end()
-        super().paintEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        inside = self.contentsRect()
-        self._margin.setGeometry(inside.left(), inside.top(), _MARGIN, self.viewport().height())
-
-    def _shade(self, line: SideLine) -> QColor:
-        if line.mark in _TONES:
-            shade = self._theme.colour(_TONES[line.mark])
-            shade.setAlpha(_SHADE)
-            return shade
-        return self._theme.colour("raised") if line.mark else QColor(Qt.GlobalColor.transparent)
-
-
-class _Margin(QWidget):
-    """The strip left of the text, with the signs."""
-
-    def __init__(self, text: MarkedText) -> None:
-        super().__init__(text)
-        self._text = text
-
-    def sizeHint(self) -> QSize:
-        return QSize(_MARGIN, 0)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        self._text.paint_margin(self)
+def _sign(line: SideLine) -> LineSign:
+    if line.mark in _SIGNS:
+        return LineSign(_TONES[line.mark], _SIGNS[line.mark] if line.first else "")
+    return LineSign("raised", opaque=True)
 
 
 class SideBySide(QWidget):
@@ -134,8 +73,8 @@ class SideBySide(QWidget):
         self._pairs: tuple[LinePair, ...] = ()
         self._only_changes = False
         self._columns = 0
-        self.left = MarkedText(theme, "Left", self)
-        self.right = MarkedText(theme, "Right", self)
+        self.left = SideText(theme, "Left", self)
+        self.right = SideText(theme, "Right", self)
         for view, other in ((self.left, self.right), (self.right, self.left)):
             view.verticalScrollBar().valueChanged.connect(other.verticalScrollBar().setValue)
             view.horizontalScrollBar().valueChanged.connect(other.horizontalScrollBar().setValue)

@@ -84,6 +84,11 @@ class TextView(QPlainTextEdit):
         return self._source
 
     @property
+    def shown_lines(self) -> list[str]:
+        """The text by lines as they are laid out, also what is still to be put in."""
+        return self._shown.split("\n")
+
+    @property
     def complete(self) -> bool:
         return not self._unwritten
 

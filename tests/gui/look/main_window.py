@@ -6,6 +6,7 @@ from core.debugger.snapshots import (
     ActionView,
     ExemplarsView,
     ObservationView,
+    PageChanges,
     PersonQuestion,
     Picked,
     PlanView,
@@ -54,6 +55,17 @@ def pointing(studio: Studio) -> None:
     studio.session.picked.send(
         Picked(ref=8, label='button "Features"', box=Box(x=260, y=120, width=104, height=36))
     )
+
+
+def pinned(studio: Studio) -> None:
+    """An element is pinned; lines of the observation are new and changed."""
+    changes = PageChanges(compared=True, new=(7,), changed={8: 'button "Attributes"'}, gone=3)
+    observation = samples.OBSERVATION.replace(changes=changes)
+    studio.review()
+    studio.session.step_changed.send(samples.STEP.replace(observation=observation))
+    studio.settle()
+    studio.window.dock("Observation").bring()
+    studio.window.elements.pin(6)
 
 
 def page_hangs(studio: Studio) -> None:

@@ -85,11 +85,12 @@ def test_a_place_in_the_prompt_is_unfolded_and_marked(window, controller, qtbot)
 def test_an_element_is_marked_in_the_page_until_another_step_is_shown(window, controller, session, qtbot):
     controller.leads.follow(WHY.places[1])
     overlay = window.page.overlay
-    assert overlay._picked == samples.ELEMENTS[2].box
+    assert overlay.framed() is not None
+    assert window.page.card.line.text().startswith("[6] button")
     assert window.docks.is_in_front("Observation")
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.covered)
-    assert overlay._picked is None
+    assert overlay.framed() is None
 
 
 def test_in_a_recorded_step_the_element_is_framed_in_its_picture(window, controller, session, qtbot):

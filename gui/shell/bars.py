@@ -75,7 +75,7 @@ class ToolBar(QToolBar):
         pickers = (self.preset, self.mechanisms, self.llm)
         for picker in (self.task, *pickers):
             self.addWidget(picker)
-        for picker, key in zip(pickers, ("Ctrl+Shift+P", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
+        for picker, key in zip(pickers, ("Ctrl+Shift+S", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
             QShortcut(QKeySequence(key), self, picker.showMenu)
         self.addSeparator()
         for name in ("back", "run", "step", "over", "into", "out", "phase", "stop", "record"):
@@ -134,7 +134,7 @@ class ToolBar(QToolBar):
         task = f"{view.task} · seed {view.seed}" if view.task else "choose…"
         self.task.show_value(task, f"{view.instruction or 'Choose a task'} (Ctrl+N)")
         self._show_choice(
-            self.preset, view.preset, self._catalogue.presets, "Choose the preset (Ctrl+Shift+P)"
+            self.preset, view.preset, self._catalogue.presets, "Choose the preset (Ctrl+Shift+S)"
         )
         if view.attached:
             self.preset.show_value(

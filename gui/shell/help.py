@@ -53,7 +53,7 @@ _ELSEWHERE = (
     ("Ctrl+Space", "In an expression: what may come next"),
     ("Menu key, right click", "In thought and action of Next action: where its words come from"),
     ("Menu key, right click", "In State, Policy stack, Permissible actions and Calls: stop there"),
-    ("Ctrl+Shift+P, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
+    ("Ctrl+Shift+S, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
     ("Ctrl+Shift+H", "Switch mechanisms of the agent on and off"),
     ("Alt+G, Alt+C", "Fold or unfold the prompt, copy it"),
     ("Alt+Q, Alt+W, Alt+E", "Observation: raw and clean, HTML, the parser"),
@@ -147,6 +147,10 @@ class HelpWindow(QDialog):
 
     def show_contents(self) -> None:
         self.pages.setSource(QUrl.fromLocalFile(str(CONTENTS)))
+
+    def show_page(self, name: str) -> None:
+        """Show a page by the name of its file."""
+        self.pages.setSource(QUrl.fromLocalFile(str(CONTENTS.with_name(name))))
 
     @Slot()
     def _on_page(self) -> None:

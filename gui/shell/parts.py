@@ -78,7 +78,7 @@ class WindowParts(QMainWindow):
         self.remembered = Remembered(settings)
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
-        self.setMinimumSize(760, 480)
+        self.setMinimumSize(520, 320)
         self.tasks = TaskOpening(self.remembered, self.theme, self)
         self._build(page_area)
 

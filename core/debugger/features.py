@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 FEATURES = (
+    "palette",
     "tasks",
     "attach",
     "llms",

@@ -178,6 +178,8 @@ class EditText(Record):
     """Whether this is what was applied last."""
     asked: bool = False
     """Whether the person has just asked for it, so that the editor is opened."""
+    line: int = 0
+    """The line at which it is to be edited, from 1; 0 for where the cursor is."""
 
 
 class RefusedEdit(Record):
@@ -498,6 +500,8 @@ class CallView(Record):
     llm: str
     model: str = ""
     messages: tuple[MessageView, ...] = ()
+    sent: tuple[dict[str, Any], ...] = ()
+    """The messages as chat completions take them, without their pictures."""
     tools: str = ""
     """The tool schemas, or the schema of the whole reply, as JSON text, indented."""
     sampling: str = ""

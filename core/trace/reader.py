@@ -84,6 +84,18 @@ def list_runs(
     return tuple(_run_row(database, row, living) for row in rows)
 
 
+def named_runs(
+    database: TraceDatabase, words: str, *, limit: int, living: Callable[[str], bool]
+) -> tuple[RunRow, ...]:
+    parts = words.split() or [""]
+    where = " AND ".join(["instr(lower(name), lower(?))"] * len(parts))
+    rows = database.rows(
+        f"SELECT {_RUN_COLUMNS}, owner FROM runs WHERE name <> '' AND {where} ORDER BY run DESC LIMIT ?",
+        [*parts, limit],
+    )
+    return tuple(_run_row(database, row, living) for row in rows)
+
+
 def find_runs(database: TraceDatabase, query: str, current: int | None) -> tuple[int, ...]:
     where, parameters = _condition(query)
     found = database.execute(

@@ -381,6 +381,10 @@ class TraceStore:
             )
         )
 
+    def named_runs(self, words: str, *, limit: int) -> tuple[RunRow, ...]:
+        """Return runs, newest first, that a person gave a name in which all of `words` occur."""
+        return self._read(lambda: reading.named_runs(self._database, words, limit=limit, living=self._lives))
+
     def find_runs(self, query: str = "", *, current: int | None = None) -> tuple[int, ...]:
         """Return the numbers of all runs with steps that `runs` would return, newest first.
 

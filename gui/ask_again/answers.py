@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QListView, QSizePolicy, QStyle, QWidget
 
 from core.debugger.ask_again.views import ReplyAgain, WhatIf
 from gui.theme.theme import Theme
+from gui.widgets.copying import action_copies
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
+from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
 from gui.widgets.layouts import Section, in_column, on_panel, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
@@ -111,6 +112,11 @@ class Bars(QListView):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.selectionModel().currentChanged.connect(lambda: self.selected.emit(self.action))
+        RowMenu(
+            self,
+            copies=lambda index: action_copies(index.data(ROW).action),
+            record=lambda index: index.data(ROW)._asdict(),
+        )
         theme.changed.connect(self.viewport().update)
 
     @property

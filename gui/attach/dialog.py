@@ -173,6 +173,7 @@ class AttachDialog(QDialog):
         for at, (field, name, words) in enumerate(_ADDRESSES):
             value = self._values[field] = labelled(QLineEdit(self, readOnly=True), name, words)
             copy = key_button("Copy", f"Copy {name}", "", partial(self._copy_value, field), self)
+            copy.setAccessibleName(f"Copy {name}")
             for column, widget in enumerate((QLabel(name, self), value, copy)):
                 grid.addWidget(widget, at, column)
         return grid

@@ -23,7 +23,7 @@ from gui.panels.diff import StepsBeside
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
-from gui.widgets.item_views import Index, RowDelegate
+from gui.widgets.item_views import Index, RowDelegate, RowMenu
 from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.words import ElidedLabel, OrWords, labelled, small_label
 
@@ -120,6 +120,7 @@ class CompareWindow(QDialog):
         self.table.setItemDelegate(_PairPainter(theme, QSize(120, 25), self.table))
         self.table.setSelectionBehavior(QTableView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
+        RowMenu(self.table, record=lambda index: self.model.pairs[index.row()])
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(25)

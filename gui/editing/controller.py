@@ -34,6 +34,8 @@ class EditingController(FeatureController):
         self.follow(window.session.session_changed, self._show_session)
         window.state.file_wanted.connect(service.open_path)
         window.stack.file_wanted.connect(service.open_path)
+        window.file_requested.connect(service.open_path)
+        window.setting_requested.connect(service.open_setting)
         window.actions_by_name["edit_file"].triggered.connect(lambda _on=False: service.list_files())
 
     @Slot(object)

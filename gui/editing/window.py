@@ -108,6 +108,9 @@ class TextEditor(QDialog):
             self.check()
         else:
             self._begin(view)
+        if view.line:
+            self.field.setTextCursor(QTextCursor(self.field.document().findBlockByNumber(view.line - 1)))
+            self.field.centerCursor()
 
     def show_checked(self, view: EditText) -> None:
         """Show what is said of the text, unless it was changed since."""

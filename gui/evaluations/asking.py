@@ -24,7 +24,7 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
 from gui.widgets.formats import count, dollars
-from gui.widgets.item_views import MenuEntry, open_menu
+from gui.widgets.item_views import MenuEntry, RowMenu, open_menu
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.number_field import NumberField
 from gui.widgets.words import NoteLabel, labelled, set_tone
@@ -55,6 +55,7 @@ class TickList(QListWidget):
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setUniformItemSizes(True)
+        RowMenu(self)
         self.itemChanged.connect(lambda _item: self.changed.emit())
 
     def offer(self, choices: Iterable[PresetOption | LLMChoice], ticked: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QListView, QStyle, QWidget
 from core.debugger.evaluations.views import EvaluationItem
 from gui.theme.theme import Theme
 from gui.widgets.formats import in_line, thousands
-from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
+from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
 
 _SIDE = 12
 _HEIGHT = 62
@@ -69,6 +69,7 @@ class EvaluationList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._showing = False
         self.selectionModel().currentChanged.connect(self._on_current)
+        RowMenu(self)
         theme.changed.connect(self.viewport().update)
 
     def show_items(self, items: tuple[EvaluationItem, ...], current: int | None) -> None:

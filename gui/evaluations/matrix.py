@@ -22,7 +22,7 @@ from core.debugger.evaluations.matrix import Change, Matrix, MatrixRow
 from core.schema.record import Record
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.item_views import LEFT, ROW, Index, RowDelegate
+from gui.widgets.item_views import LEFT, ROW, Index, RowDelegate, RowMenu
 
 _HEIGHT = 26
 _TASK_WIDTH = 250
@@ -325,6 +325,7 @@ class MatrixView(QTableView):
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
+        RowMenu(self)
         self.doubleClicked.connect(lambda _index: self.opened.emit())
         self.selectionModel().currentChanged.connect(self._on_current)
         self.cells.modelReset.connect(self._on_reset)

@@ -24,6 +24,7 @@ from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
 from core.llm.openai_format import DEFAULT_MAX_TOKENS
 from core.schema.messages import ReasoningEffort
 from gui.theme.theme import Theme
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.number_field import NumberField
 from gui.widgets.words import Paragraph, labelled, set_flag, set_tone
@@ -161,6 +162,7 @@ class SettingsDialog(QDialog):
 
     def _build(self, theme: Theme) -> None:
         self.names = labelled(QListWidget(self), "Your LLMs")
+        RowMenu(self.names)
         self.names.setMaximumWidth(190)
         self.names.currentRowChanged.connect(self._on_chosen)
         self.new_button = QPushButton("New", self)
@@ -209,7 +211,7 @@ class SettingsDialog(QDialog):
         self.key = QLineEdit(self, echoMode=QLineEdit.EchoMode.Password)
         self.images = QCheckBox("It takes pictures: send the screenshot too", self)
         self.temperature_on = QCheckBox("Set it", self)
-        self.temperature = NumberField(self, maximum=5.0, step=0.1)
+        self.temperature = labelled(NumberField(self, maximum=5.0, step=0.1), "Temperature")
         self.temperature_on.toggled.connect(self.temperature.setEnabled)
         self.temperature.setEnabled(False)
         warm = in_row(None, self.temperature_on, self.temperature, 1, spacing=10)
@@ -226,7 +228,9 @@ class SettingsDialog(QDialog):
         self.api_version = QLineEdit(self, placeholderText="API version, such as 2024-10-21")
         self.deployment = labelled(QLineEdit(self, placeholderText="Deployment"), "Deployment")
         azure = in_row(None, self.api_version, self.deployment, spacing=8)
-        self.cost = NumberField(self, decimals=6, maximum=100_000.0, step=0.5)
+        self.cost = labelled(
+            NumberField(self, decimals=6, maximum=100_000.0, step=0.5), "Cost limit in dollars"
+        )
         self.cost.setPrefix("$")
         self.requests = labelled(QSpinBox(self, maximum=1_000_000, suffix=" calls/min"), "Calls a minute")
         self.tokens = labelled(
@@ -244,7 +248,7 @@ class SettingsDialog(QDialog):
         self.total = labelled(
             QSpinBox(self, minimum=1, maximum=86_400, singleStep=60, suffix=" s"), "Seconds for a whole reply"
         )
-        self.attempts = QSpinBox(self, minimum=1, maximum=20)
+        self.attempts = labelled(QSpinBox(self, minimum=1, maximum=20), "Tries at most")
         limits = in_row(
             None,
             self.timeout,

@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QLabel, QListView, QStyle, QWidget
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.snapshots import PermissibleView, StepView
 from core.schema.action_space import PermissibleRow
-from core.schema.observation import Ref
+from core.schema.observation import Element, Ref
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import thousands
 from gui.widgets.item_views import (
@@ -178,6 +179,8 @@ class PermissiblePanel(EditablePanel):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = PermissibleView()
+        self._elements: tuple[Element, ...] = ()
+        """What the refs of the actions stand for."""
         self.model = PermissibleModel(self)
         self.search = SearchField(theme, "Search (Ctrl+F)", self)
         self.search.textChanged.connect(self._refresh)
@@ -188,7 +191,7 @@ class PermissiblePanel(EditablePanel):
         self.list.setMouseTracking(True)
         self.list.entered.connect(self._on_hovered)
         self.list.doubleClicked.connect(self._on_chosen)
-        RowMenu(self.list, self.entries)
+        RowMenu(self.list, self.entries, copies=self._copies)
         self.list.installEventFilter(self)
         self.list.viewport().installEventFilter(self)
         self.list.selectionModel().currentChanged.connect(self._on_current)
@@ -205,6 +208,7 @@ class PermissiblePanel(EditablePanel):
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
+        self._elements = step.action.elements
         self.show_permissible(step.permissible)
         self.show_liveness(step)
 
@@ -272,6 +276,10 @@ class PermissiblePanel(EditablePanel):
             lambda: want(ActionChosen(action=row.name, target=target)),
         )
         return (here, every)
+
+    def _copies(self, index: QModelIndex) -> tuple[CopyEntry, ...]:
+        row = self.model.row(index)
+        return action_copies(row.text, self._elements) if isinstance(row, PermissibleRow) else ()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.list.viewport() and event.type() == QEvent.Type.Leave:

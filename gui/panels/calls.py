@@ -9,6 +9,7 @@ from core.debugger.breakpoints.kinds.problems import LLMCall
 from core.debugger.snapshots import CallView, StepView
 from core.schema.messages import Purpose
 from gui.theme.theme import Theme
+from gui.widgets.copying import CopyEntry
 from gui.widgets.formats import count, dollars, seconds, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
 from gui.widgets.layouts import in_column
@@ -46,7 +47,7 @@ class CallsPanel(QWidget):
         self.table.setModel(self.model)
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setTabKeyNavigation(False)
-        RowMenu(self.table, self.entries)
+        RowMenu(self.table, self.entries, copies=self._copies)
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setDefaultSectionSize(24)
         header = self.table.horizontalHeader()
@@ -82,6 +83,21 @@ class CallsPanel(QWidget):
         return (
             MenuEntry(f"Stop before calls for {call.purpose}", lambda: want(of_it)),
             MenuEntry(f"Stop after calls for {call.purpose}", lambda: want(after)),
+        )
+
+    def _copies(self, index: QModelIndex) -> tuple[CopyEntry, ...]:
+        from core.trace.exports.copied import call_command  # Only needed in a menu.
+
+        call: CallView = self.model.lines[index.row()].key
+        prompt = "\n\n".join(f"[{message.role}]\n{message.text}" for message in call.messages)
+        none = "" if call.sent else "This call is stored without its prompt"
+        pictures = sum(message.images for message in call.messages)
+        without = f" (without {count(pictures, 'picture')})" if pictures else ""
+        command = call_command(call.model or call.llm, call.sent, call.tools, call.sampling)
+        return (
+            CopyEntry("Copy the prompt", prompt, none),
+            CopyEntry("Copy the reply", call.reply, "" if call.reply else "There is no reply"),
+            CopyEntry(f"Copy as cURL{without}", command, none),
         )
 
 

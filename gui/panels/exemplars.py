@@ -19,7 +19,7 @@ from gui.widgets.words import ElidedLabel, FittedText, NoteLabel, OrWords, small
 
 _NONE = (
     "No exemplars were recalled yet. Switch Memory on in Mechanisms (Ctrl+Shift+H), or choose a preset that "
-    "has it (Ctrl+Shift+P); exemplars are recalled at the start of a run and of a policy."
+    "has it (Ctrl+Shift+S); exemplars are recalled at the start of a run and of a policy."
 )
 _NOT_KEPT = (
     "This exemplar was near but not used; with the step its distance was kept, not its trajectory. "

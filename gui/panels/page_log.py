@@ -19,9 +19,10 @@ from core.browser.log.records import (
 )
 from core.debugger.timeline.views import PageLogView
 from gui.theme.theme import Theme
+from gui.widgets.copying import CopyEntry
 from gui.widgets.formats import as_read, count, milliseconds, thousands
 from gui.widgets.item_views import ROW, Index, MenuEntry, RowMenu
-from gui.widgets.line_list import Column, LineList, LineModel, to_clipboard
+from gui.widgets.line_list import Column, LineList, LineModel
 
 _PLURALS: dict[LogKind, str] = {
     "console": "console lines",
@@ -64,6 +65,8 @@ class LogRow:
     wrong: bool = False
     whole: str = ""
     """For tooltip and copy."""
+    entry: LogEntry | None = None
+    """What the page reported; None for what was left out."""
 
 
 def lines_of(view: PageLogView) -> list[LogRow]:
@@ -123,7 +126,9 @@ def _made(
 ) -> LogRow:
     left_out = f"\n(… {count(entry.cut, 'further character')} left out)" if entry.cut else ""
     whole = text + (f"\nat {place}" if place else "") + left_out
-    return LogRow(entry.time, moment, entry.kind, sign, tone, one_line(text), wrong=wrong, whole=whole)
+    return LogRow(
+        entry.time, moment, entry.kind, sign, tone, one_line(text), wrong=wrong, whole=whole, entry=entry
+    )
 
 
 def _gap(gap: LogGap, moment: str) -> LogRow:
@@ -183,7 +188,7 @@ class PageLogPanel(LineList):
         self.model = PageLogModel()
         choice = ("Kind", "Which kinds to show", [name for name, _, _ in _KINDS])
         super().__init__(theme, self.model, _columns, name="Page log", choice=choice, parent=parent)
-        RowMenu(self.list, self.entries)
+        RowMenu(self.list, self.entries, copies=self._copies, record=self._record)
         self.or_words.say(NONE)
 
     @Slot(object)
@@ -210,10 +215,25 @@ class PageLogPanel(LineList):
         """Return what can be asked for of a line."""
         row = self.model.rows[index.row()]
         words = row.whole.partition("\n")[0]
-        return (
-            MenuEntry("Copy the line", lambda: to_clipboard([self.model.copied(row)]), key="Ctrl+C"),
-            MenuEntry("Show only lines like it", lambda: self.search.setText(row.sign), why=words),
+        return (MenuEntry("Show only lines like it", lambda: self.search.setText(row.sign), why=words),)
+
+    def _copies(self, index: QModelIndex) -> tuple[CopyEntry, ...]:
+        from core.trace.exports.copied import request_command  # Only needed in a menu.
+
+        entry = self.model.rows[index.row()].entry
+        if not isinstance(entry, RequestEntry):
+            return ()
+        why_not = "A message over a WebSocket is no request" if entry.type == "WebSocket" else ""
+        why_not = why_not or (
+            "" if entry.url.startswith(("http:", "https:")) else "It did not go over the network"
         )
+        # The log keeps neither headers nor bodies.
+        needs = "" if entry.method in ("GET", "HEAD") else " (without its body)"
+        return (CopyEntry(f"Copy as cURL{needs}", request_command(entry.method, entry.url), why_not),)
+
+    def _record(self, index: QModelIndex) -> LogEntry | LogRow:
+        row = self.model.rows[index.row()]
+        return row.entry or row
 
     def _tell(self) -> None:
         view = self._view

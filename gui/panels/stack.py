@@ -16,7 +16,7 @@ from gui.widgets.words import OrWords
 
 _NONE = (
     "No policy is on the stack. Presets with policies show here which one is acting; "
-    "switch Policies on in Mechanisms (Ctrl+Shift+H), or choose such a preset (Ctrl+Shift+P)."
+    "switch Policies on in Mechanisms (Ctrl+Shift+H), or choose such a preset (Ctrl+Shift+S)."
 )
 _STATES = {
     "acting": ("arrow-right", "agent", "acting"),

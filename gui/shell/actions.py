@@ -373,6 +373,13 @@ COMMANDS: tuple[Command, ...] = (
         "llm_settings", "&LLM settings…", "Ctrl+,", "settings-gear", "Add an LLM, or change base URL and key"
     ),
     Command(
+        "palette",
+        "&Command palette…",
+        "Ctrl+Shift+P",
+        "terminal",
+        "Find a command, panel, task, run, step, exemplar, setting or page of the documentation",
+    ),
+    Command(
         "search_runs",
         "Search r&uns",
         "Ctrl+K",

@@ -1,9 +1,10 @@
 """The tool bar and the status bar: what runs, how it goes on, and where it stands."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance, Slot
-from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QLabel,
     QMenu,
@@ -21,14 +22,14 @@ from gui.shell.actions import explain
 from gui.shell.menus import KEY as MECHANISMS_KEY
 from gui.shell.menus import add_choices, check_choice, tooltip_words, value_words
 from gui.theme.theme import Theme
-from gui.widgets.buttons import PickerButton
+from gui.widgets.buttons import PickerButton, icon_button
 from gui.widgets.enabled_commands import can_pause
 from gui.widgets.formats import count, dollars, milliseconds
 from gui.widgets.layouts import holding, in_row
 from gui.widgets.origin import OriginMark
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.search import SearchField
-from gui.widgets.words import ElidedLabel, set_tone
+from gui.widgets.words import ElidedLabel, set_flag, set_tone
 
 _SEARCH_IDLE_MS = 60
 _WIDEST_TASK = 360
@@ -36,6 +37,27 @@ _LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
 Choices = Sequence[PresetOption | LLMChoice]
 _WORDED = ("run", "step", "stop")
 """Buttons with their word beside the icon; the others have it in the tooltip."""
+_FOLDED = (
+    "record",
+    "phase",
+    "out",
+    "into",
+    "over",
+    "mechanisms",
+    "search",
+    "preset",
+    "llm",
+    "back",
+    "words",
+    "task",
+)
+"""What gives way where room is short, the first first.
+
+The search shrinks to its icon and the words beside icons go; the others are in the menu of the button More then.
+"""
+_SPACING = 4
+_EDGE = 14
+"""Room at both ends of the bar."""
 
 
 class ToolBar(QToolBar):
@@ -73,24 +95,33 @@ class ToolBar(QToolBar):
         self.task.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.task.setMaximumWidth(_WIDEST_TASK)
         pickers = (self.preset, self.mechanisms, self.llm)
-        for picker in (self.task, *pickers):
-            self.addWidget(picker)
-        for picker, key in zip(pickers, ("Ctrl+Shift+P", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
-            QShortcut(QKeySequence(key), self, picker.showMenu)
+        self._holders: dict[str, QAction] = {}
+        """What holds each part of the bar, by name; a hidden one takes no room."""
+        self.buttons: dict[str, QToolButton] = {}
+        """The buttons of commands, by their names."""
+        self._is_searching = False
+        for name, picker in (
+            ("task", self.task),
+            *zip(("preset", "mechanisms", "llm"), pickers, strict=True),
+        ):
+            self._holders[name] = self.addWidget(picker)
+        for picker, key in zip(pickers, ("Ctrl+Shift+S", MECHANISMS_KEY, "Ctrl+Shift+M"), strict=True):
+            QShortcut(QKeySequence(key), self, partial(self._open_menu, picker))
         self.addSeparator()
         for name in ("back", "run", "step", "over", "into", "out", "phase", "stop", "record"):
-            self.addAction(actions[name])
-            button = self._button(name)
+            button = self.buttons[name] = QToolButton(self)
+            button.setDefaultAction(actions[name])
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button.setAutoRaise(True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             if name not in _WORDED:
-                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-                button.setProperty("wordless", True)
-                button.setAccessibleName(actions[name].iconText())
+                _show_word(button, on=False)
             if name == "step":
                 button.setProperty("accent", True)
             if name == "run":
                 button.setMenu(pace_menu)
                 button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+            self._holders[name] = self.addWidget(button)
         space = QWidget(self)
         space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(space)
@@ -98,11 +129,25 @@ class ToolBar(QToolBar):
         self.search.setToolTip("Find runs by instruction, thought, action or answer (Ctrl+K)")
         self.search.setMinimumWidth(120)
         self.search.setMaximumWidth(186)
-        self.addWidget(self.search)
+        self._holders["search"] = self.addWidget(self.search)
+        self.search.installEventFilter(self)
+        find = self.search.toolTip().removesuffix(" (Ctrl+K)")
+        self.search_button = icon_button(theme, "search", find, self.focus_search, self, key="Ctrl+K")
+        self.more = icon_button(theme, "ellipsis", "More commands", None, self)
+        self.more.setMenu(QMenu(self))
+        self.more.menu().setToolTipsVisible(True)
+        self.more.menu().aboutToShow.connect(self._fill_more)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        for name, button in (("search_button", self.search_button), ("more", self.more)):
+            button.setProperty("wordless", True)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            self._holders[name] = self.addWidget(button)
+            self._holders[name].setVisible(False)
         self._idle = QTimer(self, singleShot=True, interval=_SEARCH_IDLE_MS)
         self._idle.timeout.connect(self._on_search)
         self.search.textChanged.connect(lambda _text: self._idle.start())
         self.search.next_wanted.connect(self._on_search)
+        theme.changed.connect(self._fit)
         self.show_session(SessionView())
         self.show_catalogue(Catalogue())
         self.show_recent(())
@@ -134,7 +179,7 @@ class ToolBar(QToolBar):
         task = f"{view.task} · seed {view.seed}" if view.task else "choose…"
         self.task.show_value(task, f"{view.instruction or 'Choose a task'} (Ctrl+N)")
         self._show_choice(
-            self.preset, view.preset, self._catalogue.presets, "Choose the preset (Ctrl+Shift+P)"
+            self.preset, view.preset, self._catalogue.presets, "Choose the preset (Ctrl+Shift+S)"
         )
         if view.attached:
             self.preset.show_value(
@@ -155,14 +200,85 @@ class ToolBar(QToolBar):
             if pausing
             else "Go on by itself until the end or a pause",
         )
+        self._fit()
 
     def focus_search(self) -> None:
+        """Go to the search field; where it has shrunk to its icon, it is shown in the place of others."""
+        self._is_searching = True
+        self._fit()
         self.search.reach()
 
-    def _button(self, name: str) -> QToolButton:
-        button = self.widgetForAction(self._actions[name])
-        assert isinstance(button, QToolButton)
-        return button
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.search and event.type() == QEvent.Type.FocusOut and not self.search.text():
+            self._is_searching = False
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        """Let as many parts give way as there is no room for."""
+        room = self.width() - _EDGE
+        level = next((one for one in range(len(_FOLDED)) if self._needed(one) <= room), len(_FOLDED))
+        folded = self._folded(level)
+        for name in _WORDED:
+            _show_word(self.buttons[name], on="words" not in folded)
+        for name, holder in self._holders.items():
+            shown = name not in folded
+            if name == "search_button":
+                shown = "search" in folded
+            elif name == "more":
+                shown = bool(folded - {"search", "words"})
+            if holder.isVisible() != shown:
+                holder.setVisible(shown)
+
+    def _folded(self, level: int) -> frozenset[str]:
+        kept = {"search"} if self._is_searching or self.search.text() else set()
+        return frozenset(_FOLDED[:level]) - kept
+
+    def _needed(self, level: int) -> int:
+        """Return how wide the bar is where so many parts have given way."""
+        folded = self._folded(level)
+        total = 2 * _SPACING + 12  # The line between pickers and commands.
+        for name, widget in self._parts():
+            if name in folded or (name == "search_button" and "search" not in folded):
+                continue
+            if name == "more" and not folded - {"search", "words"}:
+                continue
+            width = widget.minimumSizeHint().width() if name == "task" else widget.sizeHint().width()
+            if name == "search":
+                width = widget.minimumWidth()
+            if name in _WORDED and "words" in folded:
+                width -= widget.fontMetrics().horizontalAdvance(self._actions[name].iconText())
+            total += width + _SPACING
+        return total
+
+    def _parts(self) -> Iterator[tuple[str, QWidget]]:
+        for name, holder in self._holders.items():
+            yield name, self.widgetForAction(holder)
+
+    def _fill_more(self) -> None:
+        """Offer in words what has given way."""
+        menu = self.more.menu()
+        menu.clear()
+        titles = {"task": "&Task", "preset": "&Preset", "llm": "&LLM", "mechanisms": "&Mechanisms"}
+        for name in reversed(_FOLDED):
+            if name in ("search", "words") or self._holders[name].isVisible():
+                continue
+            if name in titles:
+                inner = getattr(self, name).menu()
+                inner.setTitle(titles[name])
+                menu.addMenu(inner)
+            else:
+                menu.addAction(self._actions[name])
+
+    def _open_menu(self, picker: PickerButton) -> None:
+        if picker.isVisible():
+            picker.showMenu()
+        else:
+            picker.menu().popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
 
     def _fill(self, menu: QMenu, choices: Choices, chosen: SignalInstance) -> None:
         menu.clear()
@@ -181,6 +297,16 @@ class ToolBar(QToolBar):
     def _on_search(self) -> None:
         self._idle.stop()
         self.search_wanted.emit(self.search.text().strip())
+
+
+def _show_word(button: QToolButton, *, on: bool) -> None:
+    """Show an action's word beside its icon, or the icon alone."""
+    style = Qt.ToolButtonStyle
+    wanted = style.ToolButtonTextBesideIcon if on else style.ToolButtonIconOnly
+    if button.toolButtonStyle() != wanted or not on:
+        button.setToolButtonStyle(wanted)
+        set_flag(button, "wordless", not on)
+    button.setAccessibleName("" if on else button.defaultAction().iconText())
 
 
 class StatusLine(QStatusBar):

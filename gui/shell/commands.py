@@ -132,6 +132,7 @@ class WindowCommands(QObject):
         actions = window.actions_by_name
         for name, slot in slots.items():
             actions[name].triggered.connect(lambda _checked=False, slot=slot: slot())
+        window.docs_requested.connect(self._on_docs)
         actions["point"].setCheckable(True)
         actions["point"].triggered.connect(window.page.set_pointing)
 
@@ -371,9 +372,11 @@ class WindowCommands(QObject):
             run, number = (self._step.run, self._step.number) if self._step is not None else (0, 0)
             window.why_requested.emit(run, number, text)
 
-    def _on_docs(self) -> None:
+    def _on_docs(self, page: str = "") -> None:
         if self._docs is None:
             self._docs = HelpWindow(self._window.theme, self._window)
+        if page:
+            self._docs.show_page(page)
         self._docs.show()
         self._docs.raise_()
         self._docs.activateWindow()

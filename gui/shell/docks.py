@@ -215,7 +215,12 @@ class Docks(QObject):
         focus = self._window.focusWidget()
         if dock.isVisible() and focus is not None and dock.isAncestorOf(focus) and self.is_in_front(name):
             dock.hide()
-            return
+        else:
+            self.go_to(name)
+
+    def go_to(self, name: str) -> None:
+        """Show a dock and give it the focus."""
+        dock = self.by_name[name]
         dock.bring()
         target = dock.widget()
         inside = [

@@ -16,12 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtGui import QTextFrameFormat as FrameFormat
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QLabel,
-    QScrollArea,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,8 +26,9 @@ from gui.shell.docks import PLACES
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.layouts import in_column, in_row
+from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.search import SearchField
-from gui.widgets.words import dim_label
+from gui.widgets.words import OrWords
 
 CONTENTS = RESOURCES / "docs" / "README.md"
 _MARGIN = 20
@@ -53,7 +49,10 @@ _ELSEWHERE = (
     ("Ctrl+Space", "In an expression: what may come next"),
     ("Menu key, right click", "In thought and action of Next action: where its words come from"),
     ("Menu key, right click", "In State, Policy stack, Permissible actions and Calls: stop there"),
-    ("Ctrl+Shift+P, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
+    ("Up, Down, Page Up, Page Down, Enter", "In the command palette: choose, and do or go to it"),
+    ("Ctrl+C", "In every list: copy the rows that are selected"),
+    ("Menu key, right click", "On a row of any list: what can be done with it, and what it can be copied as"),
+    ("Ctrl+Shift+S, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
     ("Ctrl+Shift+H", "Switch mechanisms of the agent on and off"),
     ("Alt+G, Alt+C", "Fold or unfold the prompt, copy it"),
     ("Alt+Q, Alt+W, Alt+E", "Observation: raw and clean, HTML, the parser"),
@@ -148,6 +147,10 @@ class HelpWindow(QDialog):
     def show_contents(self) -> None:
         self.pages.setSource(QUrl.fromLocalFile(str(CONTENTS)))
 
+    def show_page(self, name: str) -> None:
+        """Show a page by the name of its file."""
+        self.pages.setSource(QUrl.fromLocalFile(str(CONTENTS.with_name(name))))
+
     @Slot()
     def _on_page(self) -> None:
         self.setWindowTitle(f"{self.pages.document().begin().text()} – Backstep")
@@ -167,38 +170,38 @@ def _anchor(heading: QTextBlock) -> str:
 
 
 class KeysDialog(QDialog):
-    """Lists commands, docks and what the panels know."""
+    """Lists the keys of commands, docks and panels; a field finds some of them."""
 
     def __init__(self, theme: Theme, actions: list[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keys")
-        inside = QWidget()
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(16, 12, 16, 12)
-        grid.setHorizontalSpacing(24)
-        grid.setVerticalSpacing(5)
-        groups = (
-            ("Commands", [(native_key(action), plain(action.text())) for action in actions]),
-            ("Docks: show and go to; once more hides", [(place.key, place.name) for place in PLACES]),
-            ("In the panels", list(_ELSEWHERE)),
-        )
-        for title, rows in groups:
-            heading = QLabel(title, inside)
-            heading.setFont(theme.heading_font())
-            grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
-            for key, words in rows:
-                row = grid.rowCount()
-                keys = dim_label(key)
-                keys.setFont(theme.machine_font())
-                grid.addWidget(keys, row, 0)
-                grid.addWidget(QLabel(words, inside, wordWrap=True), row, 1)
-        grid.setColumnStretch(1, 1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setWidget(inside)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(area)
-        layout.addWidget(buttons)
-        self.resize(520, 620)
+        self._lines = [
+            *(_key_line(native_key(action), "command", plain(action.text())) for action in actions),
+            *(
+                _key_line(place.key, "panel", f"{place.name}: show and go to, again hides")
+                for place in PLACES
+            ),
+            *(_key_line(keys, "in a panel", words) for keys, words in _ELSEWHERE),
+        ]
+        self.search = SearchField(theme, "Find a key or what it does", self)
+        self.search.textChanged.connect(self._find)
+        columns = (Column("Key"), Column("Where"), Column("What it does"))
+        self.table = PlainTable(theme, "Keys", columns, self)
+        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.none = OrWords(self.table, self)
+        close = key_button("Close", "Close the list of keys", "Esc", self.reject, self)
+        foot = in_row(None, 1, close)
+        in_column(self, self.search, (self.none, 1), foot, margins=(12, 12, 12, 10), spacing=8)
+        self._find("")
+        self.search.setFocus()
+        self.resize(760, 620)
+
+    def _find(self, words: str) -> None:
+        wanted = words.lower().split()
+        found = [line for line in self._lines if all(one in " ".join(line.cells).lower() for one in wanted)]
+        self.table.show_lines(found)
+        self.none.say("" if found else f"No key has to do with “{words}”.")
+
+
+def _key_line(keys: str, where: str, words: str) -> TableLine:
+    return TableLine((keys, where, words), key=words)

@@ -47,7 +47,7 @@ _RUN = (
 )
 _ACTION = (("accept", "skip", "fire_remedy"), ("point", "handover", "record"))
 _VIEW = (
-    ("search_runs", "find", "library", "evaluations"),
+    ("palette", "search_runs", "find", "library", "evaluations"),
     ("previous", "next_recorded", "now", "why", "pin_element"),
 )
 _EDIT = (

@@ -43,6 +43,12 @@ class WindowParts(QMainWindow):
 
     llm_settings_requested = Signal()
     attach_requested = Signal()
+    file_requested = Signal(str)
+    """The path of a file that agents go by, to be edited."""
+    setting_requested = Signal(str)
+    """The key of the settings file at which it is to be edited."""
+    docs_requested = Signal(str)
+    """The file name of a page of the documentation."""
     # What one feature asks of another, which it does not know.
     compare_requested = Signal(int, int)
     """Two runs, to be shown beside each other."""
@@ -72,7 +78,7 @@ class WindowParts(QMainWindow):
         self.remembered = Remembered(settings)
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
-        self.setMinimumSize(760, 480)
+        self.setMinimumSize(520, 320)
         self.tasks = TaskOpening(self.remembered, self.theme, self)
         self._build(page_area)
 

@@ -29,6 +29,7 @@ from gui.task_chooser.lists import OPEN_TASK, FilesAnswer, TaskFilesTab, TaskLis
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import FlowLayout, in_column, in_row
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.search import SearchField
@@ -229,6 +230,7 @@ class TaskChooser(QDialog):
         self.list = labelled(QListView(tab, uniformItemSizes=True), "Tasks")
         self.list.setModel(self.model)
         self.list.setItemDelegate(TaskRows(theme, tab))
+        RowMenu(self.list)
         self.list.doubleClicked.connect(self._on_open)
         self.list.selectionModel().currentChanged.connect(self._refresh)
         self.or_words = OrWords(self.list, tab)

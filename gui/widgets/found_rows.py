@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QListView, QStyle, QStyleOptionViewItem, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import LEFT, RIGHT, ROW, Index, RowDelegate, RowsModel, draw_cut
+from gui.widgets.item_views import LEFT, RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel, draw_cut
 from gui.widgets.rows import wrapped
 
 _SIDE = 12
@@ -36,6 +36,12 @@ class FoundRow:
     """What is marked, as stretches of the excerpt."""
     key: Any = None
     """What it stands for; None for a heading."""
+
+    @property
+    def natural(self) -> str:
+        """The row as it reads, to be copied."""
+        first = "  ".join(part for part in (self.title, self.word) if part)
+        return f"{first}\n{self.excerpt}" if self.excerpt else first
 
     @property
     def spoken(self) -> str:
@@ -120,6 +126,7 @@ class FoundRows(QListView):
         self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.clicked.connect(self._on_chosen)
+        RowMenu(self)
         theme.changed.connect(self.viewport().update)
 
     @property

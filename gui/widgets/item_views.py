@@ -3,10 +3,12 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -15,7 +17,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QFont, QPainter
+from PySide6.QtGui import QContextMenuEvent, QFont, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QMenu,
@@ -26,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
+from gui.widgets.copying import CopyEntry, as_json, chosen_rows, record_of, text_of, to_clipboard
 from gui.widgets.formats import in_line
 
 Index = QModelIndex | QPersistentModelIndex
@@ -130,31 +133,106 @@ class MenuEntry:
     enabled: bool = True
     why: str = ""
     """What the tooltip says, such as why it cannot be asked for."""
+    begins: bool = False
+    """Whether a line parts it from those above."""
 
 
 class RowMenu(QObject):
-    """Opens a menu for the row under the pointer, or for the current one where the menu key was pressed.
+    """The context menu of the rows of a view, which it has anyway; another one takes the place of the one before.
 
-    `entries` says what a row offers; a row that offers nothing has no menu.
+    It opens for the row under the pointer, or for the current one where the
+    menu key was pressed. First comes what `entries` says, then the actions of
+    the view, then what the row can be copied as: as text (Ctrl+C), by `copies`,
+    and as JSON of `record`.
     """
 
     def __init__(
-        self, view: QAbstractItemView, entries: Callable[[QModelIndex], Iterable[MenuEntry]]
+        self,
+        view: QAbstractItemView,
+        entries: Callable[[QModelIndex], Iterable[MenuEntry]] = lambda _: (),
+        *,
+        copies: Callable[[QModelIndex], Iterable[CopyEntry]] = lambda _: (),
+        record: Callable[[QModelIndex], object] | None = None,
     ) -> None:
+        for before in view.findChildren(RowMenu, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            view.removeEventFilter(before)
+            before.deleteLater()
+            before.setParent(None)
         super().__init__(view)
         self._view = view
         self.entries = entries
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.customContextMenuRequested.connect(self._on_requested)
+        self._copies = copies
+        self._record = record or (lambda index: record_of(view, index))
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.DefaultContextMenu)
+        view.installEventFilter(self)
+        view.viewport().installEventFilter(self)
 
-    def _on_requested(self, place: QPoint) -> None:
+    def all_entries(self, index: QModelIndex) -> list[MenuEntry]:
+        """Return everything that the menu of a row offers, what it can be copied as last."""
+        own = list(self.entries(index))
+        keys = {entry.key for entry in own}
+        rows = chosen_rows(self._view, index)
+        copies_otherwise = any(entry.text == "Copy" for entry in own)
+        text = "Copy the text" if copies_otherwise else "Copy"
+        copy = MenuEntry(text, lambda: self._copy(rows), "" if "Ctrl+C" in keys else "Ctrl+C", begins=True)
+        more = [
+            MenuEntry(one.text, partial(to_clipboard, [one.what]), enabled=not one.why_not, why=one.why_not)
+            for one in self._copies(index)
+        ]
+        found = [self._record(row) for row in rows]
+        as_text = MenuEntry(
+            "Copy as JSON", lambda: to_clipboard([as_json(found if len(found) > 1 else found[0])])
+        )
+        return [*own, copy, *more, as_text]
+
+    def copy(self) -> bool:
+        """Copy the selected rows, else the current one; returns whether there is any."""
+        index = self._view.currentIndex()
+        selected = self._view.selectionModel().selectedIndexes()
+        if selected and index not in selected:
+            index = selected[0]
+        if not index.isValid():
+            return False
+        self._copy(chosen_rows(self._view, index))
+        return True
+
+    def open(self, place: QPoint, *, by_key: bool = False) -> QMenu | None:
+        """Open the menu of the row at a place of the view's viewport, else of the current row."""
         view = self._view
-        index = view.indexAt(place)
+        index = QModelIndex() if by_key else view.indexAt(place)
         if not index.isValid():
             index = view.currentIndex()
             place = view.visualRect(index).center()
-        if index.isValid():
-            open_menu(view, self.entries(index), view.viewport().mapToGlobal(place))
+        if not index.isValid():
+            return None
+        menu = open_menu(view, self.all_entries(index), view.viewport().mapToGlobal(place))
+        if menu is not None and view.actions():
+            before = next((one for one in menu.actions() if one.isSeparator()), menu.actions()[0])
+            menu.insertActions(before, view.actions())
+            menu.insertSeparator(before)
+        return menu
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        view = self._view
+        if isinstance(event, QContextMenuEvent) and event.type() == QEvent.Type.ContextMenu:
+            by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+            place = event.pos() if watched is view.viewport() else view.viewport().mapFrom(view, event.pos())
+            self.open(place, by_key=by_key)
+            return True
+        if (
+            watched is view
+            and isinstance(event, QKeyEvent)
+            and event.type() in (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride)
+            and event.matches(QKeySequence.StandardKey.Copy)
+        ):
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            return self.copy()
+        return super().eventFilter(watched, event)
+
+    def _copy(self, rows: Sequence[QModelIndex]) -> None:
+        to_clipboard([text_of(self._view, row) for row in rows])
 
 
 def open_menu(parent: QWidget, entries: Iterable[MenuEntry], place: QPoint) -> QMenu | None:
@@ -163,6 +241,8 @@ def open_menu(parent: QWidget, entries: Iterable[MenuEntry], place: QPoint) -> Q
     menu.setToolTipsVisible(True)
     menu.aboutToHide.connect(menu.deleteLater)
     for entry in entries:
+        if entry.begins and not menu.isEmpty():
+            menu.addSeparator()
         words = entry.text.replace("&", "&&")
         action = menu.addAction(f"{words}\t{entry.key}" if entry.key else words)
         action.setEnabled(entry.enabled)

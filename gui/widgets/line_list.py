@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QKeyCombination, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QComboBox,
     QListView,
     QStyle,
@@ -17,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.item_views import Index, RowDelegate, RowsModel, draw_cut
+from gui.widgets.copying import to_clipboard
+from gui.widgets.item_views import Index, RowDelegate, RowMenu, RowsModel, draw_cut
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords, labelled
@@ -115,6 +115,7 @@ class LineList(QWidget):
         self.list.setItemDelegate(_Rows(theme, columns, self))
         self.list.setUniformItemSizes(True)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        RowMenu(self.list)
         self.list.copy_wanted.connect(self.copy)
         self.or_words = OrWords(self.list, self)
         right = ((self.search, 1), self.copy_button)
@@ -142,11 +143,6 @@ class LineList(QWidget):
     def _on_filter(self) -> None:
         self._lines.show_only(self.choice.currentIndex(), self.search.text())
         self._tell()
-
-
-def to_clipboard(lines: Sequence[str]) -> None:
-    # A clipboard ends its text at the first NUL.
-    QApplication.clipboard().setText("\n".join(lines).replace("\x00", "\u2400"))
 
 
 class _Rows(RowDelegate):

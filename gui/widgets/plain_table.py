@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import LEFT, RIGHT, Index
+from gui.widgets.item_views import LEFT, RIGHT, Index, RowMenu
 
 _WIDEST = 320
 
@@ -161,6 +161,7 @@ class PlainTable(QTableView):
         self.doubleClicked.connect(self._on_opened)
         self.selectionModel().currentRowChanged.connect(self._on_current)
         self.selectionModel().selectionChanged.connect(lambda *_: self.marked.emit())
+        RowMenu(self)
         theme.changed.connect(self.viewport().update)
 
     @property

@@ -17,6 +17,7 @@ from core.schema.record import Record
 
 _RECENT = 8
 _QUERIES = 12
+_FOUND = 30
 _LONGEST = 40_000
 """Characters of a page that is remembered with a lookup; of a longer one only the task is."""
 T = TypeVar("T")
@@ -32,6 +33,15 @@ class OpenedTask(Record):
     instruction: str = ""
     profile: str = ""
     """The browser profile that keeps logins; empty is a clean one."""
+
+
+class FoundBefore(Record):
+    """Something that was chosen in the command palette."""
+
+    kind: str
+    name: str
+    text: str = ""
+    detail: str = ""
 
 
 class _Kept(Generic[T]):
@@ -116,6 +126,15 @@ class Remembered:
     def add_recent(self, opened: OpenedTask) -> None:
         others = [one for one in self.recent if (one.task, one.url) != (opened.task, opened.url)]
         self.settings.setValue("last/tasks", [one.model_dump_json() for one in (opened, *others)][:_RECENT])
+
+    @property
+    def found_before(self) -> tuple[FoundBefore, ...]:
+        """What was chosen in the command palette, the latest first, each once."""
+        return self._records("palette/last", FoundBefore)[:_FOUND]
+
+    def add_found(self, found: FoundBefore) -> None:
+        others = [one for one in self.found_before if (one.kind, one.name) != (found.kind, found.name)]
+        self.settings.setValue("palette/last", [_to_json(one) for one in (found, *others)][:_FOUND])
 
     @property
     def last_task(self) -> OpenedTask | None:

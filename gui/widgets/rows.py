@@ -44,7 +44,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowsModel
+from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, RowsModel
 
 _SIDE = 10
 _ICON = 18
@@ -82,6 +82,12 @@ class Row:
     tooltip: str = ""
     checked: bool | None = None
     """Whether its check box is; None has no check box."""
+
+    @property
+    def natural(self) -> str:
+        """The row as it reads, to be copied."""
+        first = "  ".join(part for part in (self.text, self.word) if part)
+        return f"{first}\n{self.detail}" if self.detail else first
 
     @property
     def spoken(self) -> str:
@@ -210,6 +216,7 @@ class Rows(QListView):
         self.doubleClicked.connect(self._on_chosen)
         self.clicked.connect(self._on_pressed)
         self.selectionModel().currentChanged.connect(self._on_current)
+        RowMenu(self)
         theme.changed.connect(self.fit)
 
     @property

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry
@@ -335,14 +336,30 @@ def test_a_test_waits_for_its_answer(dialog: SettingsDialog, qtbot: QtBot):
 
 
 def test_the_list_of_keys_has_every_command(qtbot: QtBot, theme):
-    from PySide6.QtWidgets import QLabel, QWidget
 
     owner = QWidget()
     qtbot.addWidget(owner)
     actions = make_actions(theme, owner)
     dialog = KeysDialog(theme, list(actions.values()), owner)
-    words = {label.text() for label in dialog.findChildren(QLabel)}
+    words = {line.cells[0] for line in dialog.table.lines}
     assert {"F10", "F5", "Shift+F5", "F9", "F6", "F7", "Ctrl+K", "Alt+4"} <= words
+
+
+def test_keys_are_found_by_words_and_never_scroll_sideways(qtbot: QtBot, theme):
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    dialog = KeysDialog(theme, list(make_actions(theme, owner).values()), owner)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    bar = dialog.table.horizontalScrollBar()
+    assert bar.maximum() == 0
+    assert dialog.width() <= 1280
+    qtbot.keyClicks(dialog.search, "alt+4")
+    assert [line.cells[0] for line in dialog.table.lines] == ["Alt+4"]
+    dialog.search.setText("compare difference")
+    assert [line.cells[0] for line in dialog.table.lines] == ["N, Shift+N"]
+    dialog.search.setText("zzzz")
+    assert "zzzz" in dialog.none.words.text()
 
 
 def test_the_result_of_a_test_goes_once_the_fields_change(qtbot: QtBot, theme):

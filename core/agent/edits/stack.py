@@ -168,7 +168,7 @@ class EditReturn(TextEdit):
 
 def _at_work(state: RunState) -> Frame:
     if state.stack.top is None or not state.is_on("policies"):
-        raise UsageError("No policy is at work; choose a preset with policies (Ctrl+Shift+P), and step on.")
+        raise UsageError("No policy is at work; choose a preset with policies (Ctrl+Shift+S), and step on.")
     return state.stack.top
 
 

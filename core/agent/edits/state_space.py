@@ -30,7 +30,7 @@ class ForceState(RunEdit):
         recognised = state.recognised
         assert recognised is not None
         if self.state and (recognised.diagram is None or not recognised.diagram.states):
-            raise UsageError("No state space holds here; choose a preset that has one (Ctrl+Shift+P).")
+            raise UsageError("No state space holds here; choose a preset that has one (Ctrl+Shift+S).")
         names = [name for name, _, _ in recognised.diagram.states] if recognised.diagram is not None else []
         if self.state and self.state not in names:
             raise UsageError(f'There is no state "{self.state}"; {near(self.state, names)}')

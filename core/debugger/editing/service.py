@@ -3,6 +3,7 @@
 A bundled file is never changed: what is saved is the user's copy of it, which wins.
 """
 
+import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,8 @@ from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.messages import Message
 from core.schema.signal import Signal
 from core.settings.saving import write_whole
-from core.settings.user_file import near, read_text
+from core.settings.settings import FILE_NAME, FileSettings
+from core.settings.user_file import UserFile, near, read_text
 from core.storage.resources import RESOURCES
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ KINDS = {
     "prompts": ("prompt", ".j2", "text"),
 }
 """The folders of files that can be edited: what one is called, how its name ends, and its language."""
+SETTINGS = f"settings/{FILE_NAME}"
+"""The name of the settings file here."""
 _NO_STEP = "No prompt to show: open a task (Ctrl+N) and step to an action (F10)."
 _SAME = "With this text the prompt of the action in view stays as it is:\n\n"
 
@@ -84,6 +88,14 @@ class EditingService(Service[EditText]):
         await self._offer(name)
 
     @command
+    async def open_setting(self, key: str) -> None:
+        """Offer the settings file to be edited at a key; one that it lacks is written there as a comment."""
+        path = self._target(SETTINGS)
+        text = read_text(path, line_ends=True) if path.exists() else ""
+        text, line = _with_key(text, key, self.services.settings)
+        self.send((await self._checked(SETTINGS, text)).replace(asked=True, line=line))
+
+    @command
     async def check(self, name: str, text: str) -> None:
         """Send the text with what is wrong in it, or with the prompt that would result."""
         self.send(await self._checked(name, text))
@@ -123,9 +135,11 @@ class EditingService(Service[EditText]):
         return not view.problem
 
     async def _checked(self, name: str, text: str) -> EditText:
+        target = self._target(name)
+        if name == SETTINGS:
+            return _checked_settings(target, text)
         kind, _, rest = name.partition("/")
         what, _, language = KINDS[kind]
-        target = self._target(name)
         bundled = not target.exists()
         saved = (
             f"Saved as your copy, {target}, which wins; the bundled file stays as it is."
@@ -240,11 +254,13 @@ class EditingService(Service[EditText]):
         return self.services.resources if run is None else run.edit_context.resources
 
     def _target(self, name: str) -> Path:
-        return self.services.config / name
+        return self.services.config / (FILE_NAME if name == SETTINGS else name)
 
     def _source(self, name: str) -> Path:
         """Return the file that holds, the user's before the bundled one; raises UsageError."""
         files = self._files()
+        if name == SETTINGS:
+            return self._target(name)
         if name not in files:
             raise UsageError(f'There is no file "{name}" to edit; {near(name, tuple(files))}')
         return files[name]
@@ -257,6 +273,41 @@ class EditingService(Service[EditText]):
             for path in sorted((root / kind).rglob(f"*{suffix}"))
             if path.stem not in NOT_POLICIES
         }
+
+
+def _checked_settings(target: Path, text: str) -> EditText:
+    """Return the text of the settings file with what is wrong in it."""
+    view = EditText(
+        name=SETTINGS,
+        title="The settings file",
+        language="toml",
+        text=text,
+        note=f"Saved as {target}. Settings are read when Backstep starts.",
+        why_no_try="Settings are read when Backstep starts: save them, and start it again.",
+    )
+    try:
+        UserFile(target, text).validated(FileSettings)
+    except BackstepError as error:
+        return view.replace(problem=str(error))
+    return view
+
+
+def _with_key(text: str, key: str, settings: FileSettings) -> tuple[str, int]:
+    """Return the text of the settings file with a line for this key, and which line it is.
+
+    A key that the file lacks is added as a comment, before the first table.
+    """
+    lines = text.splitlines(keepends=True)
+    end = next((at for at, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+    for at, line in enumerate(lines[:end]):
+        if line.lstrip("# \t").partition("=")[0].strip() == key:
+            return text, at + 1
+    if end and not lines[end - 1].endswith("\n"):
+        lines[end - 1] += "\n"
+    value = settings.model_dump(mode="json")[key]
+    return "".join(
+        [*lines[:end], f"# {key} = {json.dumps('' if value is None else value)}\n", *lines[end:]]
+    ), end + 1
 
 
 def _folders(config: Path, draft: Path, kind: str) -> tuple[Path, ...]:

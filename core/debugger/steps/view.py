@@ -18,6 +18,7 @@ from core.debugger.snapshots import (
 from core.debugger.steps.mechanisms import exemplars_view, plan_view, stack_view, state_view
 from core.debugger.steps.page_changes import page_changes
 from core.llm.costs import count_tokens
+from core.llm.openai_format import shaped_message
 from core.schema.action import Action, RefTarget
 from core.schema.errors import TraceError
 from core.schema.messages import LLMReply, Message
@@ -268,6 +269,7 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
         llm=call.llm,
         model=call.model,
         messages=messages,
+        sent=tuple(shaped_message(message, images=False) for message in sent.messages),
         tools=json.dumps(tools, indent=2, ensure_ascii=False) if tools else "",
         sampling=", ".join(f"{key} {value}" for key, value in sampling.items()),
         reply=said(reply),

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem,
 
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, thousands
+from gui.widgets.item_views import RowMenu
 
 SYMBOLS = {"circle": ("o", 1.0), "square": ("s", 0.88), "triangle": ("t1", 1.1), "diamond": ("d", 1.3)}
 """The shapes, with what pyqtgraph calls each and the factor that makes them seem equally large."""
@@ -71,6 +72,7 @@ class Legend(QTreeWidget):
         self.header().setStretchLastSection(False)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        RowMenu(self)
         self.itemActivated.connect(self._on_item)
         self.itemClicked.connect(self._on_item)
         theme.changed.connect(self._fill)

@@ -22,6 +22,7 @@ from core.schema.errors import UsageError
 from core.schema.exemplar import Draft
 from gui.exemplars.editor.fields import LineField
 from gui.widgets.formats import count
+from gui.widgets.item_views import RowMenu
 from gui.widgets.words import NoteLabel
 
 _ROLE = Qt.ItemDataRole.UserRole
@@ -47,6 +48,7 @@ class ValuesDialog(QDialog):
         self.whole.setChecked(True)
         self.list = QListWidget(self)
         self.list.setAccessibleName("Places")
+        RowMenu(self.list)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.itemChanged.connect(lambda _item: self._tell())

@@ -21,6 +21,7 @@ from gui.exemplars.editor.fields import Edits, faults_at
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords
 
@@ -220,6 +221,7 @@ class _Looks(QListWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAccessibleName("Looks")
+        RowMenu(self)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)

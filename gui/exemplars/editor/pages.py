@@ -22,6 +22,7 @@ from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
 from gui.widgets.formats import count
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.search import Finder
@@ -141,6 +142,7 @@ class VersionsPage(QWidget):
         self._modified = False
         self.list = QListWidget(self)
         self.list.setAccessibleName("Versions")
+        RowMenu(self.list)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.setIconSize(QSize(14, 14))
         self.list.setWordWrap(True)

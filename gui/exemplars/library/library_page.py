@@ -170,7 +170,11 @@ class LibraryPage(QWidget):
         on_panel(self.or_words)
         on_panel(self.check)
         in_column(self, self.filters, self.commands, (self.split, 1), spacing=0)
-        self.menu = RowMenu(self.table, lambda _index: self._entries())
+        self.menu = RowMenu(
+            self.table,
+            lambda _index: self._entries(),
+            record=lambda index: self.table.rows_model.row(index.row()),
+        )
         self.filters.changed.connect(self._on_query)
         self.filters.left.connect(self._on_left)
         self.commands.asked.connect(self._on_command)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from gui.theme.theme import Theme
 from gui.widgets.buttons import PickerButton, key_button
 from gui.widgets.formats import thousands
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import holding, in_column
 from gui.widgets.search import SearchField
 from gui.widgets.words import set_flag
@@ -51,6 +52,7 @@ class ValuePicker(PickerButton):
         self.field.installEventFilter(self)
         self.values = QListWidget()
         self.values.setAccessibleName(f"Values of {name}")
+        RowMenu(self.values)
         self.values.setMinimumWidth(250)
         self.values.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.values.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -6,7 +6,10 @@ from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QListWidget, QListWidgetItem, QWidget
 
+from core.schema.observation import Element
 from gui.theme.theme import Theme
+from gui.widgets.copying import action_copies
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column
 from gui.widgets.words import labelled, set_tone
 
@@ -22,6 +25,7 @@ class QueueList(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: tuple[str, ...] = ()
+        self._elements: tuple[Element, ...] = ()
         self.label = QLabel(self)
         set_tone(self.label, "dim")
         keys = "Double-click or F2 to edit, Delete to remove, drag to move"
@@ -29,6 +33,7 @@ class QueueList(QWidget):
         self.list.setFont(theme.machine_font())
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.list.setTabKeyNavigation(False)
+        RowMenu(self.list, copies=lambda index: action_copies(index.data(), self._elements))
         self.list.installEventFilter(self)
         self.list.itemChanged.connect(self._tell)
         self.list.model().rowsMoved.connect(self._tell)
@@ -39,8 +44,14 @@ class QueueList(QWidget):
     def texts(self) -> tuple[str, ...]:
         return tuple(item.text() for item in self._items())
 
-    def show_queue(self, actions: Sequence[str], *, editable: bool) -> None:
-        """Show these, in the order of their turns; what is just being typed stays where nothing has changed."""
+    def show_queue(
+        self, actions: Sequence[str], *, editable: bool, elements: tuple[Element, ...] = ()
+    ) -> None:
+        """Show these, in the order of their turns; what is just being typed stays where nothing has changed.
+
+        `elements` are what refs stand for.
+        """
+        self._elements = elements
         if tuple(actions) == self.texts and editable == self.list.dragEnabled():
             return
         self._shown = tuple(actions)

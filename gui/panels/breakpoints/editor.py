@@ -30,6 +30,7 @@ from core.schema.errors import UsageError
 from core.schema.record import Record
 from gui.panels.breakpoints.expression_field import EnterForField, ExpressionField
 from gui.theme.theme import Theme
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column, in_row, scrolled
 from gui.widgets.number_field import NumberField
 from gui.widgets.words import NoteLabel, labelled, set_flag
@@ -203,6 +204,7 @@ class BreakpointEditor(QDialog):
     def _build(self) -> None:
         theme = self._theme
         self.kinds = labelled(QListWidget(self), "What it stops at")
+        RowMenu(self.kinds)
         self.kinds.setFixedWidth(218)
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for group, kinds in GROUPS.items():

@@ -313,7 +313,6 @@ class BreakpointsPanel(QWidget):
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(lambda: slot())
         rows.addAction(action)
-        rows.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         return action
 
     def _tool(self, section: Section, icon: str, words: str, slot: Callable[[], object]) -> QToolButton:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListWidget, QListWidgetItem, Q
 from core.debugger.snapshots import PlanView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
+from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import FlowLayout, in_column
 from gui.widgets.words import NoteLabel, labelled
 
@@ -36,6 +37,7 @@ class PlanEditor(QWidget):
         self._theme = theme
         self._allowed = True
         self.list = labelled(QListWidget(self), "Subtasks of the plan, to be edited")
+        RowMenu(self.list)
         self.list.setWordWrap(True)
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         triggers = QAbstractItemView.EditTrigger

@@ -13,6 +13,7 @@ from core.schema.step import JudgementPart, RemedyRecord
 from gui.panels.plan.editor import PlanEditor
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.enabled_commands import can_step
 from gui.widgets.formats import count, ranges, seconds
@@ -47,7 +48,7 @@ GRADE_MARKS = {
 }
 NONE = (
     "No plan, remedies or judgements in this step. Switch Plan, Remedies or Judgement on in Mechanisms "
-    "(Ctrl+Shift+H), or choose a preset that has them (Ctrl+Shift+P); they show here from the next step on."
+    "(Ctrl+Shift+H), or choose a preset that has them (Ctrl+Shift+S); they show here from the next step on."
 )
 _NO_PLAN = "No plan yet. It is made at the start of a run; you can write one yourself (Ctrl+Shift+E)."
 _NO_REMEDIES = "No remedies wait. They are asked for before an action is taken."
@@ -181,7 +182,7 @@ class PlanPanel(EditablePanel):
         self.waiting.chosen.connect(self._on_chosen)
         self.waiting.selected.connect(self._refresh)
         self.waiting.installEventFilter(self)
-        RowMenu(self.waiting, self.remedy_entries)
+        RowMenu(self.waiting, self.remedy_entries, copies=self._copies)
         self.no_remedies = NoteLabel("dim", _NO_REMEDIES)
         for note in (self.no_plan, self.remark, self.no_remedies):
             note.setContentsMargins(10, 1, 10, 3)
@@ -260,6 +261,11 @@ class PlanPanel(EditablePanel):
             add,
             again,
         )
+
+    def _copies(self, index: QModelIndex) -> tuple[CopyEntry, ...]:
+        number = index.data(ROW).key
+        remedy = next((one for one in self._view.remedies if one.number == number), None)
+        return action_copies(remedy.action, words=remedy.target) if remedy is not None else ()
 
     def judgement_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be said otherwise of a judgement: of the last one only."""

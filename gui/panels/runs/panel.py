@@ -8,10 +8,11 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from core.debugger.snapshots import RunsView, SessionView, StepView
-from core.trace.records import StepRow
+from core.trace.records import RunRow, StepRow
 from gui.panels.runs.model import Node, RunsModel
 from gui.panels.runs.tree import Folding, RunsDelegate
 from gui.theme.theme import Theme
+from gui.widgets.copying import CopyEntry, action_copies
 from gui.widgets.enabled_commands import can_take_up
 from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
@@ -142,7 +143,7 @@ class RunsPanel(QWidget):
         self.folding.run_requested.connect(self.run_requested)
         self.tree.selectionModel().currentChanged.connect(self.state_changed)
         self.tree.installEventFilter(self)
-        RowMenu(self.tree, self.entries)
+        RowMenu(self.tree, self.entries, copies=self._copies, record=self._record)
         for key, slot in (
             ("Ctrl+M", self._on_make_current),
             ("F2", self._on_name),
@@ -265,6 +266,20 @@ class RunsPanel(QWidget):
             MenuEntry("Fold all others", others, "Ctrl+Shift+Left", why=_FOLD_OTHERS),
             MenuEntry("Unfold all branches", unfold, "Ctrl+Shift+Right", branched, why),
         )
+
+    def _copies(self, index: QModelIndex) -> tuple[CopyEntry, ...]:
+        node = self.model.node(index)
+        if node is None or node.kind == "more":
+            return ()
+        if node.kind == "run":
+            return (CopyEntry("Copy the instruction", node.run.instruction),) if node.run.instruction else ()
+        return action_copies(node.step.action, words=node.step.target)
+
+    def _record(self, index: QModelIndex) -> RunRow | StepRow | str:
+        node = self.model.node(index)
+        if node is None or node.kind == "more":
+            return ""
+        return node.run if node.kind == "run" else node.step
 
     def _foldable(self, index: QModelIndex) -> Node | None:
         """Return the run, or the step with branches, that a row folds."""

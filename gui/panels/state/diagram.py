@@ -95,10 +95,14 @@ class StateDiagram(QGraphicsView):
 
     def show_current(self) -> None:
         """Bring the current state into view."""
-        if self.drawing is not None:
-            for state in self._states:
-                if state.current:
-                    self.ensureVisible(_rect(self.drawing.layout.boxes[state.name]), 30, 26)
+        for state in self._states:
+            if state.current:
+                self.show_state(state.name)
+
+    def show_state(self, name: str) -> None:
+        """Bring a state into view."""
+        if self.drawing is not None and name in self.drawing.layout.boxes:
+            self.ensureVisible(_rect(self.drawing.layout.boxes[name]), 30, 26)
 
     def fit(self) -> None:
         """Show all of its width, as large as drawn, or as small as can still be read."""

@@ -158,7 +158,7 @@ class StatePanel(EditablePanel):
         none = (
             ""
             if self._view.states
-            else "No state space holds here: choose a preset that has one (Ctrl+Shift+P)"
+            else "No state space holds here: choose a preset that has one (Ctrl+Shift+S)"
         )
         return self.why_not("ForceState") or none
 

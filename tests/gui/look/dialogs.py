@@ -7,6 +7,7 @@ from core.debugger.snapshots import TaskFilesAnswer
 from gui.llms.dialog import SettingsDialog
 from gui.panels.breakpoints.editor import BreakpointEditor
 from gui.panels.breakpoints.expression_field import ExpressionField
+from gui.shell.help import KeysDialog
 from gui.task_chooser.chooser import TaskChooser
 from tests.gui import reading_samples, samples
 from tests.gui.look.studio import Studio, take_pictures
@@ -23,6 +24,11 @@ def chooser(studio: Studio) -> QWidget:
     studio.window.tasks.choose_task()
     assert studio.window.tasks.chooser is not None
     return studio.window.tasks.chooser
+
+
+def keys(studio: Studio) -> QWidget:
+    studio.window.actions_by_name["keys"].trigger()
+    return studio.window.findChild(KeysDialog)
 
 
 def own_tasks(studio: Studio) -> QWidget:

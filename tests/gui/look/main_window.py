@@ -32,6 +32,23 @@ def review(studio: Studio) -> None:
     studio.review()
 
 
+def narrow(studio: Studio) -> None:
+    """As on a screen of 1280 by 800 pixels at doubled density."""
+    studio.review()
+    studio.window.resize(640, 400)
+
+
+def narrow_search(studio: Studio) -> None:
+    narrow(studio)
+    studio.settle()
+    studio.window.tool_bar.focus_search()
+
+
+def half_wide(studio: Studio) -> None:
+    studio.review()
+    studio.window.resize(960, 600)
+
+
 def edited(studio: Studio) -> None:
     studio.review()
     studio.settle()

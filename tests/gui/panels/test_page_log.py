@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 from core.browser.log.records import ConsoleEntry, LogPart, PageLog
 from core.debugger.timeline.views import PageLogView
 from gui.panels.page_log import PageLogPanel, one_line
+from gui.widgets.item_views import RowMenu
 from tests.gui.reading_samples import LOG
 
 
@@ -117,7 +118,8 @@ def test_the_place_in_the_list_stays_while_the_same_step_goes_on(panel):
 
 def test_a_line_offers_to_be_copied_and_to_find_its_like(panel):
     panel.show_log(LOG)
-    copy, alike = panel.entries(panel.model.index(4))
+    entries = panel.list.findChild(RowMenu).all_entries(panel.model.index(4))
+    alike, copy = entries[:2]
     copy.do()
     assert "price is stale" in QApplication.clipboard().text()
     alike.do()

@@ -551,7 +551,7 @@ def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot
     assert (window.width(), window.height()) == (1280, 800)
     tool_bar = window.tool_bar
     for name in ("back", "run", "step", "over", "into", "out", "phase", "stop"):
-        button = tool_bar.widgetForAction(window.actions_by_name[name])
+        button = tool_bar.buttons[name]
         assert button.isVisible()
         assert button.width() >= button.sizeHint().width()
     for picker in (tool_bar.task, tool_bar.preset, tool_bar.mechanisms, tool_bar.llm):

@@ -1,0 +1,46 @@
+"""What the command palette is told: the runs and exemplars that match, and what else there is to find."""
+
+from core.memory.library.records import LibraryRow
+from core.schema.record import Record
+from core.trace.records import RunRow
+
+
+class MatchingRuns(Record):
+    """The runs that match the words, the best matches first."""
+
+    words: str = ""
+    rows: tuple[RunRow, ...] = ()
+    problem: str = ""
+    """Why they could not be searched."""
+
+
+class MatchingExemplars(Record):
+    """The exemplars that match the words, the latest first."""
+
+    words: str = ""
+    rows: tuple[LibraryRow, ...] = ()
+    problem: str = ""
+    """Why they could not be searched."""
+
+
+class PolicyRow(Record):
+    """A policy whose file can be opened."""
+
+    id: str
+    path: str
+
+
+class SettingRow(Record):
+    """A key of the settings file."""
+
+    name: str
+    value: str
+    """What holds now."""
+    meaning: str = ""
+
+
+class ResourcesView(Record):
+    """What is found beside commands, tasks, runs and exemplars."""
+
+    policies: tuple[PolicyRow, ...] = ()
+    settings: tuple[SettingRow, ...] = ()

@@ -1,0 +1,244 @@
+"""What the command palette finds: each thing as one entry, and which entries match some words."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from PySide6.QtGui import QAction
+
+from core.debugger.palette.views import MatchingExemplars, MatchingRuns, ResourcesView
+from core.debugger.snapshots import Catalogue, DiagramState
+from core.storage.resources import RESOURCES
+from core.trace.records import RunRow, StepRow
+from gui.palette.matching import Match, match
+from gui.panels.runs.model import run_text, run_word, step_word
+from gui.shell.actions import Command, native_key, plain
+from gui.shell.docks import PLACES
+from gui.widgets.formats import count, in_line, step_text
+
+Kind = Literal[
+    "command",
+    "panel",
+    "step",
+    "state",
+    "policy",
+    "preset",
+    "LLM",
+    "task",
+    "setting",
+    "documentation",
+    "run",
+    "exemplar",
+]
+ICONS: dict[Kind, str] = {
+    "command": "symbol-event",
+    "panel": "layout",
+    "step": "debug-step-over",
+    "state": "symbol-class",
+    "policy": "symbol-method",
+    "preset": "settings",
+    "LLM": "hubot",
+    "task": "tasklist",
+    "setting": "settings-gear",
+    "documentation": "book",
+    "run": "list-tree",
+    "exemplar": "library",
+}
+PREFIXES: dict[str, tuple[tuple[Kind, ...], str]] = {
+    ">": (("command",), "commands"),
+    "@": (("step",), "steps of the run in view"),
+    "#": (("run",), "runs"),
+    "!": (("exemplar",), "exemplars"),
+    "?": (("documentation",), "documentation"),
+}
+"""What is looked for after a first letter, in words."""
+_MOST = 200
+"""Entries that are listed."""
+_WEAK = 0.45
+"""What matches this much worse than the best is left out."""
+_IN_DETAIL = 0.5
+"""What a match in the small print counts for."""
+_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class PaletteEntry:
+    """One thing that can be gone to or done; `kind` and `name` say which."""
+
+    kind: Kind
+    name: str
+    text: str
+    detail: str = ""
+    """Small print beside the text; it is searched too."""
+    key: str = ""
+    """The key that does the same."""
+    icon: str = ""
+    why_not: str = ""
+    """Why it cannot be done now."""
+    places: tuple[int, ...] = ()
+    """Letters of the text that were found."""
+    recent: bool = False
+
+    @property
+    def id(self) -> tuple[Kind, str]:
+        return self.kind, self.name
+
+    @property
+    def word(self) -> str:
+        """What stands at the right."""
+        parts = ("recently used" if self.recent else "", self.key or self.kind)
+        return " · ".join(part for part in parts if part)
+
+    @property
+    def spoken(self) -> str:
+        not_now = f"Not now: {self.why_not}" if self.why_not else ""
+        return ". ".join(part for part in (self.text, self.detail, self.word, not_now) if part)
+
+
+def command_entries(
+    commands: Iterable[Command], actions: dict[str, QAction], why_not: Callable[[str], str]
+) -> Iterable[PaletteEntry]:
+    for command in commands:
+        action = actions[command.name]
+        yield PaletteEntry(
+            "command",
+            command.name,
+            plain(action.text()),
+            command.words,
+            native_key(action),
+            command.icon,
+            "" if action.isEnabled() else why_not(command.name),
+        )
+
+
+def panel_entries() -> Iterable[PaletteEntry]:
+    return (
+        PaletteEntry("panel", place.name, place.name, "Show the panel and go to it", place.key)
+        for place in PLACES
+    )
+
+
+def catalogue_entries(catalogue: Catalogue) -> Iterable[PaletteEntry]:
+    """Return presets, LLMs and tasks."""
+    for preset in catalogue.presets:
+        yield PaletteEntry("preset", preset.name, preset.title, f"Choose this preset. {preset.description}")
+    for llm in catalogue.llms:
+        yield PaletteEntry("LLM", llm.name, llm.title, f"Choose this LLM. {llm.description}")
+    for task in catalogue.tasks:
+        yield PaletteEntry("task", task.id, task.id, in_line(task.instruction, 200))
+
+
+def step_entries(steps: Iterable[StepRow]) -> Iterable[PaletteEntry]:
+    """Return the steps, the last first."""
+    for row in reversed(tuple(steps)):
+        text = f"{row.number}  {in_line(step_text(row), 200)}"
+        detail = " · ".join(part for part in (step_word(row), in_line(row.thought, 200)) if part)
+        yield PaletteEntry("step", f"{row.run}.{row.number}", text, detail)
+
+
+def state_entries(space: str, states: Iterable[DiagramState]) -> Iterable[PaletteEntry]:
+    for state in states:
+        facts = [f"State of {space}", "the run is here" if state.current else ""]
+        facts.append(count(state.visits, "visit") if state.visits else "")
+        yield PaletteEntry(
+            "state", state.name, state.title or state.name, " · ".join(fact for fact in facts if fact)
+        )
+
+
+def resource_entries(view: ResourcesView) -> Iterable[PaletteEntry]:
+    for policy in view.policies:
+        yield PaletteEntry("policy", policy.path, policy.id, "Edit the policy")
+    for one in view.settings:
+        yield PaletteEntry("setting", one.name, one.name, f"{one.meaning}: {one.value}".lstrip(": "))
+
+
+def page_entries() -> tuple[PaletteEntry, ...]:
+    """Return the pages of the documentation by their headings."""
+    found = []
+    for path in sorted((RESOURCES / "docs").glob("*.md")):
+        heading = _HEADING.search(path.read_text(encoding="utf-8"))
+        found.append(PaletteEntry("documentation", path.name, heading[1] if heading else path.stem))
+    return tuple(found)
+
+
+def run_entries(found: MatchingRuns, words: str) -> tuple[PaletteEntry, ...]:
+    """Return what the database has found, in its order, with the letters that are in the text."""
+    return tuple(_marked(_run_entry(row), words) for row in found.rows)
+
+
+def exemplar_entries(found: MatchingExemplars, words: str) -> tuple[PaletteEntry, ...]:
+    entries = (
+        PaletteEntry("exemplar", row.id, row.id, f"{row.family} · {in_line(row.task, 200)}")
+        for row in found.rows
+    )
+    return tuple(_marked(entry, words) for entry in entries)
+
+
+def _run_entry(row: RunRow) -> PaletteEntry:
+    facts = (
+        run_word(row, current=False),
+        row.instruction if row.environment != "web" else "",
+        row.preset,
+        row.llm,
+    )
+    text = f"Run {row.run}  {in_line(row.name or run_text(row), 200)}"
+    return PaletteEntry("run", str(row.run), text, in_line(" · ".join(fact for fact in facts if fact), 300))
+
+
+def _marked(entry: PaletteEntry, words: str) -> PaletteEntry:
+    """Return the entry with the letters marked that are in its text: each of the words may be elsewhere in it."""
+    places: set[int] = set()
+    for word in words.split():
+        at = entry.text.lower().find(word.lower())
+        if at >= 0:
+            places.update(range(at, at + len(word)))
+    return replace(entry, places=tuple(sorted(places)))
+
+
+def parted(typed: str) -> tuple[tuple[Kind, ...], str]:
+    """Return which kinds are looked for, by the first letter of what was typed, and the words."""
+    typed = typed.strip()
+    if typed[:1] in PREFIXES:
+        return PREFIXES[typed[:1]][0], typed[1:].strip()
+    return get_args(Kind), typed
+
+
+def found_in(
+    entries: Sequence[PaletteEntry], kinds: tuple[Kind, ...], words: str, recent: Sequence[tuple[str, str]]
+) -> tuple[PaletteEntry, ...]:
+    """Return the entries of these kinds that match, best first; what cannot be done now comes last.
+
+    Without words all commands, after what was used last; the rest is too much to read.
+    Of entries that match about as well those used last come first.
+    """
+    used = {id: at for at, id in enumerate(recent)}
+    among = [entry for entry in entries if entry.kind in kinds]
+    if not words:
+        shown = [one for one in among if one.id in used or one.kind == "command" or len(kinds) == 1]
+        order = {one.id: at for at, one in enumerate(among)}
+        shown.sort(key=lambda one: (bool(one.why_not), used.get(one.id, len(used)), order[one.id]))
+        return tuple(replace(one, recent=one.id in used) for one in shown[:_MOST])
+    scored = []
+    for entry in among:
+        matched = _matched(entry, words)
+        if matched is not None:
+            bonus = 8.0 / (1 + used[entry.id]) + 6.0 if entry.id in used else 0.0
+            scored.append(
+                (matched.score + bonus, replace(entry, places=matched.places, recent=entry.id in used))
+            )
+    least = max((score for score, _ in scored), default=0.0) * _WEAK
+    kept = [one for one in scored if one[0] >= least]
+    kept.sort(key=lambda one: (bool(one[1].why_not), -one[0]))
+    return tuple(entry for _, entry in kept[:_MOST])
+
+
+def _matched(entry: PaletteEntry, words: str) -> Match | None:
+    """Return how well the text matches, or how well all that is said matches as it is written."""
+    if (found := match(words, entry.text)) is not None:
+        return found
+    parts = words.lower().split()
+    whole = f"{entry.text} {entry.detail} {entry.kind}".lower()
+    if not all(part in whole for part in parts):
+        return None
+    return Match(_IN_DETAIL * sum(12.0 + 7 * len(part) for part in parts), _marked(entry, words).places)

@@ -1,0 +1,90 @@
+"""What is copied out of one row: Playwright lines, and curl commands without secrets."""
+
+import json
+import shlex
+
+import pytest
+
+from core.schema.observation import Box, Element
+from core.trace.exports.copied import (
+    NotExpressibleError,
+    call_command,
+    masked,
+    playwright_line,
+    request_command,
+)
+
+BOX = Box(x=0, y=0, width=10, height=10)
+ELEMENTS = (
+    Element(ref=6, role="button", name="Buy now", box=BOX),
+    Element(ref=9, role="textbox", name="Gift note", box=BOX),
+    Element(ref=12, role="button", name="Buy now", box=BOX),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("click [6]", 'page.get_by_role("button", name="Buy now", exact=True).nth(0).click()'),
+        ("click [12]", 'page.get_by_role("button", name="Buy now", exact=True).nth(1).click()'),
+        ("type [9] [hello]", 'page.get_by_role("textbox", name="Gift note", exact=True).fill("hello")'),
+        ("goto [https://x.example/a]", 'page.goto("https://x.example/a")'),
+        ("scroll [down]", "page.mouse.wheel(0, 600)"),
+        ("press [Enter]", 'page.keyboard.press("Enter")'),
+    ],
+)
+def test_an_action_is_one_line_of_playwright(text, line):
+    assert playwright_line(text, ELEMENTS) == line
+
+
+def test_the_target_of_a_page_that_is_gone_is_read_from_its_words():
+    line = playwright_line("click [3]", (), 'link "Next"')
+    assert line == 'page.get_by_role("link", name="Next", exact=True).click()'
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("click [44]", "element 44 is not in the page"),
+        ("no such thing", "cannot be read"),
+        ("stop [done]", "no action of Playwright"),
+    ],
+)
+def test_what_is_no_line_says_why(text, why):
+    with pytest.raises(NotExpressibleError, match=why):
+        playwright_line(text, ELEMENTS)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://a.example/x?q=lamp", "https://a.example/x?q=lamp"),
+        ("https://a.example/x?api_key=abc&q=a b", "https://a.example/x?api_key=***&q=a%20b"),
+        ("https://me:word@a.example/", "https://***@a.example/"),
+        ("https://a.example/#access_token=abc", "https://a.example/#***"),
+        ("http://[bad", "http://[bad"),
+    ],
+)
+def test_secrets_of_an_address_are_masked(url, shown):
+    assert masked(url) == shown
+
+
+def test_a_request_is_a_command_that_a_shell_reads_as_it_is_meant():
+    assert shlex.split(request_command("GET", "http://a.example/?q='x'")) == [
+        "curl",
+        "http://a.example/?q='x'",
+    ]
+    assert shlex.split(request_command("POST", "http://a.example/"))[1:3] == ["-X", "POST"]
+
+
+def test_an_llm_call_is_a_command_with_the_key_from_the_environment():
+    messages = ({"role": "user", "content": "Don't $HOME"},)
+    tools = json.dumps([{"name": "click", "description": "Click", "parameters": {}}])
+    command = call_command("gpt-4o", messages, tools, "temperature 0.5, reasoning_effort low")
+    assert "Bearer $OPENAI_API_KEY" in command
+    body = json.loads(shlex.split(command.replace("\\\n", " "))[-1])
+    assert body["messages"] == list(messages)
+    assert body["model"] == "gpt-4o"
+    assert body["temperature"] == 0.5
+    assert body["reasoning_effort"] == "low"
+    assert body["tools"][0]["function"]["name"] == "click"

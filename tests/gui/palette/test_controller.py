@@ -1,0 +1,260 @@
+"""The command palette in the main window: what it finds, and what a choice does."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.debugger.palette.views import MatchingExemplars, MatchingRuns, PolicyRow, ResourcesView, SettingRow
+from core.debugger.snapshots import DiagramState, SessionView
+from core.memory.library.records import LibraryRow
+from gui.palette.controller import PaletteController
+from gui.shell.actions import COMMANDS
+from gui.shell.docks import PLACES
+from gui.shell.main_window import MainWindow
+from tests.gui import samples
+from tests.gui.shell.test_main_window import review
+from tests.gui.stand_ins import AskedService, AskedSession
+
+CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+SETTING = SettingRow(name="max_steps", value="30", meaning="page actions of a run")
+RESOURCES = ResourcesView(policies=(PolicyRow(id="shop/buy", path="/p/buy.md"),), settings=(SETTING,))
+EXEMPLAR = LibraryRow(id="miniwob/book-flight/2", family="book-flight", task="Book a flight")
+
+
+@pytest.fixture
+def service() -> AskedService:
+    return AskedService("exemplars_found", "resources_listed")
+
+
+@pytest.fixture
+def controller(qtbot: QtBot, window: MainWindow, session, service) -> PaletteController:
+    controller = PaletteController(window, service)
+    review(qtbot, window, session)
+    qtbot.waitUntil(lambda: controller._catalogue == samples.CATALOGUE)
+    return controller
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, controller: PaletteController, window: MainWindow, service) -> PaletteController:
+    """The palette, opened by its key, with policies and settings there."""
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window, Qt.Key.Key_P, CTRL_SHIFT)
+    assert controller.shown.isVisible()
+    service.resources_listed.send(RESOURCES)
+    qtbot.waitUntil(lambda: any(one.kind == "policy" for one in controller._entries))
+    return controller
+
+
+def ids(controller: PaletteController) -> list[tuple[str, str]]:
+    return [one.id for one in controller.shown.rows]
+
+
+def find(controller: PaletteController, qtbot: QtBot, words: str) -> list[tuple[str, str]]:
+    controller.shown.field.clear()
+    qtbot.keyClicks(controller.shown.field, words)
+    return ids(controller)
+
+
+def press(controller: PaletteController, qtbot: QtBot, key: Qt.Key) -> None:
+    qtbot.keyClick(controller.shown.field, key)
+
+
+def test_without_words_it_lists_every_command_and_says_what_can_be_typed(opened, qtbot):
+    listed = {name for kind, name in ids(opened) if kind == "command"}
+    assert listed == {command.name for command in COMMANDS}
+    assert all(f"{letter} " in opened.shown.note.text() for letter in ">@#!?")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "name"),
+    [
+        ("rtos", "command", "run_to_step"),
+        ("permissible", "panel", "Permissible actions"),
+        ("bookflight", "task", "miniwob/book-flight"),
+        ("shop/buy", "policy", "/p/buy.md"),
+        ("max_steps", "setting", "max_steps"),
+        ("debugging", "documentation", "debugging.md"),
+        ("laser", "preset", "laser"),
+        ("gpt-4o", "LLM", "gpt-4o"),
+        ("click radio green", "step", "18.4"),
+    ],
+)
+def test_everything_is_found_without_a_prefix(opened, qtbot, words, kind, name):
+    assert (kind, name) in find(opened, qtbot, words)
+
+
+def test_a_state_of_the_state_space_in_use_is_found_and_shown(controller, qtbot, window, session):
+    state = samples.STEP.state.replace(space="shop", states=(DiagramState(name="cart", visits=2),))
+    session.step_changed.send(samples.STEP.replace(state=state))
+    qtbot.waitUntil(lambda: window.step_in_view.state == state)
+    controller.open()
+    at = find(controller, qtbot, "cart").index(("state", "cart"))
+    assert controller.shown.rows[at].detail == "State of shop · 2 visits"
+    controller.shown._choose(at)
+    assert window.docks.is_in_front("State")
+
+
+@pytest.mark.parametrize(("words", "kind"), [("> run", "command"), ("@", "step"), ("?task", "documentation")])
+def test_a_prefix_leaves_one_kind(opened, qtbot, words, kind):
+    found = find(opened, qtbot, words)
+    assert found
+    assert {one for one, _ in found} == {kind}
+
+
+def test_runs_and_exemplars_are_asked_for_once_typing_rests_and_come_below(opened, qtbot, service):
+    before = find(opened, qtbot, "book")
+    qtbot.waitUntil(lambda: ("find_exemplars", "book") in service.asked)
+    assert ("find_runs", "book", 40) in service.asked
+    assert "Searching" in opened.shown.note.text()
+    service.changed.send(MatchingRuns(words="book", rows=(samples.run_row(7, task="miniwob/book-flight"),)))
+    service.exemplars_found.send(MatchingExemplars(words="book", rows=(EXEMPLAR,)))
+    after = [*before, ("run", "7"), ("exemplar", EXEMPLAR.id)]
+    qtbot.waitUntil(lambda: ids(opened) == after)
+    assert "Searching" not in opened.shown.note.text()
+
+
+def test_what_was_found_for_other_words_is_not_shown(opened, qtbot, service):
+    find(opened, qtbot, "cheap")
+    service.changed.send(MatchingRuns(words="chea", rows=(samples.run_row(7),)))
+    service.exemplars_found.send(MatchingExemplars(words="cheap", rows=(EXEMPLAR,)))
+    qtbot.waitUntil(lambda: ("exemplar", EXEMPLAR.id) in ids(opened))
+    assert ("run", "7") not in ids(opened)
+
+
+def test_a_database_that_cannot_be_searched_says_why(opened, qtbot, service):
+    find(opened, qtbot, "zzzz")
+    service.changed.send(MatchingRuns(words="zzzz", problem="The database is not open yet; wait a moment."))
+    service.exemplars_found.send(MatchingExemplars(words="zzzz"))
+    qtbot.waitUntil(lambda: "not open yet" in opened.shown.note.text())
+
+
+def test_nothing_found_is_said_with_what_can_be_typed(opened, qtbot, service):
+    find(opened, qtbot, "zzzz")
+    service.changed.send(MatchingRuns(words="zzzz"))
+    service.exemplars_found.send(MatchingExemplars(words="zzzz"))
+    qtbot.waitUntil(lambda: opened.shown.note.text().startswith("Nothing matches “zzzz”"))
+
+
+def test_enter_does_the_command_and_it_comes_first_the_next_time(opened, qtbot, session: AskedSession):
+    assert find(opened, qtbot, "phase")[0] == ("command", "phase")
+    press(opened, qtbot, Qt.Key.Key_Return)
+    assert session.asked[-1][0] == "phase"
+    assert opened.shown.isHidden()
+    opened.open()
+    assert ids(opened)[0] == ("command", "phase")
+    assert opened.shown.current.recent
+    assert opened.window.remembered.found_before[0].name == "phase"
+
+
+def test_a_run_that_was_chosen_is_offered_again_before_anything_is_searched(opened, qtbot, service):
+    find(opened, qtbot, "#7")
+    service.changed.send(MatchingRuns(words="7", rows=(samples.run_row(7),)))
+    qtbot.waitUntil(lambda: ids(opened) == [("run", "7")])
+    press(opened, qtbot, Qt.Key.Key_Return)
+    assert service.asked[-1] == ("show_run", 7)
+    opened.open()
+    assert ids(opened)[0] == ("run", "7")
+
+
+def test_a_disabled_command_comes_last_and_enter_only_tells_why(opened, qtbot, window, session):
+    opened.shown.close_and_return()
+    session.session_changed.send(SessionView())
+    qtbot.waitUntil(lambda: not window.actions_by_name["accept"].isEnabled())
+    session.asked.clear()
+    opened.open()
+    names = [one.name for one in opened.shown.rows if one.kind == "command"]
+    assert names.index("docs") < names.index("accept")
+    assert find(opened, qtbot, "> accept")[0] == ("command", "accept")
+    press(opened, qtbot, Qt.Key.Key_Return)
+    assert opened.shown.isVisible()
+    assert "choose one (Ctrl+N)" in opened.shown.note.text()
+    assert session.asked == []
+
+
+@pytest.mark.parametrize("mode", ["empty", "opening", "waiting", "running", "ended", "failed"])
+def test_every_disabled_command_says_why(controller, qtbot, window, session, mode):
+    view = samples.SESSION.replace(mode=mode) if mode != "empty" else SessionView()
+    session.session_changed.send(view)
+    qtbot.waitUntil(lambda: window.view == view)
+    controller.open()
+    disabled = {
+        one.name: one.why_not for one in controller.shown.rows if one.kind == "command" and one.why_not
+    }
+    off = {command.name for command in COMMANDS if not window.actions_by_name[command.name].isEnabled()}
+    assert set(disabled) == off
+    assert all(len(why) > 12 for why in disabled.values())
+
+
+def test_escape_gives_the_focus_back_where_it_was(controller, qtbot, window):
+    qtbot.waitUntil(window.isActiveWindow)
+    window.runs.tree.setFocus()
+    controller.open()
+    assert QApplication.focusWidget() is controller.shown.field
+    press(controller, qtbot, Qt.Key.Key_Escape)
+    assert controller.shown.isHidden()
+    assert QApplication.focusWidget() is window.runs.tree
+
+
+def test_arrows_and_pages_move_and_go_round(opened, qtbot):
+    many = len(opened.shown.rows)
+    press(opened, qtbot, Qt.Key.Key_Up)
+    assert opened.shown.list.currentIndex().row() == many - 1
+    press(opened, qtbot, Qt.Key.Key_Down)
+    assert opened.shown.list.currentIndex().row() == 0
+    press(opened, qtbot, Qt.Key.Key_PageDown)
+    assert 3 < opened.shown.list.currentIndex().row() < many
+    press(opened, qtbot, Qt.Key.Key_PageUp)
+    assert opened.shown.list.currentIndex().row() == 0
+
+
+def test_a_click_elsewhere_closes_it(opened, qtbot, window):
+    window.runs.tree.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert opened.shown.isHidden()
+    assert QApplication.focusWidget() is window.runs.tree
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "name", "asked"),
+    [
+        ("click radio green", "step", "18.4", ("show_step", 18, 4)),
+        ("bookflight", "task", "miniwob/book-flight", ("open", "miniwob/book-flight")),
+        ("laser", "preset", "laser", ("set_preset", "laser")),
+        ("gpt-4o", "LLM", "gpt-4o", ("set_llm", "gpt-4o")),
+    ],
+)
+def test_a_choice_asks_the_session(opened, qtbot, session, words, kind, name, asked):
+    at = find(opened, qtbot, words).index((kind, name))
+    opened.shown._choose(at)
+    assert session.asked[-1][: len(asked)] == asked
+
+
+def test_panel_policy_setting_and_page_are_gone_to(opened, qtbot, window):
+    wanted = []
+    window.file_requested.connect(lambda path: wanted.append(("file", path)))
+    window.setting_requested.connect(lambda key: wanted.append(("setting", key)))
+    window.docs_requested.connect(lambda page: wanted.append(("page", page)))
+    for words, id in (
+        ("shop/buy", ("policy", "/p/buy.md")),
+        ("max_steps", ("setting", "max_steps")),
+        ("?debugging", ("documentation", "debugging.md")),
+        ("page log", ("panel", "Page log")),
+    ):
+        opened.open()
+        opened.shown._choose(find(opened, qtbot, words).index(id))
+    assert wanted == [("file", "/p/buy.md"), ("setting", "max_steps"), ("page", "debugging.md")]
+    dock = window.dock("Page log")
+    assert dock.isAncestorOf(QApplication.focusWidget())
+
+
+def test_all_docks_and_commands_are_entries(controller: PaletteController, window: MainWindow):
+    controller.open()
+    found = {one.id for one in controller._entries}
+    assert {("panel", place.name) for place in PLACES} <= found
+    named = {
+        action.objectName().removeprefix("action.")
+        for action in window.findChildren(QAction)
+        if action.objectName().startswith("action.")
+    }
+    assert {("command", name) for name in named} <= found

@@ -1,0 +1,216 @@
+"""Every window can be used without a mouse and without eyes: menus of rows, names, focus and the order of Tab."""
+
+import importlib
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible, QContextMenuEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QGraphicsView,
+    QHeaderView,
+    QLineEdit,
+    QListView,
+    QPlainTextEdit,
+    QSlider,
+    QTabBar,
+    QTextEdit,
+    QWidget,
+)
+
+from gui.widgets.item_views import RowMenu
+from tests.gui.look.studio import Studio
+
+STAGES = (
+    "main_window.review",
+    "main_window.recorded",
+    "main_window.narrow",
+    "main_window.answering",
+    "panels.plan_edited",
+    "panels.state",
+    "panels.stack",
+    "panels.exemplar_read",
+    "panels.breakpoints",
+    "dialogs.welcome",
+    "dialogs.chooser",
+    "dialogs.task_files",
+    "dialogs.settings",
+    "dialogs.keys",
+    "dialogs.editor",
+    "dialogs.origin",
+    "editing.editor",
+    "editor.editor",
+    "editor.editor_versions",
+    "library.library",
+    "library.library_versions",
+    "library.library_import",
+    "library.library_export",
+    "saving.saving",
+    "saving.recording",
+    "branching.fork",
+    "branching.bisect",
+    "ask_again.ask_again",
+    "ask_again.compare",
+    "attach.attach_running",
+    "evaluations.evaluations",
+    "evaluations.evaluations_new",
+    "palette.palette_found",
+)
+INTERACTIVE = (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QComboBox,
+    QGraphicsView,
+    QLineEdit,
+    QPlainTextEdit,
+    QSlider,
+    QTabBar,
+    QTextEdit,
+)
+
+
+@pytest.fixture(scope="module", params=STAGES)
+def shown(request, qapp: QApplication) -> Iterator[SimpleNamespace]:
+    """A window with sample data, as it is drawn to be looked at."""
+    module, _, stage = request.param.partition(".")
+    studio = Studio(qapp, "light")
+    found = getattr(importlib.import_module(f"tests.gui.look.{module}"), stage)(studio)
+    for _ in range(5):
+        qapp.processEvents()
+    window = found or studio.window
+    yield SimpleNamespace(window=window, studio=studio)
+    studio.window.close()
+    for kept in getattr(studio, "kept", ()):
+        if hasattr(kept, "close") and not isinstance(kept, QWidget):
+            kept.close()
+    studio.window.deleteLater()
+    qapp.processEvents()
+
+
+def inside(window: QWidget, kind: type | tuple[type, ...]) -> list[QWidget]:
+    """Return the widgets of a window that can be seen once their tab or panel is in front."""
+    return [
+        one
+        for one in window.findChildren(QWidget)
+        if isinstance(one, kind) and one.window() is window.window() and _belongs(one, window)
+    ]
+
+
+def _belongs(widget: QWidget, window: QWidget) -> bool:
+    """Return whether a widget is the window's own, and no part of another one that people use."""
+    above = widget.parentWidget()
+    while above is not None and above is not window:
+        if isinstance(above, QComboBox | QAbstractSpinBox | QHeaderView | QTabBar) or (
+            isinstance(above, QLineEdit | QAbstractItemView) and not isinstance(widget, QLineEdit)
+        ):
+            return False
+        if above.isWindow() and above.windowType() in (Qt.WindowType.Popup, Qt.WindowType.ToolTip):
+            return False
+        above = above.parentWidget()
+    return not (widget.isWindow() and widget.windowType() in (Qt.WindowType.Popup, Qt.WindowType.ToolTip))
+
+
+def described(widget: QWidget) -> str:
+    above = [widget]
+    while (parent := above[-1].parentWidget()) is not None:
+        above.append(parent)
+    names = (f"{type(one).__name__}[{one.objectName() or one.accessibleName()}]" for one in above[:4])
+    return " < ".join(names)
+
+
+def name_of(widget: QWidget) -> str:
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name).replace("&", "").strip()
+
+
+def test_every_list_has_a_menu_for_its_rows_and_copies_them(shown):
+    for view in inside(shown.window, QAbstractItemView):
+        if (
+            isinstance(view, QHeaderView)
+            or view.window().objectName() == "qt_completer"
+            or _only_chooses(view)
+        ):
+            continue
+        menu = view.findChild(RowMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        assert menu is not None, f"{described(view)} has no context menu"
+        model = view.model()
+        if not model.rowCount():
+            continue
+        index = model.index(0, 0)
+        texts = [entry.text for entry in menu.all_entries(index)]
+        assert "Copy as JSON" in texts, described(view)
+        QApplication.clipboard().clear()
+        next(entry for entry in menu.all_entries(index) if entry.begins).do()
+        assert QApplication.clipboard().text().strip(), f"{described(view)} copies nothing"
+        next(entry for entry in menu.all_entries(index) if entry.text == "Copy as JSON").do()
+        assert len(QApplication.clipboard().text()) > 2, described(view)
+
+
+def _only_chooses(view: QAbstractItemView) -> bool:
+    """Return whether a view only offers what a field beside it takes; it has no focus of its own."""
+    return isinstance(view, QListView) and view.focusPolicy() == Qt.FocusPolicy.NoFocus
+
+
+def test_the_menu_key_opens_the_menu_of_the_current_row(shown):
+    for view in inside(shown.window, QAbstractItemView):
+        menu = view.findChild(RowMenu, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        if menu is None or not view.model().rowCount() or not view.isVisible():
+            continue
+        view.setCurrentIndex(view.model().index(0, 0))
+        if not view.currentIndex().isValid():
+            continue
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(), QPoint())
+        QApplication.sendEvent(view, event)
+        opened = QApplication.activePopupWidget()
+        assert opened is not None, described(view)
+        opened.close()
+        return
+
+
+def test_everything_that_is_used_has_a_name(shown):
+    for widget in inside(shown.window, INTERACTIVE):
+        if widget.focusPolicy() == Qt.FocusPolicy.NoFocus and not isinstance(widget, QAbstractButton):
+            continue
+        if widget.objectName().startswith("qt_") or not widget.isEnabledTo(widget.parentWidget()):
+            continue
+        assert name_of(widget), f"{described(widget)} has no name"
+
+
+def test_no_two_neighbours_have_the_same_name(shown):
+    seen: dict[tuple[int, str, type], QWidget] = {}
+    for widget in inside(shown.window, INTERACTIVE):
+        if widget.isHidden() or widget.objectName().startswith("qt_") or not (name := name_of(widget)):
+            continue
+        key = (id(widget.parentWidget()), name, type(widget))
+        assert key not in seen, f"{described(widget)} has the name {name!r} of its neighbour"
+        seen[key] = widget
+
+
+def test_every_button_is_reached_by_tab(shown):
+    chain: set[int] = set()
+    top = shown.window.window()
+    widget = top.nextInFocusChain()
+    while widget is not top and id(widget) not in chain:
+        chain.add(id(widget))
+        widget = widget.nextInFocusChain()
+    for button in inside(shown.window, QAbstractButton):
+        if button.isHidden() or button.objectName().startswith("qt_"):
+            continue
+        reached = bool(button.focusPolicy() & Qt.FocusPolicy.TabFocus) and id(button) in chain
+        keyed = not button.shortcut().isEmpty()
+        assert reached or keyed, f"{described(button)} is reached by the mouse alone"
+
+
+def test_what_takes_the_mouse_takes_the_keyboard_too(shown):
+    for widget in inside(
+        shown.window, (QAbstractItemView, QGraphicsView, QAbstractSpinBox, QComboBox, QLineEdit)
+    ):
+        if isinstance(widget, QHeaderView) or widget.objectName().startswith("qt_") or _only_chooses(widget):
+            continue
+        assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus, f"{described(widget)} is not reached by Tab"

@@ -33,6 +33,11 @@ LOADED_SECONDS = 3.0
 """After opening a page its content is looked at for so long, which WebArena waits before it looks once."""
 _LOOK_SECONDS = 0.25
 
+# What parts words for NLTK's tokenizer, which the published evaluators take: 2's, 2%, (2) and 2?x have the word 2.
+_BETWEEN = re.compile(r"[\s;@#$%&?!()\[\]{}<>\"]+")
+_BESIDE = ".,:'`€£*…"
+_ENDING = re.compile("'(s|m|d|ll|re|ve)$")
+
 
 async def judge_config(
     config: WebArenaConfig,
@@ -83,7 +88,7 @@ def includes(reference: str, text: str, *, whole_word: bool = False) -> bool:
     """
     wanted, given = clean(reference), clean(text)
     if whole_word and len(wanted) == 1 and wanted.isalnum():
-        return wanted in {word.strip(".,;:!?()[]{}<>\"'`$€£%#&*@…") for word in given.split()}
+        return wanted in {_ENDING.sub("", word.strip(_BESIDE)) for word in _BETWEEN.split(given)}
     return wanted in given
 
 

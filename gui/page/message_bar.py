@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from core.debugger.snapshots import SessionView
 from gui.theme.theme import Theme
-from gui.widgets.buttons import icon_button
+from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.enabled_commands import can_say_how_it_ended
 from gui.widgets.words import Paragraph, set_flag, set_tone
 
@@ -65,12 +65,12 @@ class MessageBar(QFrame):
         self.next_seed_button = QPushButton("Next seed", self)
         self.next_seed_button.setToolTip("Open the task with the next seed (Ctrl+Shift+N)")
         self.next_seed_button.clicked.connect(self.next_seed_requested)
-        self.wait_button = QPushButton("Keep waiting", self)
-        self.wait_button.setToolTip("Wait for the page until it answers, however long its script takes")
-        self.wait_button.clicked.connect(self.wait_requested)
-        self.end_script_button = QPushButton("End the script", self)
-        self.end_script_button.setToolTip("End the script that keeps the page from answering")
-        self.end_script_button.clicked.connect(self.end_script_requested)
+        wait = "Wait for the page until it answers, however long its script takes"
+        self.wait_button = key_button("Keep waiting", wait, "Ctrl+P, W", self.wait_requested.emit, self)
+        end = "End the script that keeps the page from answering"
+        self.end_script_button = key_button(
+            "End the script", end, "Ctrl+P, K", self.end_script_requested.emit, self
+        )
         close = "Close this message (Esc)"
         self.close_button = icon_button(theme, "close", close, self.dismiss, self, size=12)
         row = self._row = QHBoxLayout(self)

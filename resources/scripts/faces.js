@@ -18,6 +18,9 @@ const faces = (() => {
       || /^inset\((50|100)%\)$/.test(style.clipPath);
   }
 
+  // Whether a box lies left of or above the page, where no scrolling leads.
+  const outside = box => box.right + scrollX <= 0 || box.bottom + scrollY <= 0;
+
   // Whether an input lies in a box that is clipped to nothing.
   function shut(el) {
     for (let box = el, up = 0; box && up <= LEVELS; box = box.parentElement, up++) if (clipped(getComputedStyle(box))) return true;
@@ -26,15 +29,16 @@ const faces = (() => {
 
   // Whether an input is there for keys and scripts only, and something else is what a person sees of it.
   function concealed(el) {
-    const style = getComputedStyle(el);
+    const style = getComputedStyle(el), box = el.getBoundingClientRect();
     return style.opacity === "0" || style.display === "none" || style.visibility !== "visible" || style.pointerEvents === "none"
-      || shut(el) || !large(el.getBoundingClientRect());
+      || shut(el) || !large(box) || outside(box);
   }
 
   function seen(el) {
     const style = getComputedStyle(el);
-    if (style.visibility !== "visible" || clipped(style)) return false;
-    return large(el.getBoundingClientRect()) || Array.from(el.children).some(one => large(one.getBoundingClientRect()));
+    const box = el.getBoundingClientRect();
+    if (style.visibility !== "visible" || clipped(style) || outside(box)) return false;
+    return large(box) || Array.from(el.children).some(one => large(one.getBoundingClientRect()));
   }
 
   // The boxes round an input that hold no other control, the innermost first.
@@ -58,7 +62,8 @@ const faces = (() => {
     }
     const style = getComputedStyle(el);
     if (style.display === "none") return null;  // No key reaches it: who knows what a click beside it does.
-    if (style.visibility === "visible" && !shut(el) && large(el.getBoundingClientRect())) return null;  // It is where it is seen.
+    const box = el.getBoundingClientRect();
+    if (style.visibility === "visible" && !shut(el) && large(box) && !outside(box)) return null;  // It is where it is seen.
     return holders(el).find(seen) || null;
   }
 

@@ -335,12 +335,23 @@ JUPYTERLAB = Site(
     ),
 )
 
+_SEARCH = ('type [textbox "Search..."] [blue]', 'click [button "Search"]')
+_OPENED = (*_SEARCH, "click [xpath=(//a[@class='product-link'])[1]]")
+_OPTIONS = "document.querySelectorAll('input[type=radio]')"
+
 WEBSHOP = Site(
     "WebShop",
-    checks=(),
     heavy=True,
-    missing=(
-        "It is in no package registry, nor are the products and the language model that it loads; "
-        "its radio buttons are those of tests/core/browser/test_faces.py."
+    variable="BACKSTEP_WEBSHOP",
+    checks=(
+        Check("search", do=_SEARCH, lines=('button "Back to Search"', 'button "Next >"')),
+        Check("result", do=_OPENED, lines=('button "Description"', 'button "Buy Now"')),
+        Check(
+            "option",
+            do=(*_OPENED, "check [xpath=(//input[@type='radio'])[2]]"),
+            page=(f"{_OPTIONS}.length === 0 || {_OPTIONS}[1].checked", True),
+        ),
+        Check("description", do=(*_OPENED, 'click [button "Description"]'), lines=('button "< Prev"',)),
+        Check("purchase", do=(*_OPENED, 'click [button "Buy Now"]'), page=_said("Thank you")),
     ),
 )

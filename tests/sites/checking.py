@@ -1,6 +1,7 @@
 """Trying a control of a site: what is done by actions, what the page then says by itself, and what is then read."""
 
 import asyncio
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -50,8 +51,8 @@ class Site:
     page: str = ""
     """The file of `pages` that uses a library."""
     program: Program | None = None
-    missing: str = ""
-    """Why it cannot be installed, in a sentence."""
+    variable: str = ""
+    """The environment variable with the address of one that runs, where it cannot be installed."""
     heavy: bool = False
     """Whether it is left to the command, since it takes long to install or to start."""
     ready: tuple[str, object] = ("document.readyState", "complete")
@@ -65,8 +66,12 @@ class Site:
 
     def address(self, addresses: Addresses) -> str:
         """Return where it is, once it is installed and started; raises CannotInstall."""
-        if self.missing:
-            raise CannotInstall(self.missing)
+        if self.variable:
+            if not (address := os.environ.get(self.variable)):
+                raise CannotInstall(
+                    f"It is in no package registry. Give the address of one in {self.variable}."
+                )
+            return address
         if self.program is None:
             return addresses.of_page(self.page)
         return addresses.of_program(self.name, self.program)

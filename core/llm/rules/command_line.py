@@ -9,7 +9,8 @@ from core.llm.rules.words import verbs_in
 
 _PLACE = re.compile(r"\b(?:terminal|command line|shell)\b", re.IGNORECASE)
 _FILE = re.compile(
-    r"\bfiles?\b.*?(?:(?P<none>\bno (?:file )?extension)|\bextension\s+\.?(?P<extension>\w+))", re.IGNORECASE
+    r"\bfiles?\b.*?(?:(?P<none>\bno (?:file )?extension)|\bextension\s+\.?(?P<extension>\w+(?:\.\w+)*))",
+    re.IGNORECASE,
 )
 _LISTED = re.compile(r"[$#>] ls\s+(?P<files>[^$#>]*?)(?:\s+\S*[$#>]|$)")
 """What a command line shows after ``ls``, up to its next prompt."""
@@ -36,7 +37,9 @@ def at_command_line(scene: Scene) -> Move:
     listed = _LISTED.findall(" ".join(one.name for one in scene.page.elements))
     extension = f".{wanted['extension']}" if wanted and wanted["extension"] else ""
     files = listed[-1].split() if listed else []
-    fitting = [file for file in files if PurePosixPath(file).suffix == extension]
+    fitting = [
+        file for file in files if (file.endswith(extension) if extension else not PurePosixPath(file).suffix)
+    ]
     if not fitting:
         return Move(act("stop"), "No file that is listed fits.")
     return Move(act("type", field, text=f"rm {fitting[0]}", enter=True), f"{fitting[0]} fits.")

@@ -23,6 +23,14 @@ CHOICES = {
         f" style='position:absolute;opacity:0;width:0;height:0;pointer-events:none'></span><span>{word}</span></label>"
         for word in ("small", "medium")
     ),
+    "left of the page, in its label": "".join(
+        f"<label><input type=radio name=r style='position:absolute;left:-9999px'>{word}</label>"
+        for word in ("small", "medium")
+    ),
+    "above the page, label beside": "".join(
+        f"<input type=radio name=r id={word} style='position:fixed;top:-100px'><label for={word}>{word}</label>"
+        for word in ("small", "medium")
+    ),
     "in a clipped box that it is larger than, in a label that answers clicks": "".join(
         f"<label onclick=''><span style='{CLIPPED};clip-path:inset(50%)'><input type=radio name=r></span>"
         f"<p>{word}</p></label>"

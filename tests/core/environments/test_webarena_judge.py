@@ -46,6 +46,8 @@ def test_answers_are_compared_without_case_and_quotes_around_them(text, cleaned)
         ("6", "$6, no more", True, True),
         ("6", "(6)", True, True),
         ("6", "6.5", True, False),
+        ("6", "6's, or 6#x", True, True),
+        ("6", "a6-b6", True, False),
         ("-", "a-b", True, True),
         ("", "anything", True, True),
     ],

@@ -1,6 +1,7 @@
 """The bar over the page: what it says of a page that does not answer, and what a person can do then."""
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.snapshots import SessionView, Told
@@ -32,6 +33,17 @@ def test_it_counts_down_until_the_script_is_ended_and_offers_to_wait_or_to_end_i
     with qtbot.waitSignal(bar.end_script_requested):
         bar.end_script_button.click()
     assert bar.success_button.isHidden()
+
+
+def test_a_page_that_does_not_answer_is_waited_for_and_its_script_ended_by_key(bar, qtbot):
+    over = bar.parentWidget()
+    over.show()
+    qtbot.waitUntil(over.isActiveWindow)
+    for key, asked in ((Qt.Key.Key_W, bar.wait_requested), (Qt.Key.Key_K, bar.end_script_requested)):
+        bar.show_session(busy(9, 6))
+        with qtbot.waitSignal(asked):
+            qtbot.keyClick(over, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
+            qtbot.keyClick(over, key)
 
 
 def test_it_goes_once_the_page_answers_and_stays_closed_where_it_was_closed(bar):

@@ -105,6 +105,7 @@ async def test_an_option_and_boxes_are_chosen_by_their_labels() -> None:
     ("wanted", "typed"),
     [
         ("ending with the extension .html", "type [2] [rm media.html] [enter=1]"),
+        ("ending with the extension .tar.gz", "type [2] [rm old.tar.gz] [enter=1]"),
         ("that has no file extension", "type [2] [rm window] [enter=1]"),
         ("ending with the extension .zip", "stop []"),
     ],
@@ -112,8 +113,8 @@ async def test_an_option_and_boxes_are_chosen_by_their_labels() -> None:
 async def test_a_file_is_found_and_deleted_at_a_command_line(wanted: str, typed: str) -> None:
     shown = 'generic "Type help for a list. user$ {} █"\ntextbox (#terminal-target)'
     objective = f"Use the terminal below to delete a file {wanted}"
-    listed = shown.format("ls index.rb media.html window user$")
-    last = shown.format("ls index.rb media.html window user$ rm x user$")
+    listed = shown.format("ls index.rb old.tar.gz media.html window user$")
+    last = shown.format("ls index.rb old.tar.gz media.html window user$ rm x user$")
     actions = await play(objective, shown.format(""), listed, last)
     assert actions == ["type [2] [ls] [enter=1]", typed, "stop []"]
 

@@ -145,7 +145,7 @@ def restore_context_of(
     """
     keeps = world.keeper
     # Nobody looks at a picture of a page that is only compared.
-    plain = Capturer(world.tabs.host, hidden=world.capturer.hidden, pictures=False)
+    plain = Capturer(hidden=world.capturer.hidden, pictures=False)
     reading = replace(world, capturer=plain)
 
     async def read() -> Observation:

@@ -105,7 +105,6 @@ class World:
         if ahead is not None:
             capture = await ahead.capture()
             if capture is not None and await self.unchanged(capture):
-                await self.capturer.begin_picture(self.tabs.current, capture)
                 return capture
         if self.tabs.current.crashed:
             await self.tabs.revive()

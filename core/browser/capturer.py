@@ -8,16 +8,17 @@ counts as changed.
 """
 
 import asyncio
+import io
 import re
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
 from core.browser.channel import Channel, FrameLink, PageGone, let_go
 from core.browser.frames import mark_listeners
-from core.browser.host import BrowserHost
 from core.browser.page import Page
 from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import Box, Capture, Element, Observation, PageFrame, Tab
@@ -165,8 +166,7 @@ _WALK = TypeAdapter(_Walk)
 class Capturer:
     """Takes captures of a page; what `hidden` selects is read by nobody."""
 
-    def __init__(self, host: BrowserHost, *, hidden: tuple[str, ...] = (), pictures: bool = True) -> None:
-        self._host = host
+    def __init__(self, *, hidden: tuple[str, ...] = (), pictures: bool = True) -> None:
         self.hidden = hidden
         self.pictures = pictures
         self.took = 0.0
@@ -175,12 +175,11 @@ class Capturer:
         self._seen: tuple[Observation, Seen] | None = None
         self._known: dict[tuple[Channel, int], _Known] = {}
 
-    async def capture(self, page: Page, tabs: tuple[Tab, ...] = (), *, rests: bool = True) -> Capture:
+    async def capture(self, page: Page, tabs: tuple[Tab, ...] = ()) -> Capture:
         """Read the page as it is now; raises BrowserError when it cannot be read.
 
-        The picture is begun at the same moment, and given by `with_picture`: await that before anything is done to
-        the page. Of a page of which it is not known whether it `rests`, QtWebEngine would give the frame before: call
-        `begin_picture` then, once it does.
+        Its picture is begun once it has been read, and given by `with_picture`: await that before anything is done to
+        the page. The picture shows the page as it was read if `unchanged` holds after that.
 
         A document that goes away meanwhile is read again, three times at most.
         """
@@ -188,10 +187,7 @@ class Capturer:
             started = time.perf_counter()
             self._forget_picture()
             try:
-                (observation, html), picture = await asyncio.gather(
-                    self._read(page, tabs),
-                    self._picture(page) if rests or self._host.engine == "Chromium" else _nothing(),
-                )
+                observation, html = await self._read(page, tabs)
             except PageGone as gone:
                 if page.crashed:
                     raise BrowserError(
@@ -204,15 +200,10 @@ class Capturer:
                 continue
             self.took = (time.perf_counter() - started) * 1000
             capture = Capture(observation=observation, html=html, milliseconds=self.took)
-            if isinstance(picture, asyncio.Future):
-                self._pending = (capture, picture)
+            if self.pictures:
+                self._pending = (capture, asyncio.ensure_future(_picture(page, observation.viewport[0])))
             return capture
         raise BrowserError("The page kept navigating and could not be read; step again when it rests.")
-
-    async def begin_picture(self, page: Page, capture: Capture) -> None:
-        """Begin the picture of a page that is still as it was read, where it has none yet."""
-        if self.pictures and self._pending is None and not capture.screenshot:
-            self._pending = (capture, await self._picture(page))
 
     async def with_picture(self, capture: Capture) -> Capture:
         """Return the capture with its picture, which may still be on its way when the page has been read."""
@@ -347,11 +338,6 @@ class Capturer:
             in_viewport=element.in_viewport and visible,
         )
 
-    async def _picture(self, page: Page) -> "asyncio.Future[bytes]":
-        """Begin to take a picture of the page as it is now."""
-        grabbed = await self._host.picture(page.tab) if self.pictures else _nothing()
-        return asyncio.ensure_future(_screenshot(page) if grabbed is None else grabbed)
-
     def _forget_picture(self) -> None:
         if self._pending is not None:
             let_go(self._pending[1])
@@ -381,14 +367,22 @@ def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
     return tuple(tab.replace(title=title, url=url) if tab.current else tab for tab in tabs)
 
 
-async def _nothing() -> bytes:
-    return b""
-
-
-async def _screenshot(page: Page) -> bytes:
-    """Return a picture of the viewport, or nothing where none can be had."""
+async def _picture(page: Page, width: int) -> bytes:
+    """Return a picture of the viewport, one pixel to a CSS pixel, or nothing where none can be had."""
     try:
         async with within(5):
-            return await page.screenshot()
-    except (PageGone, BrowserError, TimeoutError):
+            picture = await page.screenshot()
+            with Image.open(io.BytesIO(picture)) as image:
+                if not width or image.width == width:
+                    return picture
+                return await asyncio.to_thread(_scaled, image, width)
+    except (PageGone, BrowserError, TimeoutError, OSError):
         return b""
+
+
+def _scaled(image: Image.Image, width: int) -> bytes:
+    """Return a JPEG of this width: screens of many pixels and zoomed pages have more, or fewer, than CSS pixels."""
+    height = max(1, round(image.height * width / image.width))
+    data = io.BytesIO()
+    image.resize((width, height)).save(data, "jpeg", quality=60)
+    return data.getvalue()

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import shutil
-from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -419,9 +418,6 @@ class ChromiumHost:
         for process in processes:
             end_process(process)
         self._note_change()
-
-    async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
-        return None
 
     async def _close_context(self) -> None:
         self._tabs.clear()

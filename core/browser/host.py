@@ -9,7 +9,6 @@ import random
 import re
 import signal
 import socket
-from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -127,14 +126,6 @@ class BrowserHost(Protocol):
 
     async def kill(self) -> None:
         """End the browser without asking it; one that is the window's stays."""
-        ...
-
-    async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
-        """Take a picture of the viewport as it is now, or return None: ask Playwright then.
-
-        What is returned gives the picture as WebP, one pixel to a CSS pixel,
-        once it has been encoded; the page may change meanwhile.
-        """
         ...
 
     async def close(self) -> None:

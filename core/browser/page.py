@@ -99,7 +99,7 @@ class Page(PageProtocol):
         return str(await self.evaluate("document.documentElement ? document.documentElement.outerHTML : ''"))
 
     async def screenshot(self) -> bytes:
-        """Return a JPEG of the viewport by the protocol; slower than the embedder's own picture."""
+        """Return a JPEG of the viewport in pixels of the screen; the page is painted as it is now before that."""
         # Chromium takes three times as long for WebP, and as much of a processor.
         picture = {"format": "jpeg", "quality": 60, "optimizeForSpeed": True}
         answer = await self.send("Page.captureScreenshot", picture)

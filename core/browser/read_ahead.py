@@ -52,6 +52,6 @@ class ReadAhead:
             if self._last is not None and await self._capturer.unchanged(page, self._last):
                 return None
             self._begun = True
-            return await self._capturer.capture(page, await self._tabs.list(), rests=False)
+            return await self._capturer.capture(page, await self._tabs.list())
         except (PageGone, ActionError, BrowserError):
             return None

@@ -63,7 +63,7 @@ def replay_exemplars(
                     entry.provenance,
                     entry.version,
                     environments=environments,
-                    world_of=lambda task: world_for(tabs, host, environments, task, gates),
+                    world_of=lambda task: world_for(tabs, environments, task, gates),
                     store=store,
                     on_gate=settings.on_gate,
                 )

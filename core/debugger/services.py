@@ -67,7 +67,7 @@ class Services:
         return World(
             tabs=self.tabs,
             actor=Actor(self.tabs),
-            capturer=Capturer(self.host),
+            capturer=Capturer(),
             environment=environment,
             gates=self.gates,
             record_network=self.settings.record_network,

@@ -1,13 +1,12 @@
 """The browser inside the window as a `BrowserHost`: calls from the worker's loop, answered by the GUI thread."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QImage, QImageWriter
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from core.browser.host import Engine, end_process, name_problem, profile_names
 from core.schema.errors import UsageError
@@ -16,7 +15,6 @@ from core.system.patience import Limit
 from gui.live.page_area import PageArea
 
 T = TypeVar("T")
-PICTURE_QUALITY = 70
 _PORT_SECONDS = 10.0
 _PORT_PAUSE = 0.005
 
@@ -141,32 +139,5 @@ class EmbeddedHost:
         self._unused = ""
         await self._ask(lambda: self._area.open_profile(None))
 
-    async def picture(self, tab: TabId) -> Awaitable[bytes] | None:
-        image = await self._ask(lambda: self._grab(tab))
-        if image is None:
-            return None
-        return asyncio.get_running_loop().run_in_executor(None, _encode, image)
-
-    def _grab(self, tab: TabId) -> QImage | None:
-        view = self._area.view_of(tab)
-        if view is None or view.width() == 0:
-            return None
-        return view.grab().toImage()
-
     async def close(self) -> None:
         """The browser is the window's: it goes when the window goes."""
-
-
-def _encode(image: QImage) -> bytes:
-    """Return the picture as WebP, scaled to one pixel a CSS pixel."""
-    ratio = image.devicePixelRatio()
-    if ratio != 1:
-        image = image.scaledToWidth(round(image.width() / ratio), Qt.TransformationMode.SmoothTransformation)
-        image.setDevicePixelRatio(1)
-    data = QByteArray()
-    buffer = QBuffer(data)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QImageWriter(buffer, QByteArray(b"webp"))
-    writer.setQuality(PICTURE_QUALITY)
-    writer.write(image)
-    return bytes(data.data())

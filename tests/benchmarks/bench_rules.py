@@ -69,7 +69,7 @@ class Player:
         self._environment = MiniWob()
         self._tabs = Tabs(host)
         self._actor = Actor(self._tabs)
-        self._capturer = Capturer(host, hidden=self._environment.hidden_selectors, pictures=False)
+        self._capturer = Capturer(hidden=self._environment.hidden_selectors, pictures=False)
         self._driver = TabDriver(self._tabs)
 
     @property

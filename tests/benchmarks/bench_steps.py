@@ -85,7 +85,7 @@ async def measure_steps(host: BrowserHost, rounds: int) -> dict[str, dict[str, f
                 world = World(
                     tabs=tabs,
                     actor=Actor(tabs),
-                    capturer=Capturer(host),
+                    capturer=Capturer(),
                     environment=environments.environment_of(task),
                     gates=Gates(()),
                 )

@@ -241,7 +241,7 @@ async def begin_walk(
     world = World(
         tabs=tabs,
         actor=Actor(tabs),
-        capturer=Capturer(tabs.host),
+        capturer=Capturer(),
         environment=environments.environment_of(task),
         gates=Gates(()),
     )

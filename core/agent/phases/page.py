@@ -62,6 +62,8 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
     capture = state.capture
     reused = False
     if capture is not None and not state.stale:
+        # The picture comes first: it shows the page as it was read only if that has not changed by then.
+        capture = await world.capturer.with_picture(capture)
         # Both are asked together: hardly ever has the page changed by itself.
         reused, state.page = await asyncio.gather(world.unchanged(capture), _kept(state, world))
     if capture is None or not reused:

@@ -83,19 +83,17 @@ async def open_world(host: BrowserHost, environments: Environments, task: Task) 
     tabs = Tabs(host)
     await tabs.start()
     try:
-        yield world_for(tabs, host, environments, task)
+        yield world_for(tabs, environments, task)
     finally:
         await tabs.close()
 
 
-def world_for(
-    tabs: Tabs, host: BrowserHost, environments: Environments, task: Task, gates: Gates | None = None
-) -> World:
+def world_for(tabs: Tabs, environments: Environments, task: Task, gates: Gates | None = None) -> World:
     """Return the browser and the environment of a task, for what goes into no trace."""
     return World(
         tabs=tabs,
         actor=Actor(tabs),
-        capturer=Capturer(host, pictures=False),
+        capturer=Capturer(pictures=False),
         environment=environments.environment_of(task),
         gates=gates or load_gates(GATES),
     )

@@ -61,7 +61,7 @@ class Browsing:
         self.worker = worker
         self.tabs = Tabs(host)
         self.actor = Actor(self.tabs)
-        self.capturer = Capturer(host, pictures=False)
+        self.capturer = Capturer(pictures=False)
         self.driver = TabDriver(self.tabs)
         if worker is not None:
             worker.run(self.tabs.start())

@@ -33,7 +33,7 @@ BODY = (
 
 
 def world_of(browser: Browsing, *, pictures: bool = False) -> World:
-    capturer = Capturer(browser.host, pictures=pictures)
+    capturer = Capturer(pictures=pictures)
     return World(
         tabs=browser.tabs, actor=browser.actor, capturer=capturer, environment=OpenWeb(), gates=Gates(())
     )
@@ -61,9 +61,7 @@ async def test_what_changes_while_the_page_is_awaited_is_read(
     )
     world = world_of(browser)
     read = await done(browser, world, 'click [button "Go"]', await world.read())
-    anew = await Capturer(browser.host, pictures=False).capture(
-        browser.tabs.current, await browser.tabs.list()
-    )
+    anew = await Capturer(pictures=False).capture(browser.tabs.current, await browser.tabs.list())
     assert read.observation == anew.observation
     assert read.html == anew.html
 
@@ -81,6 +79,58 @@ async def test_the_picture_shows_the_page_as_it_was_read(browser: Browsing, site
         pixel = Image.open(io.BytesIO(shown.screenshot)).convert("RGB").getpixel((300, 200))
         assert isinstance(pixel, tuple)
         assert all(abs(one - other) < 12 for one, other in zip(pixel, wanted, strict=True))
+
+
+NUMBERED = """<style>body{margin:0} i{float:left;width:90px;height:90px} #rows{clear:both}</style>
+<button>Go</button><br>
+<div id=blocks></div><div id=rows></div><script>
+let number = 1;
+function paint() {
+  document.title = `number ${number}`;
+  blocks.innerHTML = rows.innerHTML = "";
+  for (let bit = 0; bit < 8; bit++) {
+    blocks.insertAdjacentHTML("beforeend", `<i style="background:${number >> bit & 1 ? "#f00" : "#00f"}"></i>`);
+  }
+  for (let at = 0; at < 1500; at++) rows.insertAdjacentHTML("beforeend", `<span>words ${at} of ${number}</span> `);
+}
+paint();
+document.querySelector("button").onclick = () => { number++; paint(); };
+</script>"""
+"""Paints a number as eight blocks, and so much beside that painting it takes a while."""
+
+
+@in_browser
+async def test_no_picture_is_of_an_earlier_step(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page(NUMBERED))
+    world = world_of(browser, pictures=True)
+    shown = await world.read()
+    for _ in range(40):
+        shown = await done(browser, world, 'click [button "Go"]', shown)
+        image = Image.open(io.BytesIO(shown.screenshot)).convert("RGB")
+        top = next(one.box for one in shown.observation.elements if one.role == "button").height
+        blocks = [image.getpixel((45 + 90 * bit, round(top) + 60)) for bit in range(8)]
+        number = sum(1 << bit for bit, (red, _, blue) in enumerate(blocks) if red > blue)
+        assert f"number {number}" == shown.observation.title
+
+
+@pytest.mark.parametrize("ratio", [0.8, 1, 2])
+@in_browser
+async def test_a_picture_has_one_pixel_for_each_css_pixel(
+    browser: Browsing, site: Site, ratio: float
+) -> None:
+    await browser.open(site.page("<style>html{background:linear-gradient(90deg,#f00 50%,#00f 50%)}</style>"))
+    metrics = {"width": 0, "height": 0, "deviceScaleFactor": ratio, "mobile": False}
+    await browser.tabs.current.send("Emulation.setDeviceMetricsOverride", metrics)
+    world = world_of(browser, pictures=True)
+    seen = await world.capturer.with_picture(await world.read())
+    await browser.tabs.current.send("Emulation.clearDeviceMetricsOverride", {})
+    image = Image.open(io.BytesIO(seen.screenshot)).convert("RGB")
+    width, height = seen.observation.viewport
+    assert image.width == width
+    assert abs(image.height - height) <= 1
+    left, right = (image.getpixel((round(width * part), 50)) for part in (0.4, 0.6))
+    assert left[0] > 200 > right[0]
+    assert right[2] > 200 > left[2]
 
 
 @in_browser

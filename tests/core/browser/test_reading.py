@@ -333,7 +333,7 @@ async def test_what_is_read_again_is_what_would_be_read_anew(
     await capturer.capture(page)
     await browser.js(f"{{ {script} }}; 0")
     again = await capturer.capture(page)
-    anew = await Capturer(browser.host, pictures=False).capture(page)
+    anew = await Capturer(pictures=False).capture(page)
     assert again.observation == anew.observation
     assert again.html == anew.html == await browser.js("document.documentElement.outerHTML")
 

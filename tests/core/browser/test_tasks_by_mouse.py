@@ -14,7 +14,7 @@ from tests.core.memory.solvers.permitted import permitted
 async def test_a_task_by_mouse_is_solved(browser: Browsing, name: str) -> None:
     environments = Environments()
     task = environments.find(f"miniwob/{name}")
-    world = world_for(browser.tabs, browser.host, environments, task)
+    world = world_for(browser.tabs, environments, task)
     try:
         done = await perform(world, task, 1, permitted(BY_MOUSE[name]))
     finally:

@@ -1,12 +1,10 @@
-"""What only the embedded browser has: Qt's picture, its hidden views, its connection."""
+"""What only the embedded browser has: its hidden views, its connection."""
 
-import io
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from PySide6.QtCore import QCoreApplication, QUrl
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
@@ -20,18 +18,6 @@ from tests.core.browser.site import Site
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@in_browser
-async def test_the_picture_shows_the_page_one_pixel_to_a_css_pixel(browser: Browsing, site: Site) -> None:
-    await browser.open(site.page("<style>html{background:rgb(0,128,0)}</style>"))
-    size = (await browser.see()).viewport
-    picture = await browser.host.picture(browser.tabs.current.tab)
-    assert picture is not None
-    image = Image.open(io.BytesIO(await picture)).convert("RGB")
-    assert image.size == size
-    red, green, blue = image.getpixel((size[0] // 2, size[1] // 2))
-    assert (red < 20, 100 < green < 150, blue < 20) == (True, True, True)
 
 
 @in_browser

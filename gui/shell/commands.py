@@ -369,9 +369,7 @@ class WindowCommands(QObject):
     def _on_docs(self) -> None:
         if self._docs is None:
             self._docs = HelpWindow(self._window.theme, self._window)
-        self._docs.show()
-        self._docs.raise_()
-        self._docs.activateWindow()
+        self._window.frame.show_beside(self._docs, "docs/geometry")
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

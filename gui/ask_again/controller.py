@@ -7,7 +7,7 @@ from PySide6.QtCore import Slot
 from core.debugger.ask_again.views import AskView
 from core.debugger.snapshots import Catalogue, SessionView
 from gui.ask_again.window import AskAgain
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class AskAgainController(FeatureController):
         if not self.dialog.busy:
             self._service.open(run, step)
         self._show_adoptable()
-        present(self.dialog)
+        self.window.frame.show_beside(self.dialog, "ask_again/geometry")
 
     @Slot(object)
     def _show_catalogue(self, catalogue: Catalogue) -> None:

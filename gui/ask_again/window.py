@@ -55,7 +55,6 @@ class AskAgain(QDialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Ask again")
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._view = AskView(run=0, step=0)
         self._adoptable = False
         self._asked_for = 0

@@ -7,7 +7,7 @@ from PySide6.QtCore import Slot
 from core.debugger.compare.views import ComparedView, PairView, StepKey
 from core.debugger.snapshots import StepView
 from gui.compare.window import CompareWindow
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CompareController(FeatureController):
         if self.shown is None:
             self.shown = CompareWindow(self.window.theme, self.window)
             self.shown.pair_requested.connect(self._service.pair)
-        present(self.shown)
+        self.window.frame.show_beside(self.shown, "compare/geometry")
         return self.shown
 
     @Slot(object)

@@ -112,7 +112,6 @@ class CompareWindow(QDialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Compare")
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._wanted: tuple[StepKey | None, StepKey | None] = (None, None)
         self.model = PairsModel(self)
         self.table = labelled(QTableView(self, showGrid=False, wordWrap=False), "Steps of both runs")

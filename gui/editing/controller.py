@@ -6,7 +6,7 @@ from PySide6.QtCore import Slot
 
 from core.debugger.snapshots import EditText, SessionView
 from gui.editing.window import TextEditor
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.widgets.editable import ask_line
 from gui.widgets.enabled_commands import why_no_edit
@@ -46,14 +46,14 @@ class EditingController(FeatureController):
                 editor = editor or self._make(view.name)
                 self._places[view.name] = self._place
                 editor.offer(view)
-                present(editor)
+                self.window.frame.show_beside(editor, "editing/place")
             elif editor is not None:
                 editor.show_checked(view)
         self._show_session(self._session)
 
     def _make(self, name: str) -> TextEditor:
         window = self.window
-        editor = self.editors[name] = TextEditor(window.theme, window.remembered, window)
+        editor = self.editors[name] = TextEditor(window.theme, window)
         if "/" in name:
             editor.check_requested.connect(self._service.check)
             editor.apply_requested.connect(self._service.save)

@@ -1,20 +1,18 @@
 """The editor of one text: of the run under way, of a held call, or of a file that agents go by."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QFontMetricsF, QHideEvent, QTextCursor, QTextDocument
+from PySide6.QtGui import QCloseEvent, QFontMetricsF, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 
 from core.debugger.snapshots import EditText
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.layouts import holding, in_column, in_row, splitter
-from gui.widgets.remembered import Remembered
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_flag
 
 _IDLE_MS = 250
 """After such a pause in typing the text is checked."""
-_PLACE = "editing/place"
 _KEPT = "This is your draft from before; Reload (Alt+R) reads the text as it is now."
 _PREVIEW = "The prompt of the step in view, with this text"
 _PREVIEW_BEFORE = "The prompt of the step in view, with the text as it was before the mistake"
@@ -35,10 +33,8 @@ class TextEditor(QDialog):
     """Name and text that are to be saved and tried at once."""
     reload_requested = Signal(str)
 
-    def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
-        self._remembered = remembered
         self._view = EditText(name="", title="")
         self._read = self._shown = ""
         """The text as it was read, which the draft began with, and as the field shows it."""
@@ -82,8 +78,6 @@ class TextEditor(QDialog):
         notes = (self.note, self.draft_note, self.problem)
         in_column(self, head, self.hint, (split, 1), *notes, foot, spacing=0)
         self.resize(860, 620)
-        if (place := remembered.part(_PLACE)) is not None:
-            self.restoreGeometry(place)
 
     @property
     def text(self) -> str:
@@ -211,7 +205,3 @@ class TextEditor(QDialog):
     def closeEvent(self, event: QCloseEvent) -> None:
         self._idle.stop()
         super().closeEvent(event)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        self._remembered.keep_part(_PLACE, self.saveGeometry())
-        super().hideEvent(event)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMessageBox
 from core.debugger.evaluations.records import EvalRequest
 from core.debugger.evaluations.views import EvaluationsView, OpenedRun, RequestPreview
 from core.debugger.snapshots import Catalogue
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.widgets.formats import count
 
@@ -45,7 +45,7 @@ class EvaluationsController(FeatureController):
         """Show the window as it was left."""
         if self.shown is None:
             self.shown = self._make()
-        present(self.shown)
+        self.window.frame.show_beside(self.shown, "evaluations/geometry")
 
     def _make(self) -> "EvaluationsWindow":
         from gui.evaluations.window import EvaluationsWindow

@@ -47,7 +47,6 @@ class EvaluationsWindow(WatchedWindow):
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Evaluations")
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self.setMinimumSize(720, 460)
         self._remembered = remembered
         self.view = EvaluationsView()
@@ -289,9 +288,8 @@ class EvaluationsWindow(WatchedWindow):
     # What is remembered
 
     def keep(self) -> None:
-        """Remember size, splitters and the order of the tasks."""
+        """Remember splitters and the order of the tasks."""
         kept = self._remembered
-        kept.keep_part("evaluations/geometry", self.saveGeometry())
         kept.keep_part("evaluations/sides", self.sides.saveState())
         kept.keep_part("evaluations/split", self.split.saveState())
         rows = self.matrix.cells.filter.replace(words="")
@@ -299,8 +297,6 @@ class EvaluationsWindow(WatchedWindow):
 
     def _restore(self) -> None:
         kept = self._remembered
-        if (geometry := kept.part("evaluations/geometry")) is not None:
-            self.restoreGeometry(geometry)
         for name, one in (("sides", self.sides), ("split", self.split)):
             if (state := kept.part(f"evaluations/{name}")) is not None:
                 one.restoreState(state)

@@ -206,7 +206,6 @@ class BisectWindow(QDialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Bisect")
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self.page = BisectPage(theme, self)
         in_column(self, self.page)
         self.resize(1020, 720)

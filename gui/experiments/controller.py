@@ -9,7 +9,7 @@ from core.debugger.experiments.bisect import BisectRequest
 from core.debugger.experiments.views import BisectView, WorthView
 from core.debugger.experiments.worth_records import Subject, WorthRequest
 from core.debugger.snapshots import Catalogue
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ExperimentsController(FeatureController):
             self._run = run
             self.bisect_window.wait(run)
         self._service.bisect.open(run)
-        present(self.bisect_window)
+        self.window.frame.show_beside(self.bisect_window, "bisect/geometry")
 
     @Slot(object)
     def _add_pages(self, library: "LibraryWindow") -> None:

@@ -377,9 +377,7 @@ class WindowCommands(QObject):
             self._docs = HelpWindow(self._window.theme, self._window)
         if page:
             self._docs.show_page(page)
-        self._docs.show()
-        self._docs.raise_()
-        self._docs.activateWindow()
+        self._window.frame.show_beside(self._docs, "docs/geometry")
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

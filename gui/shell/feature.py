@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
 
 from core.schema.signal import Signal
 from gui.shell.main_window import MainWindow
+from gui.shell.window_frame import present as present
 from gui.widgets.relay import Relay
 
 
@@ -25,10 +25,3 @@ class FeatureController(QObject):
         relay = Relay(source, keep=keep, parent=self)
         relay.received.connect(slot)
         self.window.closed.connect(relay.close)
-
-
-def present(shown: QWidget) -> None:
-    """Show a window in front of all others, with the focus."""
-    shown.show()
-    shown.raise_()
-    shown.activateWindow()

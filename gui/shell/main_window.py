@@ -23,7 +23,7 @@ from gui.shell.commands import WindowCommands
 from gui.shell.element_links import ElementLinks
 from gui.shell.panel_updates import PanelUpdates
 from gui.shell.parts import WindowParts
-from gui.shell.window_frame import Heartbeat, WindowFrame
+from gui.shell.window_frame import Heartbeat, present
 from gui.widgets.editable import EditablePanel
 from gui.widgets.relay import Relay
 from gui.widgets.remembered import OpenedTask
@@ -55,7 +55,6 @@ class MainWindow(WindowParts):
         self._step: StepView | None = None
         self._problems: frozenset[str] = frozenset()
         """What is wrong with files, as the Log has it already."""
-        self.frame = WindowFrame(self)
         self._updates = PanelUpdates(self.docks, self)
         self.elements = ElementLinks(self)
         self._commands = WindowCommands(self, self.elements)
@@ -279,8 +278,7 @@ class MainWindow(WindowParts):
         """Show a step of a run that another window names, and its run in the tree."""
         self.session.trace.open_run(run)
         self.session.trace.show_step(run, step)
-        self.raise_()
-        self.activateWindow()
+        present(self)
 
     def _on_open_requested(self, opened: OpenedTask, allow_profile: bool) -> None:
         self.session.tasks.open(
@@ -345,3 +343,4 @@ class MainWindow(WindowParts):
         self.remembered.keep_layout(self.saveGeometry(), self.saveState(_LAYOUT_VERSION), _LAYOUT_VERSION)
         super().closeEvent(event)
         self.closed.emit()
+        self.frame.hide_beside()

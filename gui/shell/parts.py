@@ -26,6 +26,7 @@ from gui.shell.actions import make_actions
 from gui.shell.bars import StatusLine, ToolBar
 from gui.shell.docks import PLACES, Docks, PanelDock
 from gui.shell.menus import Menus
+from gui.shell.window_frame import WindowFrame
 from gui.task_chooser.opening import TaskOpening
 from gui.theme.theme import Theme
 from gui.widgets.formats import cut
@@ -76,6 +77,7 @@ class WindowParts(QMainWindow):
         super().__init__()
         self.theme = Theme(settings, self)
         self.remembered = Remembered(settings)
+        self.frame = WindowFrame(self, self.remembered)
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(520, 320)

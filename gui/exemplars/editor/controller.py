@@ -10,13 +10,15 @@ from PySide6.QtCore import Signal, Slot
 from core.debugger.exemplars.editor.views import EditorView
 from core.memory.library.records import Provenance
 from core.schema.exemplar import Draft, Exemplar
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
     # The window is loaded when it is opened: the main window is to come quickly.
     from core.debugger.exemplars.editor.service import EditorService
     from gui.exemplars.editor.window import EditorWindow
+
+_PLACE = "exemplar_editor/geometry"
 
 
 class EditorController(FeatureController):
@@ -38,7 +40,7 @@ class EditorController(FeatureController):
         """Edit an exemplar as it is now, or its draft; one of a file is copied."""
         shown = self.shown
         if shown is not None and shown.isVisible() and shown.opened is not None and shown.opened.id == id:
-            present(shown)
+            self.window.frame.show_beside(shown, _PLACE)
             return
         self._open(lambda: self._service.open(id))
 
@@ -63,7 +65,7 @@ class EditorController(FeatureController):
     def _open(self, work: Callable[[], None]) -> None:
         if self.shown is None:
             self.shown = self._make()
-        present(self.shown)
+        self.window.frame.show_beside(self.shown, _PLACE)
         self.shown.leave(work)
 
     def _make(self) -> "EditorWindow":

@@ -58,7 +58,6 @@ class EditorWindow(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self.setWindowTitle("Edit an exemplar[*]")
         self._theme = theme
         self._view = EditorView()

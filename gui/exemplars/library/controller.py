@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Signal, Slot
 
 from core.debugger.exemplars.library.views import ImportView, LibraryJob, PageView
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class LibraryController(FeatureController):
             self._service.list_rows(self.window.remembered.library_query)
             self.shown = self._make()
             self.made.emit(self.shown)
-        present(self.shown)
+        self.window.frame.show_beside(self.shown, "library/geometry")
         if id:
             self.shown.reveal(id)
 

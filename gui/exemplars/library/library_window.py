@@ -43,7 +43,6 @@ class LibraryWindow(WatchedWindow):
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Exemplars")
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self.setMinimumSize(640, 420)
         self._theme = theme
         self._remembered = remembered
@@ -79,9 +78,8 @@ class LibraryWindow(WatchedWindow):
         self.page.reveal(id)
 
     def keep(self) -> None:
-        """Remember size, splitters, columns, filters and order."""
+        """Remember splitters, columns, filters and order."""
         kept = self._remembered
-        kept.keep_part("library/geometry", self.saveGeometry())
         kept.keep_part("library/split", self.page.split.saveState())
         kept.keep_part("library/columns", self.page.table.layout_state)
         kept.library_query = self.page.filters.query
@@ -100,8 +98,6 @@ class LibraryWindow(WatchedWindow):
     def _restore(self) -> None:
         kept = self._remembered
         self.page.begin(kept.library_query)
-        if (geometry := kept.part("library/geometry")) is not None:
-            self.restoreGeometry(geometry)
         if (split := kept.part("library/split")) is not None:
             self.page.split.restoreState(split)
         if (columns := kept.part("library/columns")) is not None:

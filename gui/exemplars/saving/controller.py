@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from core.debugger.exemplars.saving.views import RecordedSteps, RecordingView, SavingView
 from gui.shell.actions import explain
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.widgets.enabled_commands import BUSY
 from gui.widgets.formats import count
@@ -45,17 +45,10 @@ class SavingController(FeatureController):
             )
             self.shown.undo_requested.connect(self._service.undo)
             self.shown.edit_requested.connect(self.edit_requested)
-            self.shown.finished.connect(self._on_closed)
-            if (geometry := self.window.remembered.part("windows/keep")) is not None:
-                self.shown.restoreGeometry(geometry)
         self._run = run
         self.shown.wait(run)
         self._service.open(run, steps=tuple(steps))
-        present(self.shown)
-
-    def _on_closed(self) -> None:
-        assert self.shown is not None
-        self.window.remembered.keep_part("windows/keep", self.shown.saveGeometry())
+        self.window.frame.show_beside(self.shown, "windows/keep")
 
     @Slot(object)
     def _show_view(self, view: SavingView) -> None:

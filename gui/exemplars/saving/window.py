@@ -32,7 +32,6 @@ class SavingWindow(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self._view = SavingView(run=0)
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._on_idle)

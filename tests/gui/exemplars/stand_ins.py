@@ -4,9 +4,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from PySide6.QtCore import QSettings, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMainWindow
 
 from core.schema.signal import Signal as CoreSignal
+from gui.shell.window_frame import WindowFrame
 from gui.theme.theme import Theme
 from gui.widgets.remembered import Remembered
 
@@ -37,7 +38,7 @@ def asked_services() -> SimpleNamespace:
     )
 
 
-class PlainWindow(QWidget):
+class PlainWindow(QMainWindow):
     """What the windows of exemplars need of the main window."""
 
     closed = Signal()
@@ -46,3 +47,4 @@ class PlainWindow(QWidget):
         super().__init__()
         self.theme = theme
         self.remembered = Remembered(settings)
+        self.frame = WindowFrame(self, self.remembered)

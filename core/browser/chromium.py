@@ -407,6 +407,9 @@ class ChromiumHost:
     async def end_renderer(self, tab: TabId) -> bool:
         return False  # The protocol does not tell which process runs which page.
 
+    async def end_questions(self) -> None:
+        """Nothing is asked of the person here: what pages ask is answered by rule."""
+
     async def awake(self) -> None:
         """The browser is a process of its own."""
 

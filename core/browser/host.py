@@ -124,6 +124,10 @@ class BrowserHost(Protocol):
         """Return as soon as whoever serves the browser on our side could serve it."""
         ...
 
+    async def end_questions(self) -> None:
+        """Answer by rule what pages are asking the person, who has the page no more."""
+        ...
+
     async def kill(self) -> None:
         """End the browser without asking it; one that is the window's stays."""
         ...

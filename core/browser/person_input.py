@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from playwright.async_api import Error, Page
 
-from core.browser.screen import ChooseTab, Copy, GoTo, Key, PersonInput, Pointer, Typed
+from core.browser.screen import Browse, ChooseTab, CloseTab, Copy, GoTo, Key, PersonInput, Pointer, Typed
 from core.schema.events import TabId
 
 log = logging.getLogger(__name__)
@@ -80,5 +80,28 @@ class InputQueue:
                 self._on_copied(str(await page.evaluate("String(getSelection())")))
             case GoTo():
                 await page.goto(one.url, wait_until="commit")
+            case Browse():
+                await _browse(one, page)
+            case CloseTab():
+                await self._activate(one.tab)
+                if (closing := self._page()) is not None:
+                    await closing.close(run_before_unload=True)
             case ChooseTab():
                 await self._activate(one.tab)
+
+
+async def _browse(one: Browse, page: Page) -> None:
+    session = await page.context.new_cdp_session(page)
+    try:
+        if one.what == "stop":
+            await session.send("Page.stopLoading")
+        elif one.what == "reload":
+            await session.send("Page.reload")
+        else:
+            # Playwright would wait for the page, and nothing else could be put in meanwhile.
+            history = await session.send("Page.getNavigationHistory")
+            at = history["currentIndex"] + (1 if one.what == "forward" else -1)
+            if 0 <= at < len(history["entries"]):
+                await session.send("Page.navigateToHistoryEntry", {"entryId": history["entries"][at]["id"]})
+    finally:
+        await session.detach()

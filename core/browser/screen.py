@@ -84,7 +84,19 @@ class ChooseTab(NamedTuple):
     tab: TabId
 
 
-PersonInput = Pointer | Key | Typed | Copy | GoTo | ChooseTab
+class CloseTab(NamedTuple):
+    """A tab is to be closed."""
+
+    tab: TabId
+
+
+class Browse(NamedTuple):
+    """A button of a browser was pressed."""
+
+    what: Literal["back", "forward", "reload", "stop"]
+
+
+PersonInput = Pointer | Key | Typed | Copy | GoTo | ChooseTab | CloseTab | Browse
 
 
 class Screen:

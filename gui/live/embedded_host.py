@@ -87,6 +87,20 @@ class EmbeddedHost:
         self._caller.asked.emit((function, future))
         return await asyncio.wrap_future(future)
 
+    async def _change(self, function: Callable[[], T]) -> T:
+        """Do what the engine has to do at once: what its pages ask the person meanwhile is answered by rule first."""
+        questions = self._area.questions
+
+        def change() -> tuple[bool, Any]:
+            return (True, function()) if not questions.engine_waits else (False, None)
+
+        while True:
+            done, result = await self._ask(change)
+            if done:
+                return result  # type: ignore[no-any-return]
+            await self.end_questions()
+            await self.awake()
+
     async def open_profile(self, name: str | None) -> TabId:
         # The engine's port has no password, and it knows no pipe.
         if name and name not in self._allowed and not name_problem(name):
@@ -99,7 +113,7 @@ class EmbeddedHost:
         unused, self._unused = self._unused, ""
         if unused and not name:
             return unused
-        return await self._ask(lambda: self._area.open_profile(name))
+        return await self._change(lambda: self._area.open_profile(name))
 
     def profiles(self) -> tuple[str, ...]:
         return profile_names(self._area.profiles)
@@ -108,13 +122,13 @@ class EmbeddedHost:
         self._allowed.add(name)
 
     async def open_tab(self) -> TabId:
-        return await self._ask(self._area.open_tab)
+        return await self._change(self._area.open_tab)
 
     async def activate_tab(self, tab: TabId) -> None:
-        await self._ask(lambda: self._area.activate_tab(tab))
+        await self._change(lambda: self._area.activate_tab(tab))
 
     async def close_tab(self, tab: TabId) -> None:
-        await self._ask(lambda: self._area.close_tab(tab))
+        await self._change(lambda: self._area.close_tab(tab))
 
     async def tabs(self) -> tuple[TabId, ...]:
         return await self._ask(self._area.tabs)
@@ -123,21 +137,24 @@ class EmbeddedHost:
         return await self._ask(self._area.current_tab)
 
     async def replace_tab(self, tab: TabId) -> TabId:
-        return await self._ask(lambda: self._area.replace_tab(tab))
+        return await self._change(lambda: self._area.replace_tab(tab))
 
     async def end_renderer(self, tab: TabId) -> bool:
-        process = await self._ask(lambda: self._area.renderer_of(tab))
+        process = await self._change(lambda: self._area.renderer_of(tab))
         return bool(process) and end_process(process)
 
     async def awake(self) -> None:
-        # The engine's browser lives in the GUI thread.
-        await self._ask(lambda: None)
+        # The engine's browser lives in the GUI thread, and waits there for what its pages ask the person.
+        await asyncio.wrap_future(await self._ask(self._area.questions.quiet))
+
+    async def end_questions(self) -> None:
+        await self._ask(self._area.questions.end)
 
     async def kill(self) -> None:
         """End the pages; the browser is the window's, and goes when the window goes."""
         # Whoever connects next would wait for a page that loops.
         self._unused = ""
-        await self._ask(lambda: self._area.open_profile(None))
+        await self._change(lambda: self._area.open_profile(None))
 
     async def close(self) -> None:
         """The browser is the window's: it goes when the window goes."""

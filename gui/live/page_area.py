@@ -1,15 +1,15 @@
-"""The live page: tabs of web views, an address line, and which of them is current.
+"""The live page: tabs of web views, the strip of a browser over them, and which of them is current.
 
-What a page asks never opens a box of Qt's own: dialogs, popups, downloads and errors are answered by rule.
+While the page is the agent's, what a page asks is answered by rule; while it is the person's, they are asked.
 """
 
-from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import (
-    QChildEvent,
     QCoreApplication,
     QEvent,
     QObject,
+    QPoint,
     QRect,
     QStandardPaths,
     Qt,
@@ -18,156 +18,48 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QHelpEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWebEngineCore import (
-    QWebEngineCertificateError,
     QWebEngineDownloadRequest,
     QWebEnginePage,
-    QWebEnginePermission,
     QWebEngineProfile,
     QWebEngineSettings,
 )
 from PySide6.QtWebEngineWidgets import QWebEngineView
-from PySide6.QtWidgets import QColorDialog, QStackedWidget, QToolTip, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
-from core.browser.host import MOST_TABS, end_process, profile_folder
-from core.schema.events import BrowserEventKind, TabId
+from core.browser.host import MOST_TABS, profile_folder
+from core.schema.events import TabId
+from gui.live.devtools import DevTools
+from gui.live.downloads import Downloads
+from gui.live.find_bar import FindBar
 from gui.live.memory import SpareMemory
-from gui.live.page_strip import MOST_OF_A_TIP, PageStrip
+from gui.live.page_menu import page_menu
+from gui.live.page_strip import Browse, PageStrip
+from gui.live.question_box import QuestionBox
+from gui.live.questions import PageQuestions
+from gui.live.web_page import WebPage, WebView
+from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
+from gui.widgets.remembered import Remembered
 
-LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 _DRAW_MS = 100
 """Titles and addresses are drawn at most so often: pages change them without end."""
 _MOST_TITLES = 5000
 """How often pages may change their titles in a while: each change is told to all who follow the browser."""
-
-
-class WebPage(QWebEnginePage):
-    """Answers what a page asks by rule and announces each answer."""
-
-    def __init__(
-        self,
-        profile: QWebEngineProfile,
-        parent: QObject,
-        *,
-        accept_dialogs: bool,
-        events: BrowserEvents,
-        may_open_tab: Callable[[], bool],
-        open_tab: Callable[[], "WebPage"],
-    ) -> None:
-        super().__init__(profile, parent)
-        self._accept = accept_dialogs
-        self._events = events
-        self._may_open_tab = may_open_tab
-        self._open_tab = open_tab
-        self.handed_over = False
-        self._ended = 0
-        """The renderer that was ended last."""
-        self._leaving = QCoreApplication.translate("QWebEnginePage", LEAVING)
-        self.certificateError.connect(self._on_certificate_error)
-        self.renderProcessTerminated.connect(self._on_terminated)
-        self.permissionRequested.connect(self._on_permission)
-
-    def tell(self, kind: BrowserEventKind, text: str) -> bool:
-        """Tell of an event; returns whether it was told, or only counted."""
-        return self._events.tell(kind, text, self._place)
-
-    def end(self, kind: BrowserEventKind, why: str) -> None:
-        """End the renderer of a page that takes more than it can be given, and tell why."""
-        process = self.renderProcessPid()
-        # What the page has asked for before still comes.
-        if process and process != self._ended and end_process(process):
-            self._ended = process
-            self.tell(kind, f"{why}; its renderer was ended.")
-
-    def _place(self) -> tuple[TabId, str]:
-        return self.devToolsId(), self.url().toString()
-
-    def _asked(self, kind: str, message: str, accepted: bool) -> None:
-        self.tell(
-            "dialog",
-            f'The page asked ({kind}): "{shortened(message)}"; it was {"accepted" if accepted else "dismissed"}.',
-        )
-
-    def javaScriptAlert(self, origin: QUrl | str, message: str) -> None:
-        self._asked("alert", message, True)
-
-    def javaScriptConfirm(self, origin: QUrl | str, message: str) -> bool:
-        # Qt asks this way, too, whether a page may be left; that is never held up by the page.
-        leaving = message == self._leaving
-        accepted = self._accept or leaving
-        self._asked("beforeunload" if leaving else "confirm", "" if leaving else message, accepted)
-        return accepted
-
-    def javaScriptPrompt(self, origin: QUrl | str, message: str, default: str) -> tuple[bool, str]:
-        self._asked("prompt", message, self._accept)
-        return self._accept, default if self._accept else ""
-
-    def chooseFiles(self, mode: QWebEnginePage.FileSelectionMode, old, accepted):  # type: ignore[no-untyped-def]
-        if self.handed_over:
-            return super().chooseFiles(mode, old, accepted)
-        self.tell("dialog", "The page asked for a file; none was chosen: use the upload action.")
-        return []
-
-    def createWindow(self, kind: QWebEnginePage.WebWindowType) -> QWebEnginePage | None:  # type: ignore[override]
-        if not self._may_open_tab():
-            # Playwright waits for each new page: to refuse one would leave its opener standing still.
-            self.end("popup", "The page asked for new tabs without end")
-            return None
-        self.tell("popup", "The page opened a new tab.")
-        return self._open_tab()
-
-    def _on_certificate_error(self, error: QWebEngineCertificateError) -> None:
-        error.rejectCertificate()
-        if not error.isMainFrame():  # A document that fails is reported by whoever drives the page.
-            self.tell(
-                "certificate",
-                f"The certificate of {shortened(error.url().host())} was refused: {error.description()}",
-            )
-
-    def _on_terminated(self, status: QWebEnginePage.RenderProcessTerminationStatus, code: int) -> None:
-        if status == QWebEnginePage.RenderProcessTerminationStatus.NormalTerminationStatus:
-            return
-        self.tell("crash", f"The page's renderer ended ({status.name}, code {code}).")
-
-    def _on_permission(self, permission: QWebEnginePermission) -> None:
-        permission.deny()
-        self.tell("dialog", f"The page asked for {permission.permissionType().name}; it was refused.")
-
-
-class WebView(QWebEngineView):
-    """Refuses what the engine would open over the page for a person to answer: a colour picker.
-
-    What elements say in tool tips is shown as any tool tip is, without what is too long for one.
-    """
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), shortened(self.toolTip(), MOST_OF_A_TIP), self)
-            return True
-        return super().event(event)
-
-    def childEvent(self, event: QChildEvent) -> None:
-        super().childEvent(event)
-        if event.added():
-            # It is only about to become a dialog.
-            QTimer.singleShot(0, self, self._refuse)
-
-    def _refuse(self) -> None:
-        for dialog in self.findChildren(QColorDialog):
-            dialog.reject()
-            page = self.page()
-            assert isinstance(page, WebPage)
-            page.tell("dialog", "The page asked for a colour; none was chosen: fill in the field.")
+_ZOOMS = (0.25, 0.33, 0.5, 0.67, 0.75, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 
 class PageArea(QWidget):
     """Holds the live tabs of one profile at a time."""
 
     view_moved = Signal()
-    """The current view lies elsewhere, or another one is current."""
+    """The current view lies elsewhere, is drawn larger or smaller, or another one is current."""
+    said = Signal(str, str)
+    """Title and text of what the person is to know."""
+    inspected = Signal(object)
+    """The view of DevTools, which is to be shown; None once there is none."""
 
     def __init__(
         self, parent: QWidget | None = None, *, accept_dialogs: bool = True, profiles: str = ""
@@ -182,8 +74,12 @@ class PageArea(QWidget):
         self.events = BrowserEvents()
         """What happens in the pages, for whoever drives them."""
         self._floods = FloodLimit()
-        self._handed_over = False
         self._addressed = QUrl()
+        self._zoom = 1.0
+        self.questions = PageQuestions(self)
+        self.devtools = DevTools(self)
+        self.find_bar: FindBar | None = None
+        self.downloads: Downloads | None = None
         SpareMemory(self)
         self._changed = False
         self._drawing = QTimer(self, singleShot=True, interval=_DRAW_MS)
@@ -191,10 +87,26 @@ class PageArea(QWidget):
 
         self._strip = PageStrip(self)
         self._strip.address_entered.connect(self._on_address)
+        self._strip.refused.connect(lambda why: self.said.emit("That is no address", why))
+        self._strip.browsed.connect(self.browse)
+        self._strip.left_by_key.connect(self._focus_page)
         self._bar = self._strip.bar
         self._bar.currentChanged.connect(self._on_tab_chosen)
+        self._bar.tabCloseRequested.connect(self._on_tab_close)
         self._stack = QStackedWidget(self)
-        in_column(self, self._strip, (self._stack, 1), spacing=0)
+        self._column = in_column(self, self._strip, (self._stack, 1), spacing=0)
+        self._box = QuestionBox(self.questions, self._stack)
+
+    def equip(self, theme: Theme, remembered: Remembered) -> None:
+        """Give what the person uses its look, and what it keeps from one start to the next."""
+        self._strip.dress(theme)
+        self.find_bar = FindBar(theme, self)
+        self.find_bar.closed.connect(self._focus_page)
+        self._column.insertWidget(1, self.find_bar)
+        self.downloads = Downloads(theme, remembered, self)
+        self.downloads.changed.connect(self._strip.show_downloads)
+        self.downloads.failed.connect(self.said)
+        self._strip.downloads_wanted.connect(self.show_downloads)
 
     # What the host does with it, in the GUI thread
 
@@ -210,6 +122,9 @@ class PageArea(QWidget):
         # A link to a program such as mail would start it, outside the window.
         unknown = QWebEngineSettings.UnknownUrlSchemePolicy.DisallowUnknownUrlSchemes
         profile.settings().setUnknownUrlSchemePolicy(unknown)
+        # What the person allows is not allowed to the agent afterwards.
+        policy = QWebEngineProfile.PersistentPermissionsPolicy.AskEveryTime
+        profile.setPersistentPermissionsPolicy(policy)
         if old is not profile:
             profile.downloadRequested.connect(self._on_download)
             self._let_go(old)
@@ -242,28 +157,34 @@ class PageArea(QWidget):
 
     def _add(self, place: int | None = None) -> WebPage:
         assert self._profile is not None
-        view = WebView(self._stack)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        view = WebView(self.questions, self._stack)
+        self._set_menu_policy(view)
+        view.customContextMenuRequested.connect(partial(self._on_menu, view))
+        view.zoom_turned.connect(lambda by: self._set_zoom(self._zoom * by))
         page = WebPage(
             self._profile,
             view,
             accept_dialogs=self._accept,
             events=self.events,
+            questions=self.questions,
             may_open_tab=lambda: self._floods.admits("tab", MOST_TABS),
             open_tab=self._add,
         )
-        page.handed_over = self._handed_over
         view.setPage(page)
+        page.said.connect(self.said)
         page.titleChanged.connect(lambda: self._on_title(page))
-        page.urlChanged.connect(self._draw_soon)
+        for changed in (page.urlChanged, page.loadStarted, page.loadFinished):
+            changed.connect(self._draw_soon)
+        # The engine keeps a zoom for each server; here it is that of the area.
+        page.urlChanged.connect(lambda: self._keep_zoom(page))
+        page.zoomFactorChanged.connect(lambda: self._keep_zoom(page))
         page.windowCloseRequested.connect(lambda: self._on_close_requested(view))
         self._stack.addWidget(view)
         index = self._bar.insertTab(self._bar.count() if place is None else place, "New tab")
         self._bar.setTabData(index, view)
         self._bar.setCurrentIndex(index)
         self._stack.setCurrentWidget(view)
-        self._show_address()
-        self.view_moved.emit()
+        self._on_current()
         return page
 
     def tabs(self) -> tuple[str, ...]:
@@ -300,7 +221,7 @@ class PageArea(QWidget):
 
     def close_pages(self) -> None:
         """Let go of all pages and then of their profiles, at once: at the end of the program no loop runs."""
-        going: list[QObject] = list(self._drop_all())
+        going: list[QObject] = [*self.devtools.close(), *self._drop_all()]
         profiles = {*self._kept.values(), *([self._profile] if self._profile is not None else [])}
         self._profile = None
         self._kept.clear()
@@ -312,9 +233,9 @@ class PageArea(QWidget):
 
     # What the window does with it
 
-    def current_view(self) -> QWebEngineView | None:
+    def current_view(self) -> WebView | None:
         widget = self._stack.currentWidget()
-        return widget if isinstance(widget, QWebEngineView) else None
+        return widget if isinstance(widget, WebView) else None
 
     def view_rect(self) -> QRect:
         """Return where the current web view lies inside this widget."""
@@ -322,22 +243,83 @@ class PageArea(QWidget):
 
     def page_scale(self) -> float:
         """Return how many pixels of this widget a CSS pixel of the page has."""
-        return 1.0
+        return self._zoom
 
     def set_handed_over(self, on: bool) -> None:
-        """Let the person choose addresses, files and tabs, or take that back."""
-        self._handed_over = on
+        """Let the person use the page and all that is around it, or take that back."""
+        had, self.questions.person_has_page = self.questions.person_has_page, on
         self._strip.set_handed_over(on)
-        policy = Qt.ContextMenuPolicy.DefaultContextMenu if on else Qt.ContextMenuPolicy.NoContextMenu
         for view in self._views():
-            view.setContextMenuPolicy(policy)
-            self._page(view).handed_over = on
-        if on and (current := self.current_view()) is not None:
-            current.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._set_menu_policy(view)
+        if on:
+            self._focus_page()
+        elif had:
+            self.questions.end()
+            for view in self._views():
+                view.refuse_dialogs()
+            self.close_search()
+            if self._zoom != 1.0:
+                self._set_zoom(1.0)
+                self.said.emit("The page is at 100 % again", "The agent reads and clicks it at that size.")
+
+    def browse(self, what: Browse) -> None:
+        """Do what a button of a browser does, in the current tab."""
+        view = self.current_view()
+        if view is None:
+            return
+        actions = QWebEnginePage.WebAction
+        match what:
+            case "back":
+                view.triggerPageAction(actions.Back)
+            case "forward":
+                view.triggerPageAction(actions.Forward)
+            case "reload":
+                view.triggerPageAction(actions.Reload)
+            case "stop":
+                view.triggerPageAction(actions.Stop)
+            case "zoom_in":
+                self._set_zoom(next((one for one in _ZOOMS if one > self._zoom + 0.001), _ZOOMS[-1]))
+            case "zoom_out":
+                self._set_zoom(next((one for one in reversed(_ZOOMS) if one < self._zoom - 0.001), _ZOOMS[0]))
+            case "zoom_reset":
+                self._set_zoom(1.0)
+
+    def search(self) -> None:
+        """Open the bar that finds words in the page."""
+        view = self.current_view()
+        if view is not None and self.find_bar is not None:
+            self.find_bar.open_in(view.page())
+
+    def close_search(self) -> None:
+        """Close that bar."""
+        if self.find_bar is not None:
+            self.find_bar.close_search()
+
+    def reach_address(self) -> None:
+        """Put the keyboard into the address."""
+        self._strip.reach_address()
+
+    def show_downloads(self) -> None:
+        """Open the list of downloads."""
+        if self.downloads is not None:
+            self.downloads.open_list(self._strip)
+
+    def inspect(self, *, at_element: bool = False) -> str:
+        """Open DevTools on the current tab; returns why that is not possible, or nothing."""
+        view = self.current_view()
+        if view is None:
+            return "No page is open: choose a task (Ctrl+N)."
+        self.inspected.emit(self.devtools.open(view.page(), at_element=at_element))
+        return ""
+
+    def close_devtools(self) -> None:
+        """Close DevTools."""
+        self.devtools.close()
+        self.inspected.emit(None)
 
     # Inside
 
-    def _views(self) -> list[QWebEngineView]:
+    def _views(self) -> list[WebView]:
         return [self._bar.tabData(index) for index in range(self._bar.count())]
 
     @staticmethod
@@ -346,15 +328,65 @@ class PageArea(QWidget):
         assert isinstance(page, WebPage)
         return page
 
-    def view_of(self, tab: str) -> QWebEngineView | None:
+    def view_of(self, tab: str) -> WebView | None:
         return next((view for view in self._views() if self._page(view).devToolsId() == tab), None)
 
-    def _on_close_requested(self, view: QWebEngineView) -> None:
+    def _on_close_requested(self, view: WebView) -> None:
         tab = self._page(view).devToolsId()
         self._close_view(view)
-        self.events.tell("tab_closed", "A tab was closed by its page.", lambda: (tab, ""))
+        by = "the person" if self.questions.person_has_page else "its page"
+        self.events.tell("tab_closed", f"A tab was closed by {by}.", lambda: (tab, ""))
 
-    def _close_view(self, view: QWebEngineView) -> None:
+    @Slot(int)
+    def _on_tab_close(self, index: int) -> None:
+        # A page may ask whether it is to be left.
+        self._page(self._bar.tabData(index)).triggerAction(QWebEnginePage.WebAction.RequestClose)
+
+    def _focus_page(self) -> None:
+        if (view := self.current_view()) is not None:
+            view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _set_menu_policy(self, view: WebView) -> None:
+        policies = Qt.ContextMenuPolicy
+        on = self.questions.person_has_page
+        view.setContextMenuPolicy(policies.CustomContextMenu if on else policies.NoContextMenu)
+
+    def _on_menu(self, view: WebView, place: QPoint) -> None:
+        request = view.lastContextMenuRequest()
+        if request is None:
+            return
+        menu = page_menu(
+            view.page(),
+            request,
+            self,
+            browse=self.browse,
+            open_tab=self._open_in_tab,
+            save_as=partial(self._save_as, view.page()),
+            inspect=lambda: self.inspect(at_element=True),
+        )
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(view.mapToGlobal(place))  # The engine would stand still until a menu's own loop ended.
+
+    def _save_as(self, page: QWebEnginePage, url: QUrl, action: QWebEnginePage.WebAction) -> None:
+        if self.downloads is not None:
+            self.downloads.save_as(page, url, action)
+
+    def _open_in_tab(self, url: QUrl) -> None:
+        self._add().load(url)
+
+    def _set_zoom(self, factor: float) -> None:
+        factor = min(max(factor, _ZOOMS[0]), _ZOOMS[-1])
+        self._zoom = 1.0 if abs(factor - 1) < 0.03 else factor
+        self._strip.show_zoom(self._zoom)
+        for view in self._views():
+            self._keep_zoom(self._page(view))
+        self.view_moved.emit()
+
+    def _keep_zoom(self, page: WebPage) -> None:
+        if abs(page.zoomFactor() - self._zoom) > 0.001:
+            page.setZoomFactor(self._zoom)
+
+    def _close_view(self, view: WebView) -> None:
         views = self._views()
         if view not in views:
             return
@@ -363,11 +395,13 @@ class PageArea(QWidget):
         view.deleteLater()
         if self._bar.count() == 0:
             self.open_tab()
-        self._show_address()
-        self.view_moved.emit()
+        self._on_current()
 
-    def _drop_all(self) -> list[QWebEngineView]:
+    def _drop_all(self) -> list[WebView]:
         views = self._views()
+        self.questions.end()
+        self.devtools.move_to(None)
+        self.close_search()
         self._bar.blockSignals(True)
         while self._bar.count():
             self._bar.removeTab(0)
@@ -381,10 +415,19 @@ class PageArea(QWidget):
     @Slot(int)
     def _on_tab_chosen(self, index: int) -> None:
         view = self._bar.tabData(index) if index >= 0 else None
-        if isinstance(view, QWebEngineView):
+        if isinstance(view, WebView):
             self._stack.setCurrentWidget(view)
-            self._show_address()
-            self.view_moved.emit()
+            self._on_current()
+
+    def _on_current(self) -> None:
+        """Show what belongs to the tab that is current now."""
+        self._show_address()
+        view = self.current_view()
+        page = view.page() if view is not None else None
+        self.devtools.move_to(page)
+        if self.find_bar is not None:
+            self.find_bar.move_to(page)
+        self.view_moved.emit()
 
     def _on_title(self, page: WebPage) -> None:
         if self._floods.admits("title", _MOST_TITLES):
@@ -410,11 +453,21 @@ class PageArea(QWidget):
         current = self.current_view()
         if current is not None and current.url() != self._addressed:
             self._show_address()
+        self._show_history()
 
     def _show_address(self) -> None:
         view = self.current_view()
         self._addressed = view.url() if view is not None else QUrl()
         self._strip.show_url(self._addressed)
+        self._show_history()
+
+    def _show_history(self) -> None:
+        if (view := self.current_view()) is not None:
+            history = view.history()
+            loading = view.page().isLoading()
+            self._strip.show_history(
+                back=history.canGoBack(), forward=history.canGoForward(), loading=loading
+            )
 
     @Slot(QUrl)
     def _on_address(self, url: QUrl) -> None:
@@ -423,14 +476,19 @@ class PageArea(QWidget):
 
     @Slot(QWebEngineDownloadRequest)
     def _on_download(self, request: QWebEngineDownloadRequest) -> None:
-        request.cancel()
         name = shortened(request.downloadFileName())
+        by_person = self.questions.person_has_page and self.downloads is not None
 
         def place() -> tuple[TabId, str]:
             page = request.page()
             return page.devToolsId() if page is not None else self.current_tab(), request.url().toString()
 
-        self.events.tell("download", f"The page offered the download {name}; it was refused.", place)
+        done = "the person saved it" if by_person else "it was refused"
+        self.events.tell("download", f"The page offered the download {name}; {done}.", place)
+        if by_person and self.downloads is not None:
+            self.downloads.take(request)
+        else:
+            request.cancel()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

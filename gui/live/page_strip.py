@@ -1,33 +1,113 @@
-"""What stands over a live page: its tabs, its address, and whether it runs without a sandbox."""
+"""What stands over a live page: its tabs, the buttons of a browser, its address, and whether it has a sandbox."""
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtWidgets import QLabel, QLineEdit, QTabBar, QWidget
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTabBar, QToolButton, QWidget
 
 from core.browser.floods import shortened
 from core.browser.host import runs_as_root
+from gui.theme.theme import Theme
 from gui.widgets.formats import as_read, cut
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import labelled, set_tone
 
 _TITLE, MOST_OF_A_TIP = 40, 500
 """Letters of a title on its tab, and in a tool tip."""
+Browse = Literal["back", "forward", "reload", "stop", "zoom_in", "zoom_out", "zoom_reset"]
+_AGENTS = "the page is the agent's; F6 hands it to you"
+_ICON = 15
+
+
+class AddressField(QLineEdit):
+    """The address of the page, and what the person types over it; Esc brings the address back."""
+
+    left_by_key = Signal()
+    """The person is done with it: the focus belongs to the page."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, readOnly=True)
+        self._true = ""
+
+    def show_address(self, text: str) -> None:
+        """Show where the page is, unless the person is typing."""
+        self._true = text
+        if not (self.isModified() and self.hasFocus()):
+            self.restore()
+
+    def restore(self) -> None:
+        """Put the address of the page in the place of what was typed."""
+        self.setText(self._true)
+        self.setModified(False)
+        self.setCursorPosition(0)
+
+    def event(self, event: QEvent) -> bool:
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.key() == Qt.Key.Key_Escape
+            and not self.isReadOnly()
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and not self.isReadOnly():
+            self.restore()
+            self.left_by_key.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        if not self.isReadOnly() and event.reason() != Qt.FocusReason.MouseFocusReason:
+            self.selectAll()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if self.isReadOnly():
+            self.restore()
 
 
 class PageStrip(QWidget):
-    """A tab bar, whose tabs are its owner's to make, and under it the address."""
+    """A tab bar, whose tabs are its owner's to make, and under it the buttons and the address."""
 
     address_entered = Signal(QUrl)
     """The person, who has the page, wants to go to this address."""
+    refused = Signal(str)
+    """What was entered is no address, and why."""
+    browsed = Signal(str)
+    """The person pressed one of the buttons: a `Browse`."""
+    downloads_wanted = Signal()
+    left_by_key = Signal()
+    """The keyboard is the page's again."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._handed_over = False
+        self._loading = False
+        self._history = (True, True)
         self.bar = QTabBar(self, documentMode=True, expanding=False, elideMode=Qt.TextElideMode.ElideRight)
         self.bar.setSelectionBehaviorOnRemove(QTabBar.SelectionBehavior.SelectLeftTab)
         self.bar.setAccessibleName("Tabs of the live page")
-        self.address = labelled(QLineEdit(self, readOnly=True), "Address of the live page")
+        self.back_button = self._button(lambda: self.browsed.emit("back"))
+        self.forward_button = self._button(lambda: self.browsed.emit("forward"))
+        self.reload_button = self._button(lambda: self.browsed.emit("stop" if self._loading else "reload"))
+        self.address = labelled(AddressField(self), "Address of the live page")
         self.address.setObjectName("address")
         self.address.setPlaceholderText("No page is open: choose a task (Ctrl+N)")
         self.address.returnPressed.connect(self._on_entered)
+        self.address.left_by_key.connect(self.left_by_key)
+        self.zoom_button = QPushButton(self, autoDefault=False)
+        self.zoom_button.setProperty("chip", True)
+        self.zoom_button.setToolTip("Show the page at 100 % again (Ctrl+0)")
+        self.zoom_button.clicked.connect(lambda: self.browsed.emit("zoom_reset"))
+        self.zoom_button.hide()
+        self.downloads_button = self._button(self.downloads_wanted.emit)
+        self.downloads_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.downloads_button.hide()
         self.no_sandbox = QLabel("No sandbox", self)
         set_tone(self.no_sandbox, "bad")
         self.no_sandbox.setToolTip(
@@ -35,18 +115,53 @@ class PageStrip(QWidget):
             "root. A page that takes over the browser has the whole machine: run Backstep as another user."
         )
         self.no_sandbox.hide()
-        line = in_row(None, (self.address, 1), self.no_sandbox, margins=(8, 4, 8, 4), spacing=6)
+        line = in_row(
+            None,
+            *(self.back_button, self.forward_button, self.reload_button, (self.address, 1)),
+            *(self.zoom_button, self.downloads_button, self.no_sandbox),
+            margins=(8, 4, 8, 4),
+            spacing=4,
+        )
         in_column(self, self.bar, line, spacing=0)
+        self._theme: Theme | None = None
+        self._tell_buttons()
+
+    def dress(self, theme: Theme) -> None:
+        """Give the buttons their icons."""
+        self._theme = theme
+        self.back_button.setIcon(theme.icon("arrow-left"))
+        self.forward_button.setIcon(theme.icon("arrow-right"))
+        self.downloads_button.setIcon(theme.icon("desktop-download"))
+        theme.changed.connect(self.update)
+        self._tell_buttons()
 
     def show_url(self, url: QUrl) -> None:
         """Show the address of the current tab; an empty one for none."""
         # Encoded, for letters of another script, or that run backwards, would make it look like another address.
         text = shortened(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
-        self.address.setText("" if text == "about:blank" else text)
+        self.address.show_address("" if text == "about:blank" else text)
         from_web = url.scheme() in ("http", "https")
         of_here = url.host() in ("127.0.0.1", "localhost", "::1")
         self.no_sandbox.setVisible(runs_as_root() and from_web and not of_here)
-        self.address.setCursorPosition(0)
+
+    def show_history(self, *, back: bool, forward: bool, loading: bool) -> None:
+        """Let go back and forward where there is somewhere to go, and stop a page that loads."""
+        state = (back, forward), loading
+        if state != (self._history, self._loading):
+            self._history, self._loading = state
+            self._tell_buttons()
+
+    def show_zoom(self, factor: float) -> None:
+        """Show how large the page is drawn, where that is not 100 %."""
+        self.zoom_button.setText(f"{factor:.0%}".replace("%", " %"))
+        self.zoom_button.setAccessibleName(f"Zoom: {self.zoom_button.text()}")
+        self.zoom_button.setVisible(abs(factor - 1) > 0.001)
+
+    def show_downloads(self, words: str, tooltip: str) -> None:
+        """Show the button of the downloads with how they stand; without words it is hidden."""
+        self.downloads_button.setVisible(bool(words))
+        self.downloads_button.setText(words)
+        labelled(self.downloads_button, f"Downloads: {words}", f"{tooltip} (Ctrl+Alt+J)")
 
     def name_tab(self, index: int, title: str) -> None:
         """Put the title of a page on its tab; one without keeps the last."""
@@ -56,10 +171,56 @@ class PageStrip(QWidget):
             self.bar.setTabToolTip(index, title)
 
     def set_handed_over(self, on: bool) -> None:
-        """Let the person enter addresses, or take that back."""
+        """Let the person use buttons and address, or take that back."""
+        self._handed_over = on
         self.address.setReadOnly(not on)
+        if not on:
+            self.address.restore()
+        self.address.setToolTip(
+            "Type an address and press Enter (Alt+D)" if on else f"To go elsewhere: {_AGENTS}"
+        )
+        self.bar.setTabsClosable(on)
+        self._tell_buttons()
+
+    def reach_address(self) -> None:
+        """Put the keyboard into the address."""
+        self.address.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _button(self, do: object) -> QToolButton:
+        button = QToolButton(self)
+        button.setIconSize(QSize(_ICON, _ICON))
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(do)
+        return button
+
+    def _tell_buttons(self) -> None:
+        back, forward = self._history
+        words, icon = ("Stop loading (Esc)", "close") if self._loading else ("Reload (Ctrl+Alt+R)", "refresh")
+        for button, there, does, nowhere in (
+            (self.back_button, back, "Go back (Alt+Left)", "Go back: there is no page before this one"),
+            (
+                self.forward_button,
+                forward,
+                "Go forward (Alt+Right)",
+                "Go forward: there is no page after this one",
+            ),
+            (self.reload_button, True, words, ""),
+        ):
+            button.setEnabled(self._handed_over and there)
+            name = does.partition(" (")[0]
+            why = does if there else nowhere
+            labelled(button, name, why if self._handed_over else f"{name}: {_AGENTS}")
+        if self._theme is not None:
+            self.reload_button.setIcon(self._theme.icon(icon))
 
     def _on_entered(self) -> None:
-        if not self.address.isReadOnly():
-            self.address.setModified(False)
-            self.address_entered.emit(QUrl.fromUserInput(self.address.text()))
+        if self.address.isReadOnly():
+            return
+        text = self.address.text().strip()
+        url = QUrl.fromUserInput(text)
+        if not text or not url.isValid():
+            self.refused.emit(f'"{shortened(text, 80)}" is no address: type one such as example.org/page.')
+            return
+        self.address.setModified(False)
+        self.address_entered.emit(url)
+        self.left_by_key.emit()

@@ -1,17 +1,20 @@
 """The live page of an installed Chromium, which has no window of its own: its tabs, its address and its picture."""
 
-from PySide6.QtCore import QPoint, QRect, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from core.browser.screen import ChooseTab, GoTo, Screen, ScreenPicture, ShownBrowser
-from gui.live.page_strip import PageStrip
+from core.browser.screen import Browse as BrowseInput
+from core.browser.screen import ChooseTab, CloseTab, GoTo, Screen, ScreenPicture, ShownBrowser
+from gui.live.page_strip import Browse, PageStrip
 from gui.live.screen_view import ScreenView
+from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.relay import Relay
 from gui.widgets.words import ElidedLabel, NoteLabel, Paragraph, set_tone
 
 _WAITING = "Waiting for the first picture of the page…"
+_ELSEWHERE = "{} is for the embedded browser: open the task in that (start Backstep with --browser embedded)."
 _LIMITS = "Not shown: lists of choices (use the arrow keys), choosers of files and dates, menus."
 
 
@@ -22,6 +25,8 @@ class ScreenArea(QWidget):
     """The page lies elsewhere, or is larger or smaller than it was."""
     running_changed = Signal(bool)
     """Whether a browser is on the screen."""
+    said = Signal(str, str)
+    """Title and text of what the person is to know."""
 
     def __init__(self, screen: Screen, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -31,7 +36,13 @@ class ScreenArea(QWidget):
         self._picture: ScreenPicture | None = None
         self._strip = PageStrip(self)
         self._strip.bar.currentChanged.connect(self._on_tab_chosen)
+        self._strip.bar.tabCloseRequested.connect(
+            lambda at: screen.put_in(CloseTab(self._strip.bar.tabData(at)))
+        )
         self._strip.address_entered.connect(lambda url: screen.put_in(GoTo(url.toString())))
+        self._strip.refused.connect(lambda why: self.said.emit("That is no address", why))
+        self._strip.browsed.connect(self.browse)
+        self._strip.left_by_key.connect(self._focus_page)
         self.problem = NoteLabel("bad", parent=self, margins=(10, 0, 10, 4))
         self.limits = ElidedLabel(_LIMITS, self, tone="dim")
         self.limits.setContentsMargins(10, 0, 10, 4)
@@ -69,6 +80,33 @@ class ScreenArea(QWidget):
         self._strip.set_handed_over(on)
         self.limits.setVisible(on)
         self.view.set_handed_over(on)
+
+    def equip(self, theme: Theme) -> None:
+        """Give the strip its look."""
+        self._strip.dress(theme)
+
+    def browse(self, what: Browse) -> None:
+        """Do what a button of a browser does, as far as it can be done here."""
+        if what in ("back", "forward", "reload", "stop"):
+            self._screen.put_in(BrowseInput(what))
+        else:
+            self.said.emit("The page is not zoomed", _ELSEWHERE.format("Zoom"))
+
+    def _focus_page(self) -> None:
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def search(self) -> None:
+        self.said.emit("The page is not searched", _ELSEWHERE.format("Find in page"))
+
+    def reach_address(self) -> None:
+        """Put the keyboard into the address."""
+        self._strip.reach_address()
+
+    def show_downloads(self) -> None:
+        self.said.emit("There are no downloads", _ELSEWHERE.format("A list of downloads"))
+
+    def inspect(self) -> str:
+        return _ELSEWHERE.format("DevTools")
 
     @Slot(object)
     def _show(self, shown: ShownBrowser) -> None:

@@ -43,6 +43,8 @@ class MessageBar(QFrame):
         self._session = SessionView()
         self._said: tuple[str, str, str] | None = None
         """Title, tone and text that are shown in place of the session's message."""
+        self._lasts = False
+        """Whether that stays for its while, whatever the session does meanwhile."""
         self._told = 0
         """The number of what was told last."""
         self._patience = QTimer(self, singleShot=True, interval=_TOLD_MS)
@@ -109,11 +111,11 @@ class MessageBar(QFrame):
         if shown != self._shown:
             self._shown, self._closed = shown, False
             moved_on = moved_on or bool(title)
-        if moved_on:
+        if moved_on and not self._lasts:
             self._said = None
         told = view.told
         if told is not None and told.number != self._told:
-            self._told = told.number
+            self._told, self._lasts = told.number, False
             self._said = (_DONE, "info", told.text) if told.done else ("✗ Not done", "remedy", told.text)
             self._patience.start()
         if self._said is not None:
@@ -123,10 +125,15 @@ class MessageBar(QFrame):
             self._put(title, tone, text, asks)
             self.setVisible(bool(title) and not self._closed and not self._aside)
 
-    def say(self, title: str, text: str) -> None:
-        """Say something else, until it is closed or the session has something new to tell."""
+    def say(self, title: str, text: str, *, lasts: bool = False) -> None:
+        """Say something else until it is closed, or the session has something new to tell.
+
+        What `lasts` is shown for a while, whatever the session tells.
+        """
         self._patience.stop()
-        self._said = (title, "info", text)
+        self._said, self._lasts = (title, "info", text), lasts
+        if lasts:
+            self._patience.start()
         self._put(*self._said, set())
         self.show()
         self.lie_in(self._over.rect())
@@ -156,7 +163,7 @@ class MessageBar(QFrame):
 
     def _end_said(self) -> None:
         self._patience.stop()
-        self._said = None
+        self._said, self._lasts = None, False
         self.show_session(self._session)
         self.lie_in(self._over.rect())
 

@@ -33,7 +33,7 @@ class PageStack(QWidget):
 
     `page_area` has `view_rect()`, where the page lies in it, and `page_scale()`,
     how large a CSS pixel is there; the signal `view_moved` says that one of them
-    is another; and `set_handed_over(on)`.
+    is another; `set_handed_over(on)`; and `said`, what the person is to know.
     """
 
     handover_requested = Signal(bool)
@@ -69,6 +69,7 @@ class PageStack(QWidget):
         self._hint_timer = QTimer(self, singleShot=True, interval=_HINT_MS)
         self._hint_timer.timeout.connect(self.hint.hide)
         page_area.view_moved.connect(self._lay_out)
+        page_area.said.connect(self._on_said)
         self.shield.refused.connect(self._on_refused)
         self.keys.refused.connect(self._on_refused)
         self.keys.tabbed.connect(self.focusNextPrevChild)
@@ -213,6 +214,9 @@ class PageStack(QWidget):
         )
         self.handover_button.setEnabled(can_hand_over(view))
         self.discard_button.setVisible(recording)
+
+    def _on_said(self, title: str, text: str) -> None:
+        self.messages.say(title, text, lasts=True)
 
     def _on_handover(self) -> None:
         self.handover_requested.emit(not self._session.handed_over)

@@ -174,7 +174,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "fire_remedy",
         "&Try a remedy",
-        "Ctrl+Shift+J",
+        "Ctrl+P, J",
         "discard",
         "Go back to the step that the chosen remedy starts from, else the topmost, and try it",
     ),
@@ -349,6 +349,42 @@ COMMANDS: tuple[Command, ...] = (
         "person",
         "Let your mouse and keys reach the page, or take it back",
     ),
+    Command(
+        "page_back",
+        "Go &back",
+        "Alt+Left",
+        "arrow-left",
+        "Show the page before this one, while you have the page",
+    ),
+    Command(
+        "page_forward",
+        "Go &forward",
+        "Alt+Right",
+        "arrow-right",
+        "Show the page after this one, while you have the page",
+    ),
+    Command(
+        "page_reload",
+        "&Reload the page",
+        "Ctrl+Alt+R",
+        "refresh",
+        "Load the page again, while you have the page",
+    ),
+    Command(
+        "page_address", "&Address", "Alt+D", "globe", "Type an address to go to, while you have the page"
+    ),
+    Command("zoom_in", "Zoom &in", "Ctrl++", "zoom-in", "Draw the page larger, while you have the page"),
+    Command("zoom_out", "Zoom &out", "Ctrl+-", "zoom-out", "Draw the page smaller, while you have the page"),
+    Command(
+        "zoom_reset", "&Zoom to 100 %", "Ctrl+0", "search", "Draw the page as large as the agent sees it"
+    ),
+    Command(
+        "downloads",
+        "&Downloads…",
+        "Ctrl+Alt+J",
+        "desktop-download",
+        "List what you have downloaded, and where it is",
+    ),
     Command("success", "It succee&ded", "Ctrl+Shift+Y", "pass", "Record that the run did what was asked"),
     Command(
         "failure",
@@ -386,7 +422,13 @@ COMMANDS: tuple[Command, ...] = (
         "search",
         "Find runs by instruction, thought, action or answer",
     ),
-    Command("find", "&Find in the panel", "Ctrl+F", "search", "Go to the search field of the panel in use"),
+    Command(
+        "find",
+        "&Find in panel or page",
+        "Ctrl+F",
+        "search",
+        "Go to the search field of the panel in use, or find words in the page while you have it",
+    ),
     Command(
         "library",
         "E&xemplars…",
@@ -443,6 +485,7 @@ def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
         actions[command.name] = action
     # Its icon is drawn for the accent of its button, and would not be seen in a menu.
     actions["step"].setIconVisibleInMenu(False)
+    actions["zoom_in"].setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
     actions["accept"].setShortcuts([QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")])
     return actions
 

@@ -44,6 +44,8 @@ _JUDGED: dict[str, tuple[JudgementPart, bool]] = {
     "judge_subtask": ("subtask", True),
     "judge_task": ("task", True),
 }
+_ZOOMS = ("zoom_in", "zoom_out", "zoom_reset")
+_BROWSING = ("page_back", "page_forward", "page_reload", "page_address", *_ZOOMS)
 _AGAIN = ("plan", "recall", "abstraction", "remedies", "judgement")
 
 
@@ -111,6 +113,12 @@ class WindowCommands(QObject):
             "recognise": window.state.recognise,
             "permit": window.permissible.permit,
             "pin_exemplar": window.exemplars.pin,
+            "page_back": lambda: window.page_area.browse("back"),
+            "page_forward": lambda: window.page_area.browse("forward"),
+            "page_reload": lambda: window.page_area.browse("reload"),
+            "page_address": window.page_area.reach_address,
+            **{zoom: partial(window.page_area.browse, zoom) for zoom in _ZOOMS},
+            "downloads": window.page_area.show_downloads,
             "handover": lambda: session.live_page.set_handover(not self._view.handed_over),
             "success": lambda: run.end(True),
             "failure": lambda: run.end(False),
@@ -164,6 +172,7 @@ class WindowCommands(QObject):
             "edit_plan": window.plan.can_edit,
             "fire_remedy": window.plan.remedy is not None,
             "handover": can_hand_over(view),
+            **dict.fromkeys(_BROWSING, view.handed_over),
             **dict.fromkeys(("success", "failure"), can_say_how_it_ended(view)),
             **dict.fromkeys(("again", "next_seed"), bool(view.task)),
             "previous": self._neighbour(-1) is not None,
@@ -353,6 +362,9 @@ class WindowCommands(QObject):
     def _on_find(self) -> None:
         window = self._window
         widget: QWidget | None = window.focusWidget()
+        if self._view.handed_over and widget is not None and window.page_area.isAncestorOf(widget):
+            window.page_area.search()
+            return
         while widget is not None and not hasattr(widget, "focus_search"):
             widget = widget.parentWidget()
         if widget is None or widget is window.tool_bar:

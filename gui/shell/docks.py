@@ -12,6 +12,7 @@ from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
 from gui.panels.breakpoints.panel import BreakpointsPanel
 from gui.panels.calls import CallsPanel
+from gui.panels.devtools import DevToolsPanel
 from gui.panels.diff import DiffPanel
 from gui.panels.exemplars import ExemplarsPanel
 from gui.panels.log import LogPanel
@@ -123,6 +124,8 @@ class DockPlace:
     area: Qt.DockWidgetArea
     group: str
     height: int = 0
+    hidden: bool = False
+    """Whether it is shown only once it is asked for."""
 
 
 PLACES: tuple[DockPlace, ...] = (
@@ -140,6 +143,7 @@ PLACES: tuple[DockPlace, ...] = (
     DockPlace("Calls", "Alt+0", CallsPanel, BOTTOM, "reading"),
     DockPlace("Page log", "Alt+'", PageLogPanel, BOTTOM, "reading"),
     DockPlace("Log", "Alt+-", LogPanel, BOTTOM, "reading"),
+    DockPlace("DevTools", "Ctrl+Shift+J", DevToolsPanel, BOTTOM, "reading", hidden=True),
 )
 
 
@@ -177,7 +181,7 @@ class Docks(QObject):
         return found
 
     def arrange(self) -> None:
-        """Put every dock where it stands at first, shown and docked."""
+        """Put every dock where it stands at first, docked, and shown unless it is hidden at first."""
         first: dict[str, PanelDock] = {}
         for place in PLACES:
             dock = self.by_name[place.name]
@@ -188,7 +192,7 @@ class Docks(QObject):
                 self._window.tabifyDockWidget(first[place.group], dock)
             else:
                 first[place.group] = dock
-            dock.show()
+            dock.setVisible(not place.hidden)
         for dock in first.values():
             dock.raise_()
         self.size_at_first()

@@ -25,6 +25,7 @@ from gui.shell.panel_updates import PanelUpdates
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, present
 from gui.widgets.editable import EditablePanel
+from gui.widgets.enabled_commands import why_no_devtools
 from gui.widgets.relay import Relay
 from gui.widgets.remembered import OpenedTask
 
@@ -116,6 +117,8 @@ class MainWindow(WindowParts):
         self.page.pointing_changed.connect(self._refresh_actions)
         self.elements.pinned_changed.connect(self._refresh_actions)
         self.dock("Observation").visibilityChanged.connect(self._mark_kept)
+        self.dock("DevTools").visibilityChanged.connect(self._show_devtools)
+        self.page_area.inspected.connect(self._on_inspected)
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.state_changed.connect(self._refresh_actions)
         self.tasks.recent_changed.connect(self.tool_bar.show_recent)
@@ -221,7 +224,25 @@ class MainWindow(WindowParts):
             if hasattr(panel, "show_session"):
                 panel.show_session(view)
         self.tasks.show_session(view)
+        self._show_devtools()
         self._refresh_actions()
+
+    def _show_devtools(self) -> None:
+        """Open DevTools in their dock while it is shown, as soon as nobody acts in the page; close them with it."""
+        if self.dock("DevTools").isHidden():
+            if self.devtools.inspector is not None:
+                self.page_area.close_devtools()
+        elif self.devtools.inspector is None:
+            why = why_no_devtools(self.view) or self.page_area.inspect()
+            if why:
+                self.devtools.say(why)
+
+    def _on_inspected(self, view: QWidget | None) -> None:
+        self.devtools.show_inspector(view)
+        if view is None:
+            self.dock("DevTools").hide()
+        else:
+            self.dock("DevTools").bring()
 
     @Slot(object)
     def _show_step(self, step: StepView) -> None:
@@ -337,6 +358,9 @@ class MainWindow(WindowParts):
         self.closing.emit(event)
         if not event.isAccepted():
             return
+        self.page_area.set_handed_over(
+            False
+        )  # A page that waits for an answer would keep the browser from ending.
         for relay in self._relays:
             relay.close()
         self.heartbeat.stop()

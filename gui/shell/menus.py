@@ -46,6 +46,11 @@ _RUN = (
     ("attach",),
 )
 _ACTION = (("accept", "skip", "fire_remedy"), ("point", "handover", "record"))
+_PAGE = (
+    ("page_back", "page_forward", "page_reload", "page_address"),
+    ("zoom_in", "zoom_out", "zoom_reset"),
+    ("downloads",),
+)
 _VIEW = (
     ("palette", "search_runs", "find", "library", "evaluations"),
     ("previous", "next_recorded", "now", "why", "pin_element"),
@@ -258,7 +263,7 @@ def check_choice(menu: QMenu, value: object) -> None:
 
 
 class Menus(QObject):
-    """File, Edit, Run, Action, View and Help; the tool bar shows the menus of pace and mechanisms too."""
+    """File, Edit, Run, Action, Page, View and Help; the tool bar shows the menus of pace and mechanisms too."""
 
     pace_chosen = Signal(float)
 
@@ -279,6 +284,7 @@ class Menus(QObject):
         self.mechanisms = MechanismsMenu(window)
         run.addMenu(self.mechanisms)
         self._fill("&Action", _ACTION)
+        self._fill("&Page", _PAGE)
         self._view = self._fill("&View", _VIEW)
         self._view.addSeparator()
         self._fill_view()

@@ -1,16 +1,17 @@
 """What the main window is made of: the page, the panels in their docks, menus, bars and the signals of features."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSettings, Qt, Signal
 from PySide6.QtGui import QShortcut
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QMainWindow
 
 from gui.page.page_stack import PageStack
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
 from gui.panels.breakpoints.panel import BreakpointsPanel
 from gui.panels.calls import CallsPanel
+from gui.panels.devtools import DevToolsPanel
 from gui.panels.diff import DiffPanel
 from gui.panels.exemplars import ExemplarsPanel
 from gui.panels.log import LogPanel
@@ -73,7 +74,7 @@ class WindowParts(QMainWindow):
     session: "Session"
     """What the window shows and asks; it is there from `MainWindow.begin` on."""
 
-    def __init__(self, page_area: QWidget, settings: QSettings) -> None:
+    def __init__(self, page_area: Any, settings: QSettings) -> None:
         super().__init__()
         self.theme = Theme(settings, self)
         self.remembered = Remembered(settings)
@@ -84,10 +85,13 @@ class WindowParts(QMainWindow):
         self.tasks = TaskOpening(self.remembered, self.theme, self)
         self._build(page_area)
 
-    def _build(self, page_area: QWidget) -> None:
+    def _build(self, page_area: Any) -> None:
         theme = self.theme
         self.actions_by_name = make_actions(theme, self)
         self.addActions(list(self.actions_by_name.values()))
+        page_area.equip(theme, self.remembered)
+        self.page_area = page_area
+        """The browser of the live page, as `PageStack` says."""
         self.page = PageStack(theme, page_area, self)
         self.setCentralWidget(self.page)
         self.docks = Docks(theme, self)
@@ -125,6 +129,7 @@ class WindowParts(QMainWindow):
         self.calls = panel(CallsPanel)
         self.page_log = panel(PageLogPanel)
         self.log = panel(LogPanel)
+        self.devtools = panel(DevToolsPanel)
 
     def _show_fact(self, name: str, fact: str) -> None:
         """Put a panel's fact in its dock's title and, for tabs, in the tab."""

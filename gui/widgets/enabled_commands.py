@@ -47,6 +47,15 @@ def can_hand_over(view: SessionView) -> bool:
     return view.run is not None and (view.handed_over or view.mode in (*RESTING, "ended"))
 
 
+def why_no_devtools(view: SessionView) -> str:
+    """Return why DevTools cannot be opened now, or nothing; once open, they stay open."""
+    if view.run is None:
+        return "DevTools open here once there is a page: open a task (Ctrl+N)."
+    if view.mode in BUSY and not view.handed_over:
+        return "The agent is acting: pause it (F5), and DevTools open here."
+    return ""
+
+
 def can_say_how_it_ended(view: SessionView) -> bool:
     """Where there is no judge, once the agent rests."""
     return (

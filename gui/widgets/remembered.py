@@ -99,6 +99,8 @@ class Remembered:
     """How many voted when exemplars were left out."""
     pace = _Kept("last/pace", 0.0, lambda text: max(0.0, float(text)))
     """Seconds to wait between the steps of a run."""
+    downloads = _Kept("browser/downloads", "", str)
+    """The folder that downloads are saved in; empty is the system's."""
     waits_folded = _Kept("time/folded", True, lambda text: text != "false", _to_word)
     """Whether the time bar draws waits short."""
     welcome_seen = _Kept("welcome/seen", False, lambda text: text == "true", _to_word)

@@ -119,9 +119,13 @@ class DrawnPage(QWidget):
     """A page area without a browser: an address line, and below it a drawn page."""
 
     view_moved = Signal()
+    said = Signal(str, str)
+    inspected = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.asked: list[str] = []
+        """What the commands of the page have asked for, in order."""
         self.handed_over = False
         self.scale = 1.0
         self.presses = 0
@@ -136,6 +140,30 @@ class DrawnPage(QWidget):
 
     def set_handed_over(self, on: bool) -> None:
         self.handed_over = on
+
+    def equip(self, theme: object, remembered: object) -> None:
+        """There is nothing to be drawn with them."""
+
+    def browse(self, what: str) -> None:
+        self.asked.append(what)
+
+    def search(self) -> None:
+        self.asked.append("search")
+
+    def reach_address(self) -> None:
+        self.asked.append("address")
+
+    def show_downloads(self) -> None:
+        self.asked.append("downloads")
+
+    def inspect(self) -> str:
+        self.asked.append("inspect")
+        self.inspected.emit(QWidget())
+        return ""
+
+    def close_devtools(self) -> None:
+        self.asked.append("close inspector")
+        self.inspected.emit(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

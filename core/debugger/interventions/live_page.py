@@ -158,6 +158,8 @@ class LivePage(SessionCommands):
 
     async def _taken_back(self) -> int:
         """Record no more, and return how many steps of the person's there are."""
+        # A page that waits for an answer of theirs would answer nothing.
+        await self._current.need_services().tabs.host.end_questions()
         demonstrating, self.demonstrating = self.demonstrating, None
         return await demonstrating.end() if demonstrating is not None else 0
 

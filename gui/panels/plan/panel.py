@@ -186,7 +186,7 @@ class PlanPanel(EditablePanel):
         self.no_remedies = NoteLabel("dim", _NO_REMEDIES)
         for note in (self.no_plan, self.remark, self.no_remedies):
             note.setContentsMargins(10, 1, 10, 3)
-        tried = "Go back to the step this remedy starts from, and try it (Ctrl+Shift+J, Enter in the list)"
+        tried = "Go back to the step this remedy starts from, and try it (Ctrl+P, J; Enter in the list)"
         self.fire_button = key_button("Try it", tried, "", self.fire)
         self.remedies = Section(theme, "Remedies", self.waiting, self.no_remedies)
         self.add_button = key_button("Add…", "", "", self.add_remedy)
@@ -253,7 +253,7 @@ class PlanPanel(EditablePanel):
             return (add, again)
         why = "" if fires else "Only while the run rests"
         return (
-            MenuEntry("Try it", self.fire, key="Ctrl+Shift+J", enabled=fires, why=why),
+            MenuEntry("Try it", self.fire, key="Ctrl+P, J", enabled=fires, why=why),
             self.edit_entry("Edit it…", self.edit_remedy, key="F2"),
             self.edit_entry("Try it sooner", lambda: self._move_remedy(1), key="Alt+Up"),
             self.edit_entry("Try it later", lambda: self._move_remedy(-1), key="Alt+Down"),

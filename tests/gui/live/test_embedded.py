@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from core.schema.errors import BrowserError, UsageError
 from gui.live import page_strip
-from gui.live.page_area import LEAVING, PageArea
+from gui.live.page_area import PageArea
+from gui.live.web_page import LEAVING
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 

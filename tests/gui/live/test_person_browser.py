@@ -1,0 +1,241 @@
+"""The live page while the person has it: what it asks, how it is moved about in, and that the agent goes on after."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from werkzeug import Request, Response
+
+from gui.live.page_area import PageArea
+from gui.theme.theme import Theme
+from gui.widgets.remembered import Remembered
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+pytestmark = pytest.mark.browser
+
+T = TypeVar("T")
+SECONDS = 60
+ASKS = """
+<button onclick="document.title = 'confirm ' + confirm('Really delete?')">delete</button>
+<button onclick="document.title = 'prompt ' + prompt('Your name?', 'Ada')">name</button>
+<button onclick="alert('Saved.'); document.title = 'alert over'">save</button>
+<button onclick="document.title = 'pressed'">plain</button>
+"""
+
+
+class Person:
+    """Does in the area what a person does, from the worker's loop."""
+
+    def __init__(self, area: PageArea, browser: Browsing) -> None:
+        self.area = area
+        self._browser = browser
+        self.said: list[tuple[str, str]] = []
+        area.said.connect(lambda *said: self.said.append(said))
+
+    async def do(self, function: Callable[[], T]) -> T:
+        return await self._browser.host._ask(function)  # type: ignore[attr-defined,no-any-return]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(SECONDS):
+            while True:
+                if await self.do(condition):
+                    return
+                await asyncio.sleep(0.01)
+
+    async def press(self, name: str) -> None:
+        """Click a button of the page, which does not answer before its question is answered."""
+        page = self._browser.tabs.current.playwright_page
+        box = await page.get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        await page.mouse.move(box["x"] + 4, box["y"] + 4)
+        await page.mouse.down()
+        self._up = asyncio.ensure_future(page.mouse.up())
+
+    async def asked(self) -> str:
+        await self.until(lambda: self.area.questions.current is not None)
+        return await self.do(lambda: f"{self.area._box.title.text()}: {self.area._box.text.text()}")
+
+    async def title(self, wanted: str) -> None:
+        page = self._browser.tabs.current.playwright_page
+        await page.wait_for_function("wanted => document.title === wanted", arg=wanted)
+
+
+@pytest.fixture
+def person(area: PageArea, browser: Browsing, tmp_path: Path, qapp: QApplication) -> Iterator[Person]:
+    settings = QSettings(str(tmp_path / "person.ini"), QSettings.Format.IniFormat)
+    remembered = Remembered(settings)
+    remembered.downloads = str(tmp_path / "downloads")
+    if area.downloads is None:
+        area.equip(Theme(settings, area), remembered)
+    else:
+        area.downloads._remembered = remembered
+    area.set_handed_over(True)
+    yield Person(area, browser)
+    area.set_handed_over(False)
+
+
+@in_browser
+@pytest.mark.usefixtures("impatient")
+async def test_the_person_is_asked_what_the_page_asks_and_nobody_takes_the_page_for_dead(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    await browser.open(site.page(ASKS))
+    box = person.area._box
+    await person.press("delete")
+    assert await person.asked() == f"{site.home.removeprefix('http://')} asks: Really delete?"
+    reading = asyncio.ensure_future(browser.see())
+    await person.until(lambda: person.area.questions._waiting)
+    await person.do(box.cancel_button.click)
+    await person.title("confirm false")
+    await reading
+    await person.press("name")
+    await person.asked()
+    await person.do(lambda: (box.field.setText("Grace"), box.ok_button.click()))
+    await person.title("prompt Grace")
+    await person.press("save")
+    assert "Saved." in await person.asked()
+    await person.do(box.ok_button.click)
+    await person.title("alert over")
+    told = [event.text for event in browser.events()]
+    assert 'The page asked (confirm): "Really delete?"; it was dismissed by the person.' in told
+    assert not [text for text in told if "Grace" in text or "did not answer" in text]
+    await person.do(lambda: person.area.set_handed_over(False))
+    await browser.do('click [button "plain"]')
+    await person.title("pressed")
+
+
+@in_browser
+async def test_a_question_that_is_open_as_the_page_is_taken_back_is_answered_by_rule_and_told(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    await browser.open(site.page(ASKS))
+    await person.press("delete")
+    await person.asked()
+    await browser.host.end_questions()
+    await person.title("confirm true")
+    (told,) = [event.text for event in browser.events() if event.kind == "dialog"]
+    assert told.endswith("it was accepted by rule, for the page was taken back.")
+
+
+@in_browser
+async def test_another_profile_is_opened_over_a_question_that_is_open(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    await browser.open(site.page(ASKS))
+    await person.press("name")
+    await person.asked()
+    await browser.tabs.open_profile()
+    assert not await person.do(lambda: person.area.questions.engine_waits)
+    await browser.open(site.page(ASKS))
+    await browser.do('click [button "plain"]')
+    await person.title("pressed")
+
+
+def guarded(request: Request) -> Response:
+    login = request.authorization
+    if login is not None and (login.username, login.password) == ("ada", "secret"):
+        return Response("<title>inside</title>", content_type="text/html")
+    return Response(
+        "<title>refused</title>",
+        401,
+        {"WWW-Authenticate": 'Basic realm="the lab"'},
+        content_type="text/html",
+    )
+
+
+@in_browser
+async def test_a_server_that_wants_a_password_gets_the_person_s_and_refuses_the_agent_in_words(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    url = site.serve(guarded)
+    box = person.area._box
+    await person.do(lambda: person.area.current_view().load(url))
+    assert '"the lab"' in await person.asked()
+    await person.do(box.cancel_button.click)
+    await person.title("refused")
+    await person.do(lambda: person.area.browse("reload"))
+    await person.asked()
+    await person.do(lambda: (box.field.setText("ada"), box.password.setText("secret"), box.ok_button.click()))
+    await person.title("inside")
+    assert not [event for event in browser.events() if "secret" in event.text]
+    await person.do(lambda: person.area.set_handed_over(False))
+    await browser.tabs.open_profile()
+    await browser.open(url)
+    await person.title("refused")
+    told = [event.text for event in browser.events() if event.kind == "dialog"]
+    assert len(told) == 1
+    assert "it was refused: take the page (F6)" in told[0]
+
+
+@in_browser
+async def test_zoom_is_the_person_s_and_goes_with_them(browser: Browsing, site: Site, person: Person) -> None:
+    here = site.page("<button onclick=\"document.title = 'hit'\" style='margin:200px 0 0 300px'>b</button>")
+    there = site.elsewhere(site.page("there"))
+    await browser.open(here)
+    for _ in range(4):
+        await person.do(lambda: person.area.browse("zoom_in"))
+    assert await person.do(lambda: person.area.page_scale()) == 1.75
+    assert await browser.js("devicePixelRatio") == 1.75
+    await browser.open(there)
+    assert await browser.js("devicePixelRatio") == 1.75
+    await person.do(lambda: person.area.set_handed_over(False))
+    assert person.said[-1][0] == "The page is at 100 % again"
+    await browser.open(here)
+    assert await browser.js("devicePixelRatio") == 1
+    await browser.do('click [button "b"]')
+    await person.title("hit")
+
+
+@in_browser
+async def test_words_are_found_in_the_page(browser: Browsing, site: Site, person: Person) -> None:
+    await browser.open(site.page("<p>Lamp, lamp, other.</p><p>A lamp.</p>"))
+    await person.do(person.area.search)
+    bar = person.area.find_bar
+    await person.do(lambda: bar.field.setText("lamp"))
+    await person.until(lambda: bar.counted.text() == "1 of 3")
+    await person.do(bar.field.next_wanted.emit)
+    await person.until(lambda: bar.counted.text() == "2 of 3")
+    await person.do(bar.case_button.click)
+    await person.until(lambda: bar.counted.text().endswith("of 2"))
+    await person.do(lambda: bar.field.setText("nowhere"))
+    await person.until(lambda: bar.counted.text() == "not found")
+    await person.do(lambda: person.area.set_handed_over(False))
+    assert not await person.do(bar.isVisible)
+
+
+@in_browser
+async def test_devtools_come_and_go_beside_the_agent(browser: Browsing, site: Site, person: Person) -> None:
+    await browser.open(site.page(ASKS))
+    before = len(browser.tabs.current.playwright_page.context.pages)
+    await person.do(person.area.inspect)
+    pages = browser.tabs.current.playwright_page.context.pages
+    await person.until(
+        lambda: len(pages) > before or len(browser.tabs.current.playwright_page.context.pages) > before
+    )
+    await person.do(lambda: person.area.set_handed_over(False))
+    await browser.do('click [button "plain"]')
+    await person.title("pressed")
+    assert len(await browser.tabs.list()) == 1
+    await browser.open(site.page(ASKS))
+    await person.do(person.area.close_devtools)
+    await browser.do('click [button "plain"]')
+    await person.title("pressed")
+    assert len(await browser.tabs.list()) == 1
+
+
+@in_browser
+async def test_the_person_s_download_is_saved(
+    browser: Browsing, site: Site, person: Person, tmp_path: Path
+) -> None:
+    await browser.open(site.page("<p>files</p>"))
+    await person.do(lambda: person.area.current_view().load(f"{site.home}/file"))
+    downloads = person.area.downloads
+    await person.until(lambda: downloads.rows and not downloads.rows[0].running)
+    assert downloads.rows[0].words.text() == "✓ Saved, 3 B"
+    assert (tmp_path / "downloads" / "report.csv").read_text() == "abc"
+    assert "report.csv; the person saved it" in browser.events()[-1].text

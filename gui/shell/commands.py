@@ -11,7 +11,7 @@ from core.schema.step import JudgementPart
 from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
 from gui.shell.actions import explain, words_of
-from gui.shell.help import HelpWindow, KeysDialog
+from gui.shell.help import Help, KeysDialog
 from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import (
     BUSY,
@@ -54,7 +54,7 @@ class WindowCommands(QObject):
         self._window = window
         self._view = SessionView()
         self._step: StepView | None = None
-        self._docs: HelpWindow | None = None
+        self._help = Help(window.theme, window)
 
     def connect_session(self) -> None:
         """Carry the commands out from now on; the window has its session."""
@@ -122,7 +122,8 @@ class WindowCommands(QObject):
             "reset_layout": window.docks.arrange,
             "why": self._on_why,
             "time_bar": window.time.reach,
-            "docs": self._on_docs,
+            "help": self._help.show_here,
+            "docs": partial(self._help.show_page, "README.md"),
             "keys": self._on_keys,
             "welcome": window.tasks.show_welcome,
         }
@@ -365,13 +366,6 @@ class WindowCommands(QObject):
         else:
             run, number = (self._step.run, self._step.number) if self._step is not None else (0, 0)
             window.why_requested.emit(run, number, text)
-
-    def _on_docs(self) -> None:
-        if self._docs is None:
-            self._docs = HelpWindow(self._window.theme, self._window)
-        self._docs.show()
-        self._docs.raise_()
-        self._docs.activateWindow()
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

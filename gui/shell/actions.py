@@ -453,7 +453,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "pin_element",
         "Pin an e&lement",
-        "Ctrl+Shift+M",
+        "Ctrl+Alt+M",
         "pin",
         "Keep the element under the mouse, or at the cursor of a text, marked in page and panels; again lets it go",
     ),
@@ -467,9 +467,10 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", "Put every dock back where it was at first"
     ),
-    Command("docs", "&Documentation", "Shift+F1", "book", "How Backstep is used, page by page"),
-    Command("keys", "&Keys…", "F1", "keyboard", "List every key"),
-    Command("welcome", "&Welcome", "Ctrl+F1", "home", "Three things to try"),
+    Command("help", "&Help for this panel", "F1", "question", "Open the documentation of what has the focus"),
+    Command("docs", "&Documentation", "Ctrl+F1", "book", "Open the contents of the documentation"),
+    Command("keys", "&Keys…", "Shift+F1", "keyboard", "List every key"),
+    Command("welcome", "&Welcome", "Ctrl+Shift+F1", "home", "Show three things to try"),
 )
 
 

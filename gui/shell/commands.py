@@ -12,7 +12,7 @@ from core.trace.exports.registry import FORMATS, chosen_format
 from core.trace.records import RunRow
 from gui.shell.actions import explain, words_of
 from gui.shell.element_links import ElementLinks
-from gui.shell.help import HelpWindow, KeysDialog
+from gui.shell.help import Help, KeysDialog
 from gui.shell.parts import WindowParts
 from gui.widgets.enabled_commands import (
     BUSY,
@@ -58,7 +58,7 @@ class WindowCommands(QObject):
         self._elements = elements
         self._view = SessionView()
         self._step: StepView | None = None
-        self._docs: HelpWindow | None = None
+        self._help = Help(window)
 
     def connect_session(self) -> None:
         """Carry the commands out from now on; the window has its session."""
@@ -133,14 +133,15 @@ class WindowCommands(QObject):
             "why": self._on_why,
             "pin_element": lambda: self._elements.toggle(),
             "time_bar": window.time.reach,
-            "docs": self._on_docs,
+            "help": self._help.show_here,
+            "docs": partial(self._help.show_page, "README.md"),
             "keys": self._on_keys,
             "welcome": window.tasks.show_welcome,
         }
         actions = window.actions_by_name
         for name, slot in slots.items():
             actions[name].triggered.connect(lambda _checked=False, slot=slot: slot())
-        window.docs_requested.connect(self._on_docs)
+        window.docs_requested.connect(self._help.show_page)
         actions["point"].setCheckable(True)
         actions["point"].triggered.connect(window.page.set_pointing)
 
@@ -383,13 +384,6 @@ class WindowCommands(QObject):
         else:
             run, number = (self._step.run, self._step.number) if self._step is not None else (0, 0)
             window.why_requested.emit(run, number, text)
-
-    def _on_docs(self, page: str = "") -> None:
-        if self._docs is None:
-            self._docs = HelpWindow(self._window.theme, self._window)
-        if page:
-            self._docs.show_page(page)
-        self._window.frame.show_beside(self._docs, "docs/geometry")
 
     def _on_keys(self) -> None:
         KeysDialog(self._window.theme, list(self._window.actions_by_name.values()), self._window).open()

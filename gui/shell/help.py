@@ -1,20 +1,22 @@
-"""The documentation in a window of its own, and a list of every key."""
+"""The documentation in a window of its own, help for the panel in use, and a list of every key."""
 
 import re
 from typing import Any
 
-from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import (
     QAction,
     QDesktopServices,
     QImage,
-    QTextBlock,
+    QKeySequence,
+    QShortcut,
     QTextCursor,
     QTextDocument,
     QTextFormat,
 )
 from PySide6.QtGui import QTextFrameFormat as FrameFormat
 from PySide6.QtWidgets import (
+    QApplication,
     QDialog,
     QTextBrowser,
     QWidget,
@@ -22,7 +24,9 @@ from PySide6.QtWidgets import (
 
 from core.storage.resources import RESOURCES
 from gui.shell.actions import native_key, plain
-from gui.shell.docks import PLACES
+from gui.shell.docks import PLACES, PanelDock
+from gui.shell.parts import WindowParts
+from gui.shell.window_frame import present
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.layouts import in_column, in_row
@@ -30,42 +34,89 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords
 
-CONTENTS = RESOURCES / "docs" / "README.md"
+DOCS = RESOURCES / "docs"
+CONTENTS = DOCS / "README.md"
+SECTIONS: dict[str, str] = {
+    "AskAgain": "debugging.md#ask-a-question-again",
+    "AskingDialog": "evaluations.md#in-the-window",
+    "AttachDialog": "attach.md#attach-it",
+    "BisectWindow": "debugging.md#bisect-a-run",
+    "BreakpointEditor": "debugging.md#stop-the-run-with-breakpoints",
+    "CompareVersions": "exemplars.md#the-editor",
+    "CompareWindow": "debugging.md#compare-two-runs",
+    "EditorWindow": "exemplars.md#the-editor",
+    "EvaluationsWindow": "evaluations.md#in-the-window",
+    "ExemplarChooser": "debugging.md#ask-a-question-again",
+    "ExportDialog": "exemplars.md#import-and-export",
+    "ForkDialog": "debugging.md#fork-a-run",
+    "ImportDialog": "exemplars.md#import-and-export",
+    "KeysDialog": "window.md",
+    "LibraryWindow": "exemplars.md#the-library",
+    "MainWindow": "window.md",
+    "PageStack": "window.md#the-live-page",
+    "PartedDialog": "attach.md#go-back",
+    "ReplyDialog": "attach.md#go-back",
+    "SavingWindow": "exemplars.md#save-an-exemplar",
+    "SettingsDialog": "llms.md#connect-a-server",
+    "TaskChooser": "tasks.md",
+    "TextEditor": "debugging.md#change-what-the-agent-knows",
+    "TimeStrip": "window.md#time-bar",
+    "ToolBar": "window.md#tool-bar",
+    "ValuesDialog": "exemplars.md#the-editor",
+    "Welcome": "getting-started.md#step-through-a-task",
+    "WhyWindow": "debugging.md#find-where-words-come-from",
+}
+"""Page and heading of the documentation for each dialog, window and part of the main window, by its class."""
 _MARGIN = 20
+_KEY_NAME = "help.key"
 Resource = QTextDocument.ResourceType
 _ELSEWHERE = (
-    ("Enter", "Accept, where the focus is in Next action"),
-    ("Enter, double-click", "Put a permissible action in place of the next one"),
-    ("Enter, Shift+Enter", "Next and previous match, in a search field"),
-    ("Right, Left", "Open and close a run in Runs & steps"),
-    ("Ctrl+M, F2", "In Runs & steps: make a run the current one, name it"),
-    ("Menu key, right click", "In Runs & steps: go back, ask again, origin, compare, name, export"),
+    ("Enter", "In Next action: accept"),
+    ("Enter, double-click", "In Permissible actions: replace the next action"),
+    ("Enter, Shift+Enter", "In a search field: next and previous match"),
+    ("Right, Left", "In Runs & steps: open and close a run"),
+    ("Ctrl+M, F2", "In Runs & steps: make a run current, name it"),
+    (
+        "Menu key, right click",
+        "In Runs & steps: go back, ask again, where it comes from, compare, name, export",
+    ),
     ("Ctrl+Enter, Alt+C, Alt+A, Alt+R", "In Ask again: ask, cancel, adopt, reset"),
-    ("Left, Right, Home, End", "In the time bar: show the step before, after, the first, the last"),
-    ("+, −, 0, wheel", "In the time bar: zoom in and out, show all"),
+    ("Left, Right, Home, End", "In the time bar: the step before, after, the first, the last"),
+    ("+, −, 0, wheel", "In the time bar: zoom in, zoom out, show all"),
     ("N, Shift+N", "In Compare: next and previous difference"),
-    ("Enter, Space, L, Delete", "In Breakpoints: edit, switch, only log, delete"),
-    ("Enter, Space, Delete", "In Watches: edit, stop at a change, delete"),
-    ("Ctrl+Space", "In an expression: what may come next"),
-    ("Menu key, right click", "In thought and action of Next action: where its words come from"),
-    ("Menu key, right click", "In State, Policy stack, Permissible actions and Calls: stop there"),
-    ("Up, Down, Page Up, Page Down, Enter", "In the command palette: choose, and do or go to it"),
-    ("Ctrl+C", "In every list: copy the rows that are selected"),
-    ("Menu key, right click", "On a row of any list: what can be done with it, and what it can be copied as"),
-    ("Ctrl+Shift+S, Ctrl+Shift+M", "Choose the preset, choose the LLM"),
-    ("Ctrl+Shift+H", "Switch mechanisms of the agent on and off"),
-    ("Alt+G, Alt+C", "Fold or unfold the prompt, copy it"),
-    ("Alt+Q, Alt+W, Alt+E", "Observation: raw and clean, HTML, the parser"),
-    ("Alt+S", "Open the file of the state space in the editor"),
-    ("Insert, F2, Alt+Up, Alt+Down, Delete", "In the remedies: add, edit, try sooner, later, drop"),
-    ("Menu key, right click", "In Plan, Policy stack, State and Exemplars: put it right in the live run"),
+    ("Enter, Space, L, Delete", "In Breakpoints: edit, switch on or off, log only, delete"),
+    ("Enter, Space, Delete", "In Watches: edit, stop when it changes, delete"),
+    ("Ctrl+Space", "In an expression: suggest names"),
+    ("Menu key, right click", "In thought and action of Next action: where the words come from"),
+    ("Menu key, right click", "In State, Policy stack, Permissible actions and Calls: add a breakpoint"),
+    ("Ctrl+Shift+S", "Choose the preset"),
+    ("Up, Down, Page Up, Page Down, Enter", "In the command palette: choose an entry, and open or run it"),
+    ("Ctrl+C", "In every list: copy the selected rows"),
+    ("Menu key, right click", "On a row of any list: its commands, and the formats to copy it in"),
+    ("Ctrl+Shift+H", "Switch mechanisms of the agent on or off"),
+    ("Alt+G, Alt+C", "In Prompt: fold or unfold all, copy all"),
+    ("Alt+Q, Alt+W, Alt+E", "In Observation: raw and clean, HTML, parser"),
+    ("Alt+S", "In State: open the file of the state space"),
+    ("Insert, F2, Alt+Up, Alt+Down, Delete", "In the remedies: add, edit, try sooner, try later, drop"),
+    ("Menu key, right click", "In Plan, Policy stack, State and Exemplars: change it in the live run"),
     ("Ctrl+Enter, Ctrl+Shift+Enter, Alt+R", "In the editor: apply or save, try it here, reload"),
-    ("+, −, 0, arrows", "Zoom and move the diagram of the states"),
+    ("+, −, 0, arrows", "In the diagram of states: zoom, move"),
     ("Enter", "Open a frame or an exemplar; try a remedy; edit the plan"),
-    ("Insert, Delete, F2, Space", "In the plan: add, delete, rename, make the current one"),
-    ("Alt+Up, Alt+Down", "In the plan: move the subtask"),
+    ("Insert, Delete, F2, Space", "In the plan: add, delete, rename, make current"),
+    ("Alt+Up, Alt+Down", "In the plan: move a subtask"),
     ("Ctrl+Enter, Esc", "In the plan: apply, cancel"),
 )
+
+
+def section_of(widget: QWidget | None) -> str:
+    """Return page and heading of the documentation for the innermost panel, dialog or window around `widget`."""
+    while widget is not None:
+        if isinstance(widget, PanelDock):
+            return f"window.md#{_anchor(widget.name)}"
+        if section := SECTIONS.get(type(widget).__name__):
+            return section
+        widget = widget.parentWidget()
+    return "window.md"
 
 
 class HelpPages(QTextBrowser):
@@ -89,9 +140,16 @@ class HelpPages(QTextBrowser):
         """Show a page of the documentation, or hand an address on the web to the system."""
         url = self.source().resolved(link)
         if url.isLocalFile():
-            self.setSource(url)
+            self.go_to(url)
         else:
             QDesktopServices.openUrl(url)
+
+    def go_to(self, url: QUrl) -> None:
+        """Show a file at the heading of its fragment, also where it is shown already and was scrolled."""
+        again = url == self.source()
+        self.setSource(url)
+        if again:
+            self._lay_out()
 
     @Slot()
     def _lay_out(self) -> None:
@@ -110,7 +168,7 @@ class HelpPages(QTextBrowser):
             if layout.headingLevel():
                 layout.setTopMargin(_MARGIN)
             QTextCursor(block).setBlockFormat(layout)
-            if wanted and layout.headingLevel() and _anchor(block) == wanted:
+            if wanted and layout.headingLevel() and _anchor(block.text()) == wanted:
                 self.verticalScrollBar().setValue(round(self.cursorRect(QTextCursor(block)).top()) - _MARGIN)
             block = block.next()
 
@@ -164,9 +222,51 @@ class HelpWindow(QDialog):
             self.pages.find(words, flags)
 
 
-def _anchor(heading: QTextBlock) -> str:
+def _anchor(heading: str) -> str:
     """Return the name by which a link finds a heading, as GitHub makes it."""
-    return re.sub(r"[^\w\- ]", "", heading.text().strip().lower()).replace(" ", "-")
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+class Help(QObject):
+    """Opens the documentation for `window` and its dialogs, and gives each dialog its help key."""
+
+    def __init__(self, window: WindowParts) -> None:
+        super().__init__(window)
+        self._window = window
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+
+    @Slot()
+    def show_here(self) -> None:
+        """Show the section for what has the focus.
+
+        A dialog gets a help window of its own: a modal one blocks all others.
+        """
+        focus = QApplication.focusWidget() or QApplication.activeWindow()
+        dialog = focus.window() if focus is not None else None
+        self.show_page(section_of(focus), dialog if isinstance(dialog, QDialog) else self._window)
+
+    def show_page(self, page: str, over: QWidget | None = None) -> None:
+        """Show a page of the documentation, at the heading after its ``#``."""
+        over = over or self._window
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        shown = over.findChild(HelpWindow, options=direct) or HelpWindow(self._window.theme, over)
+        if over is self._window:
+            self._window.frame.show_beside(shown, "docs/geometry")
+        else:
+            present(shown)
+        shown.pages.go_to(QUrl.fromLocalFile(f"{DOCS}/").resolved(QUrl(page)))
+
+    @Slot(QWidget, QWidget)
+    def _on_focus_changed(self, _old: QWidget | None, now: QWidget | None) -> None:
+        dialog = now.window() if now is not None else None
+        if not isinstance(dialog, QDialog) or isinstance(dialog, HelpWindow):
+            return
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        if dialog.findChild(QShortcut, _KEY_NAME, direct) is None:
+            key = QShortcut(QKeySequence("F1"), dialog, self.show_here)
+            key.setObjectName(_KEY_NAME)
 
 
 class KeysDialog(QDialog):

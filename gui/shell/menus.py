@@ -288,7 +288,7 @@ class Menus(QObject):
         self._view = self._fill("&View", _VIEW)
         self._view.addSeparator()
         self._fill_view()
-        self._fill("&Help", (("docs", "keys", "welcome"),))
+        self._fill("&Help", (("help", "docs", "keys", "welcome"),))
 
     def show_pace(self, seconds: float) -> None:
         """Mark this pace as the one in force."""

@@ -2,7 +2,7 @@
 
     python3 main.py attach --task shop/goal-004 -- python resources/examples/agentlab_agent.py
 
-Tried with AgentLab 0.4.2 on BrowserGym 0.14.3. What it finds out is stored below `agentlab-results`.
+Tested with AgentLab 0.4.2 on BrowserGym 0.14.3. Results are stored in `agentlab-results`.
 """
 
 import os

@@ -1,6 +1,6 @@
 """An agent of browser-use.
 
-Tried with browser-use 0.13.14, as
+Tested with browser-use 0.13.14:
 
     python3 main.py attach --task shop/goal-004 -- python resources/examples/browser_use_agent.py
 """

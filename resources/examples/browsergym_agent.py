@@ -1,9 +1,9 @@
-"""A small agent on BrowserGym, to be run unmodified under Backstep.
+"""A small agent on BrowserGym that runs unchanged under Backstep.
 
     python3 main.py attach --task miniwob/click-test-2 -- python resources/examples/browsergym_agent.py
 
-BrowserGym launches a browser, and gets the window's. Tried with browsergym-core 0.14.3, Playwright 1.44.0 and
-openai 3.54.0 on Python 3.11; they belong into an environment of the agent's own:
+BrowserGym launches a browser and gets the one in the window. Tested with browsergym-core 0.14.3, Playwright 1.44.0 and
+openai 3.54.0 on Python 3.11. Install them in the agent's own environment:
 
     pip install browsergym-core==0.14.3 openai==3.54.0
 """

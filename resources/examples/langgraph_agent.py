@@ -1,6 +1,6 @@
 """An agent of LangGraph with tools of Playwright.
 
-Tried with langgraph 1.2.22, langchain 1.4.7 and langchain-openai 1.7.3, as
+Tested with langgraph 1.2.22, langchain 1.4.7 and langchain-openai 1.7.3:
 
     python3 main.py attach --task shop/goal-004 -- python resources/examples/langgraph_agent.py
 """

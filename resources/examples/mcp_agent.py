@@ -1,6 +1,6 @@
-"""An agent of OpenAI's Agents SDK that works the browser by Playwright's MCP server.
+"""An agent of OpenAI's Agents SDK that uses the browser through Playwright's MCP server.
 
-Tried with openai-agents 0.24.0 and @playwright/mcp 0.0.83, as
+Tested with openai-agents 0.24.0 and @playwright/mcp 0.0.83:
 
     python3 main.py attach --task shop/goal-004 -- python resources/examples/mcp_agent.py
 """

@@ -1,6 +1,6 @@
 // An agent of Stagehand.
 //
-// Tried with @browserbasehq/stagehand 3.7.3 on Node 20, in a folder where it is installed and this file is copied to, as
+// Tested with @browserbasehq/stagehand 3.7.3 on Node 20. Install it in a folder, copy this file there, and run:
 //
 //     python3 main.py attach --task shop/goal-004 -- node stagehand_agent.mjs
 

@@ -1,12 +1,12 @@
-"""What an agent says of itself to Backstep, which is attached to it: steps, state, policies, plan, exemplars, notes.
+"""Report an agent's steps, states, policies, plan, exemplars and notes to Backstep.
 
-Without Backstep nothing is done: no function raises or waits, where
-BACKSTEP_SDK_URL is not set or the server behind it has gone. With it each
-function returns once Backstep has what was said, so that it is there before
-the LLM call or the act that comes next.
+If Backstep is not attached (BACKSTEP_SDK_URL is not set, or its server has
+gone), the functions do nothing: they never raise or wait. Otherwise each
+function returns once Backstep has received the report, so that it is there
+before the next LLM call or act.
 
-The modules `browser_use`, `browsergym` and `agentlab` say it for agents of
-these packages. Each imports its package, and is imported by nobody else.
+The modules `browser_use`, `browsergym` and `agentlab` report for agents of
+these packages. Each imports its package; import only the one you need.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _numbers = itertools.count(1)
 
 
 class policy(ContextDecorator):  # noqa: N801 - it is used as a function is
-    """A policy is at work in the block, or while the decorated function runs, which may be async.
+    """Report a policy: it is at work in the block, or while the decorated function runs, which may be async.
 
-    Policies in one another are a stack; each task and thread is in its own.
+    Nested policies form a stack. Each task and thread has its own.
     """
 
     def __init__(self, name: str, argument: str = "") -> None:
@@ -68,7 +68,7 @@ class policy(ContextDecorator):  # noqa: N801 - it is used as a function is
         if self._token is not None:
             try:
                 _open.reset(self._token)
-            except ValueError:  # A generator was ended by another task than it was begun by.
+            except ValueError:  # A generator was ended by another task than the one that began it.
                 pass
         post("policy end", id=self._id, error="" if error is None else f"{type(error).__name__}: {error}")
 
@@ -84,39 +84,39 @@ class policy(ContextDecorator):  # noqa: N801 - it is used as a function is
         return super().__call__(function)
 
     def _recreate_cm(self) -> policy:
-        return policy(self._name, self._argument)  # Calls of one function may be in one another.
+        return policy(self._name, self._argument)  # Calls of one function may be nested.
 
 
 def state(name: str, description: str = "") -> None:
-    """The agent is in this state from now on."""
+    """Report the state that the agent is in from now on."""
     post("state", name=name, description=description)
 
 
 def plan(steps: Iterable[str], at: int | None = None) -> None:
-    """This is the plan from now on, and the agent is at its step `at`, from 0; past the end all are done.
+    """Report the plan, and the step `at` that the agent works on, counted from 0; past the end, all are done.
 
-    Without `at` it is where it was, in a new plan at the first step.
+    Without `at`, the agent stays at its step, or at the first step of a new plan.
     """
     post("plan", steps=steps, at=at)
 
 
 def remedy(text: str, for_action: str = "") -> None:
-    """The agent would try this, should the action that comes next turn out wrong."""
+    """Report what the agent would try if the next action turns out wrong."""
     post("remedy", text=text, for_action=for_action)
 
 
 def exemplars(shown: Iterable[str | tuple[str, str]]) -> None:
-    """The prompts have these exemplars from now on: texts, or a name and a text each."""
+    """Report the exemplars in the prompts from now on: texts, or a name and a text each."""
     post("exemplars", shown=shown)
 
 
 def note(text: str) -> None:
-    """Put a line into the log of the run, with the step."""
+    """Add a line to the log of the run, with the step."""
     post("note", text=text)
 
 
 def step(number: int, goal: str = "", actions: Iterable[str] = ()) -> None:
-    """The agent's own step of this number begins; said again, it tells what more is known of it.
+    """Begin the agent's own step of this number. Called again with it, add what is known by now.
 
     Until the next step begins, all LLM calls before an act are one step in Backstep.
     """
@@ -131,16 +131,16 @@ def outcome(
     reason: str = "",
     answer: str = "",
 ) -> None:
-    """The agent's environment has given this reward, or has ended the episode.
+    """Report a reward of the agent's environment, or the end of the episode.
 
-    Backstep's run has this success and reward where its task has no judge. It ends with the program, or at once
-    where Backstep has not started the program.
+    If the task has no judge, the run gets this success and reward. The run ends with the program, or at once if
+    Backstep did not start the program.
     """
     post("outcome", reward=reward, success=success, ended=ended, reason=reason, answer=answer)
 
 
 def span_processor() -> SpanProcessor:
-    """Return a span processor of OpenTelemetry, for ``TracerProvider.add_span_processor``."""
+    """Return an OpenTelemetry span processor, for ``TracerProvider.add_span_processor``."""
     from backstep_sdk._spans import SpanProcessor
 
     return SpanProcessor()

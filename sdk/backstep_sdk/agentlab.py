@@ -1,4 +1,4 @@
-"""AgentLab's experiments: the steps, actions, rewards and ends of their environments are said to Backstep."""
+"""Report the steps, actions, rewards and ends of AgentLab's experiments to Backstep."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backstep_sdk.browsergym import telling
 
 
 class EnvArgs(loop.EnvArgs):  # type: ignore[misc]
-    """AgentLab's `EnvArgs`, whose environment says what it does; ``EnvArgs(**vars(other))`` makes it of another."""
+    """AgentLab's `EnvArgs` with an environment that reports what it does; convert with ``EnvArgs(**vars(other))``."""
 
     def make_env(self, *given: Any, **named: Any) -> Any:
         """Return the environment."""

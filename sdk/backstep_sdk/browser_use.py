@@ -1,4 +1,4 @@
-"""Agents of browser-use: their steps, goals, memory, plan and actions are said to Backstep."""
+"""Report the steps, goals, memory, plan and actions of browser-use agents to Backstep."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound="Agent[Any, Any]")
 _LONGEST = 200
-"""Letters of an action that are said."""
+"""The most characters of an action that are reported."""
 
 
 def watch(agent: A) -> A:
-    """Have an agent say what it does, and return it; nothing is changed where Backstep is not attached.
+    """Let an agent report what it does, and return it. Without Backstep, the agent is unchanged.
 
-    Callbacks that the agent has already are called as before.
+    Callbacks that the agent already has are still called.
     """
     if not attached():
         return agent
@@ -53,7 +53,7 @@ def _both(say: Callable[..., None], before: Callable[..., Any] | None) -> Callab
 
 
 def _say_step(agent: Any, summary: Any, output: Any, number: int) -> None:
-    """Say what the LLM has decided, before it is done."""
+    """Report what the LLM has decided, before it is done."""
     actions = [_in_words(one.model_dump(exclude_unset=True)) for one in output.action]
     backstep_sdk.step(number, goal=output.next_goal or "", actions=actions)
     kept = (("", output.evaluation_previous_goal), ("Memory: ", output.memory))
@@ -66,12 +66,12 @@ def _say_step(agent: Any, summary: Any, output: Any, number: int) -> None:
 def _name_of(page: Any) -> str:
     """Return the title of a page, or its address without port and query."""
     url = urlsplit(page.url)
-    # A page that has none yet is given a part of its address.
+    # A page without a title yet gets a part of its address.
     return page.title if page.title and page.title not in page.url else f"{url.hostname or ''}{url.path}"
 
 
 def _in_words(action: dict[str, Any]) -> str:
-    """Return an action as it is called, such as ``click(index=3)``."""
+    """Return an action as a call, such as ``click(index=3)``."""
     words = []
     for name, given in action.items():
         given = given if isinstance(given, dict) else {}

@@ -1,4 +1,4 @@
-"""BrowserGym's environments, and others of Gymnasium: their steps, actions, rewards and ends are said to Backstep."""
+"""Report the steps, actions, rewards and ends of BrowserGym and other Gymnasium environments to Backstep."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import backstep_sdk
 from backstep_sdk._post import attached
 
 _UNJUDGED = ("browsergym/openended",)
-"""Environments whose reward is 0 whatever is done."""
+"""Environments whose reward is always 0."""
 
 
 def telling(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
-    """Return an environment that says what it does; the same one where Backstep is not attached.
+    """Return an environment that reports what it does. Without Backstep, return `env` itself.
 
-    The steps of an episode are counted from 1. A step begins as the one before
-    has ended, so that what the agent asks before it acts belongs to it.
+    The steps of an episode are counted from 1. A step begins when the one before
+    ends, so that what the agent asks before it acts belongs to it.
     """
     return TellingEnv(env) if attached() else env
 
 
 class TellingEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment that says what it does; made by `telling`."""
+    """An environment that reports what it does; see `telling`."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
@@ -32,14 +32,14 @@ class TellingEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._reward = 0.0
 
     def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode, and say its goal."""
+        """Begin an episode and report its goal."""
         observation, info = self.env.reset(**given)
         self._goal, self._number, self._reward = str(_of(observation, "goal")), 1, 0.0
         backstep_sdk.step(1, goal=self._goal)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Say the action, carry it out, and say what it has come to."""
+        """Report the action, carry it out, and report its result."""
         backstep_sdk.step(self._number, goal=self._goal, actions=[str(action)])
         observation, reward, terminated, truncated, info = self.env.step(action)
         self._reward += float(reward)
@@ -64,5 +64,5 @@ class TellingEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def _of(observation: Any, name: str) -> Any:
-    """Return a part of an observation of BrowserGym; empty for another one."""
+    """Return a part of a BrowserGym observation; empty for other observations."""
     return (observation.get(name) or "") if isinstance(observation, dict) else ""

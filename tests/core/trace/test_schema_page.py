@@ -36,7 +36,7 @@ def test_every_table_and_column_is_explained(database):
 
 def test_the_header_is_as_the_page_says():
     assert f"`PRAGMA application_id` is {APPLICATION_ID} " in PAGE
-    assert f"described here for version {len(MIGRATIONS)}." in PAGE
+    assert f"This page describes version {len(MIGRATIONS)}." in PAGE
 
 
 def test_its_queries_run(database):

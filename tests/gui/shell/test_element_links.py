@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 from core.debugger.snapshots import PageChanges, Picked
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
-from tests.gui.shell.test_main_window import CTRL, SHIFT, review, show
+from tests.gui.shell.test_main_window import ALT, CTRL, review, show
 from tests.gui.stand_ins import AskedSession, move_mouse
 
 BUY, OTHER = samples.ELEMENTS[2], samples.ELEMENTS[3]
@@ -105,7 +105,7 @@ def test_in_the_picture_of_a_recorded_step_the_smallest_element_is_taken(window:
 
 def test_a_pinned_element_stays_for_the_next_step_where_that_has_it(window: MainWindow, session, qtbot):
     review(qtbot, window, session)
-    qtbot.keyClick(window.observation.raw, Qt.Key.Key_M, CTRL | SHIFT)
+    qtbot.keyClick(window.observation.raw, Qt.Key.Key_M, CTRL | ALT)
     window.elements.pin(BUY.ref)
     step = samples.STEP.replace(number=6)
     window._show_step(step)

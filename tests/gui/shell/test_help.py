@@ -1,12 +1,19 @@
 """The documentation window: pages, links, headings, pictures, search."""
 
+import pkgutil
+from importlib import import_module
+
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextDocument
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QDialog, QWidget
 
-from gui.shell.help import HelpWindow
+import gui
+from gui.shell.docks import PLACES
+from gui.shell.help import DOCS, SECTIONS, HelpWindow, KeysDialog
 from gui.shell.main_window import MainWindow
+from tests.test_documentation import anchors_of
 
 IMAGE = QTextDocument.ResourceType.ImageResource.value
 
@@ -28,6 +35,68 @@ def test_the_documentation_opens_at_its_contents_and_once_only(window: MainWindo
     assert shown.windowTitle() == "Backstep documentation – Backstep"
 
 
+def in_view(help: HelpWindow) -> str:
+    """Return the first heading that is shown."""
+    pages = help.pages
+    block = pages.cursorForPosition(pages.viewport().rect().topLeft()).block()
+    while block.isValid() and not block.blockFormat().headingLevel():
+        block = block.next()
+    return block.text()
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+def test_f1_in_a_panel_opens_the_heading_with_its_name(window: MainWindow, qtbot, place):
+    qtbot.waitUntil(window.isActiveWindow)
+    window.docks.reach(place.name)
+    window.actions_by_name["help"].trigger()
+    (shown,) = window.findChildren(HelpWindow)
+    assert (shown.windowTitle(), in_view(shown)) == ("The window – Backstep", place.name)
+
+
+def test_help_leads_to_a_section_again_after_the_page_was_scrolled(window: MainWindow, qtbot):
+    qtbot.waitUntil(window.isActiveWindow)
+    window.docks.reach("State")
+    window.actions_by_name["help"].trigger()
+    (shown,) = window.findChildren(HelpWindow)
+    shown.pages.verticalScrollBar().setValue(0)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.actions_by_name["help"].trigger()
+    assert in_view(shown) == "State"
+
+
+def test_f1_in_a_modal_dialog_opens_its_page_over_the_dialog(window: MainWindow, qtbot):
+    window.actions_by_name["keys"].trigger()
+    (dialog,) = window.findChildren(KeysDialog)
+    qtbot.waitUntil(dialog.isActiveWindow)
+    QTest.keyClick(dialog, Qt.Key.Key_F1)
+    qtbot.waitUntil(lambda: bool(dialog.findChildren(HelpWindow)))
+    (shown,) = dialog.findChildren(HelpWindow)
+    assert shown.windowTitle() == "The window – Backstep"
+
+
+def dialogs_of(kind: type[QWidget]) -> set[tuple[str, str]]:
+    """Return the names and modules of all classes below one."""
+    below = {(one.__name__, one.__module__) for one in kind.__subclasses__()}
+    return below.union(*(dialogs_of(one) for one in kind.__subclasses__()))
+
+
+def test_each_dialog_and_window_has_a_section():
+    for module in pkgutil.walk_packages(gui.__path__, "gui."):
+        import_module(module.name)
+    ours = {name for name, module in dialogs_of(QDialog) if module.startswith("gui.")}
+    assert ours - {"HelpWindow", "WatchedWindow"} - set(SECTIONS) == set(), (
+        "Add it to SECTIONS in gui/shell/help.py"
+    )
+
+
+@pytest.mark.parametrize("section", sorted(set(SECTIONS.values())))
+def test_each_section_is_a_heading_of_the_documentation(section):
+    page, _, anchor = section.partition("#")
+    assert (DOCS / page).exists()
+    assert not anchor or anchor in anchors_of(DOCS / page)
+
+
 def test_a_link_leads_to_another_page_and_back(docs: HelpWindow, qtbot):
     qtbot.waitUntil(docs.isActiveWindow)
     docs.pages.open_link(QUrl("debugging.md"))
@@ -40,7 +109,7 @@ def test_a_link_to_a_heading_leads_to_that_heading(docs: HelpWindow):
     docs.pages.open_link(QUrl("debugging.md#go-back-on-a-branch"))
     at = docs.pages.cursorForPosition(docs.pages.viewport().rect().topLeft()).block()
     assert docs.pages.verticalScrollBar().value() > 0
-    assert "Go back, on a branch" in (at.text(), at.next().text())
+    assert "Go back on a branch" in (at.text(), at.next().text())
 
 
 def test_an_address_on_the_web_is_handed_to_the_system(docs: HelpWindow, monkeypatch):

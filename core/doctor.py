@@ -89,7 +89,7 @@ async def _made(name: str, check: Check, seconds: float) -> CheckNote:
     except TimeoutError as error:
         if not limit.expired():
             return fail(_sentence(error))
-        return fail(f"No answer within {seconds:g} seconds; look at what {name} needs and try again.")
+        return fail(f"No answer within {seconds:g} seconds. Check what {name} needs and try again.")
     except Exception as error:
         # The doctor tells of everything that can go wrong, our own mistakes in a check included.
         return fail(_sentence(error))
@@ -134,7 +134,7 @@ async def _in_thread(check: Check) -> CheckNote | Awaitable[CheckNote]:
 Load = Callable[[], "Settings"]
 """Reads the settings file, the environment and the flags; raises BackstepError."""
 
-_UNREAD = warn("Not looked at, as the settings cannot be read.")
+_UNREAD = warn("Not checked, because the settings cannot be read.")
 _LITTLE_BYTES = 500_000_000
 _SMALL_SHARED_BYTES = 128_000_000
 _SOON_READ_BYTES = 500_000_000
@@ -167,7 +167,7 @@ def check_python(root: Path) -> CheckNote:
     missing = unmet(project.requirements, sys.path)
     if missing:
         return fail(
-            f"{version}, but these packages are missing or of a wrong version: {', '.join(missing)}; "
+            f"{version}, but these packages are missing or have a wrong version: {', '.join(missing)}; "
             f"run: {sys.executable} -m pip install -e {root}"
         )
     names = [line.partition(">")[0].partition("<")[0].strip() for line in project.requirements]
@@ -188,20 +188,20 @@ def check_pyside(root: Path) -> CheckNote:
     if unmet([wanted], sys.path) or len(set(versions.values())) > 1:
         have = ", ".join(f"{name} {version}" for name, version in versions.items())
         return fail(
-            f"{have} do not fit {wanted} (newer ones abort after some seconds of painting on Python 3.11); "
+            f"{have} do not match {wanted} (newer ones crash after some seconds of painting on Python 3.11); "
             f"run: {sys.executable} -m pip install --force-reinstall '{wanted}'"
         )
-    return ok(f"{versions['PySide6']}, as wanted ({wanted}).")
+    return ok(f"{versions['PySide6']}, as required ({wanted}).")
 
 
 def check_libraries() -> CheckNote:
     """Look for the shared libraries that the packages link, and for a font."""
     spec = find_spec("PySide6")
     if spec is None or spec.origin is None:
-        return fail("PySide6 is missing, so what it links cannot be looked at; install it first.")
+        return fail("PySide6 is missing, so its libraries cannot be checked. Install it first.")
     missing = missing_libraries(Path(spec.origin).parents[1])
     if not missing:
-        return ok("All that QtWebEngine and Playwright link is there, and a font.")
+        return ok("All libraries of QtWebEngine and Playwright are there, and a font.")
     from core.setup.apt import Apt
     from core.setup.console import Console
 
@@ -228,11 +228,11 @@ def check_display() -> CheckNote:
 def check_sandbox() -> CheckNote:
     """Look whether the browsers can keep pages in their sandbox."""
     if not sys.platform.startswith("linux"):
-        return ok("Left to the system.")
+        return ok("Handled by the system.")
     if runs_as_root():
         return warn(
-            "Running as root, where the browsers run without their sandbox. For pages of the web run it as another "
-            "user, from a checkout of their own: adduser --disabled-password --gecos '' backstep, then su - backstep"
+            "Running as root, so browsers run without their sandbox. For web pages, run Backstep as another "
+            "user, from that user's own checkout: adduser --disabled-password --gecos '' backstep, then su - backstep"
         )
     try:
         restricted = _USERNS.read_text().strip() == "1"
@@ -240,23 +240,23 @@ def check_sandbox() -> CheckNote:
         restricted = False
     if restricted:
         return warn(
-            "AppArmor keeps user namespaces from programs without a profile, so the embedded browser may run "
-            "with a weaker sandbox; to allow them: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+            "AppArmor forbids user namespaces to programs without a profile, so the embedded browser may run "
+            "with a weaker sandbox. To allow them: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0"
         )
-    return ok("Not restricted by the system, as far as can be seen.")
+    return ok("The system does not seem to restrict it.")
 
 
 def check_shared_memory(folder: Path = Path("/dev/shm")) -> CheckNote:
     """Look at the memory through which the processes of a browser hand each other pages and pictures."""
     if not sys.platform.startswith("linux"):
-        return ok("Left to the system.")
+        return ok("Handled by the system.")
     if not os.access(folder, os.W_OK | os.X_OK):
-        return fail(f"{folder} cannot be written, so no browser can start; run: sudo chmod 1777 {folder}")
+        return fail(f"{folder} cannot be written, so no browser can start. Run: sudo chmod 1777 {folder}")
     size = shutil.disk_usage(folder).total
     if size < _SMALL_SHARED_BYTES:
         return warn(
-            f"{folder} holds {size / 1e6:.0f} MB, and large pages may crash the browser; "
-            f"give it more, in a container with --shm-size=512m."
+            f"{folder} holds {size / 1e6:.0f} MB, so large pages may crash the browser. "
+            f"Make it larger; in a container, use --shm-size=512m."
         )
     return ok(f"{folder} holds {size / 1e6:.0f} MB.")
 
@@ -271,12 +271,12 @@ def check_chromium(load: Load) -> CheckNote:
         try:
             path = chromium_at(chosen)
         except BrowserError as error:
-            return fail(f"The settings have {chosen} as the browser. {error}")
-        return ok(f"{_version(path)} at {path}, as the settings say.")
+            return fail(f"The settings choose the browser {chosen}. {error}")
+        return ok(f"{_version(path)} at {path}, as in the settings.")
     found = find_chromium()
     if found is None:
-        return ok("None found; it is optional (Debian package chromium), for --browser chromium.")
-    return ok(f"{_version(found)} at {found}; it can be used with --browser chromium.")
+        return ok("None found. It is optional, for --browser chromium (Debian package chromium).")
+    return ok(f"{_version(found)} at {found}; use it with --browser chromium.")
 
 
 def check_settings(load: Load) -> CheckNote:
@@ -285,7 +285,7 @@ def check_settings(load: Load) -> CheckNote:
 
     settings = load()
     path = settings_path()
-    source = str(path) if path.exists() else f"none at {path}, so the defaults hold"
+    source = str(path) if path.exists() else f"none at {path}, so the defaults apply"
     return ok(f"{source}; LLM {settings.llm}, preset {settings.preset}, browser {settings.browser}.")
 
 
@@ -331,9 +331,9 @@ def check_database(load: Load) -> CheckNote:
     free = shutil.disk_usage(path.parent).free
     room = f"{free / 1e9:.1f} GB free"
     if free < _LITTLE_BYTES:
-        return warn(f"{path} can be written, but there is little room beside it ({room}); make some.")
-    size = "newly made" if is_new else f"{path.stat().st_size / 1e6:.1f} MB"
-    read = "whole" if is_small else "too large to be read through here"
+        return warn(f"{path} can be written, but there is little free space ({room}). Free some space.")
+    size = "new" if is_new else f"{path.stat().st_size / 1e6:.1f} MB"
+    read = "intact" if is_small else "too large to be checked here"
     return ok(f"{path}, {size}, {read}, schema version {_schema_version(path)}, {room}.")
 
 
@@ -344,7 +344,7 @@ def check_keyring() -> CheckNote:
 
     backend = keyring.get_keyring()
     if isinstance(backend, NoKeyring):
-        return warn("No system keyring; give keys in the environment, such as OPENAI_API_KEY.")
+        return warn("No system keyring. Set keys in the environment, such as OPENAI_API_KEY.")
     return ok(f"{backend.name}.")
 
 

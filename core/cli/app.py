@@ -87,7 +87,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         webarena: WebArenaFiles = None,
         run: Annotated[
             int | None,
-            typer.Option("--run", help="A stored run to look at, at the step that decided it."),
+            typer.Option("--run", help="A stored run to open, at the step that decided it."),
         ] = None,
     ) -> None:
         """Open the window on a task, ready to step, or at a stored run."""
@@ -99,9 +99,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             from core.cli.runs import step_to_show
 
             if task or url:
-                raise UsageError(
-                    "A stored run is looked at (--run), or a task is opened (--task, --url): choose one."
-                )
+                raise UsageError("--run opens a stored run, --task and --url open a task: use one of them.")
             step = step_to_show(settings, run)
         show_window(
             settings,
@@ -123,7 +121,8 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         command: Annotated[
             list[str] | None,
             typer.Argument(
-                metavar="[--] PROGRAM [ARGUMENTS]…", help="The agent; none for one that you start yourself."
+                metavar="[--] PROGRAM [ARGUMENTS]…",
+                help="The agent to start. Leave it out for an agent that you start yourself.",
             ),
         ] = None,
         task: Task = "",
@@ -137,7 +136,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
     ) -> None:
-        """Open the window and attach an agent of your own to its browser and to your LLM."""
+        """Open the window and attach your own agent to its browser and your LLM."""
         from core.debugger.attach.views import AttachRequest
 
         settings = window_settings(llm=llm, base_url=base_url, browser=browser, db=db)
@@ -173,11 +172,11 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         on_gate: OnGate = None,
         profile: Annotated[
             str | None,
-            typer.Option("--profile", help="A named profile that keeps logins; a clean one without."),
+            typer.Option("--profile", help="A named profile that keeps logins. Default: a clean profile."),
         ] = None,
         embedded_profiles: EmbeddedProfiles = None,
         time_limit: Annotated[
-            bool, typer.Option("--time-limit", help="MiniWoB++: keep its ten seconds.")
+            bool, typer.Option("--time-limit", help="MiniWoB++: keep its time limit.")
         ] = False,
         pictures: KeptPictures = None,
         tasks_file: TaskFiles = None,
@@ -219,17 +218,17 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         llm: LLMName = None,
         policies: Annotated[
             str | None,
-            typer.Option("--policies", help="A folder of policies that win over the others; or own."),
+            typer.Option("--policies", help="A folder of policies that override the others, or own."),
         ] = None,
         exemplars: Annotated[
             str | None,
             typer.Option(
-                "--exemplars", help="A folder or file of exemplars in place of all others; none; or own."
+                "--exemplars", help="A folder or file of exemplars that replaces all others, or none, or own."
             ),
         ] = None,
         amount: Annotated[
             list[str] | None,
-            typer.Option("--amount", help="A mechanism's number, such as memory=5; may be repeated."),
+            typer.Option("--amount", help="A mechanism's number, such as memory=5. Can be repeated."),
         ] = None,
         base_url: BaseUrl = None,
         max_steps: MaxSteps = None,
@@ -241,15 +240,15 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             bool | None,
             typer.Option(
                 "--offline/--live",
-                help="Give the pages what servers answered in the run, and let nothing leave for them; by default as "
-                "the run was.",
+                help="Give the pages the recorded answers of servers and send nothing, or use the servers. "
+                "Default: as in the run.",
             ),
         ] = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
     ) -> None:
-        """Go back to a step of a run, and on from there on a branch, by default with its own preset and LLM."""
+        """Go back to a step of a run and continue on a branch, by default with the run's preset and LLM."""
         from core.cli.run import amounts_of, fork_run, place_of
         from core.schema.changes import NONE, Changes
 
@@ -278,12 +277,19 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         run: Annotated[int, typer.Argument(help="The run's number.")],
         at: Annotated[
             list[int] | None,
-            typer.Option("--at", min=1, help="A step to go on from; may be repeated. Else some of all."),
+            typer.Option(
+                "--at",
+                min=1,
+                help="A step to start from. Can be repeated. Default: a selection of all steps.",
+            ),
         ] = None,
         every: Annotated[
-            int, typer.Option("--every", min=0, help="Without --at: every so many steps; 0 for some of all.")
+            int,
+            typer.Option(
+                "--every", min=0, help="Without --at: every so many steps. 0: a selection of all steps."
+            ),
         ] = 0,
-        times: Annotated[int, typer.Option("--times", min=1, help="How often from each step.")] = 3,
+        times: Annotated[int, typer.Option("--times", min=1, help="How many times from each step.")] = 3,
         preset: PresetName = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
@@ -298,7 +304,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_json: AsJson = False,
         as_lines: AsLines = False,
     ) -> None:
-        """Find from which step on a run still comes to success: replay up to it, let the LLM go on, several times."""
+        """Find the step from which a run can still succeed: replay up to it and let the LLM continue, several times."""
         from core.cli.measurement import bisect_run
         from core.debugger.experiments.bisect import BisectRequest
 
@@ -334,7 +340,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_json: AsJson = False,
         db: Database = None,
     ) -> None:
-        """Show two runs or branches side by side, and where they first part."""
+        """Show two runs or branches side by side, and where they first differ."""
         from core.cli.comparison import compare as compare_command
 
         compare_command(settings_with(db=db), left, right, as_json=as_json)
@@ -342,7 +348,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     @app.command()
     def show(
         run: Annotated[int, typer.Argument(help="The run's number.")],
-        step: Annotated[int | None, typer.Option("--step", min=1, help="One step of it, whole.")] = None,
+        step: Annotated[int | None, typer.Option("--step", min=1, help="Show this step in full.")] = None,
         as_json: AsJson = False,
         db: Database = None,
     ) -> None:
@@ -362,15 +368,15 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             str,
             typer.Option(
                 "--endpoint",
-                help="For otel: send it over OTLP/HTTP to this address, such as http://127.0.0.1:4318.",
+                help="For otel: send the run over OTLP/HTTP to this address, such as http://127.0.0.1:4318.",
             ),
         ] = "",
         content: Annotated[
             bool,
             typer.Option(
                 "--content",
-                help="For otel: with the words of task, pages, prompts and replies, and what was typed; "
-                "all this is left out without it.",
+                help="For otel: include the text of the task, pages, prompts and replies, and typed text. "
+                "Default: leave it out.",
             ),
         ] = False,
         db: Database = None,
@@ -384,7 +390,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         if output is not None:
             write(settings_with(db=db), run, form, output, content=content)
         elif not endpoint:
-            raise UsageError("Say where to write it with --output; otel can be sent with --endpoint instead.")
+            raise UsageError(
+                "Use --output to say where to write the run. With the format otel, --endpoint sends it instead."
+            )
 
     @app.command(name="import")
     def import_(
@@ -392,14 +400,14 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         form: Annotated[
             str,
             typer.Option(
-                "--format", help="repro, chrome-recorder or browser-use; recognised by what is in it without."
+                "--format", help="repro, chrome-recorder or browser-use. Default: recognised by its content."
             ),
         ] = "",
         dry_run: DryRun = False,
         as_json: AsJson = False,
         db: Database = None,
     ) -> None:
-        """Store a run of a repro file, or a recording of another program, as a run."""
+        """Import a repro file, or a recording of another program, as a run."""
         from core.cli.run_files import import_file
 
         import_file(settings_with(db=db), file, form, dry_run=dry_run, as_json=as_json)
@@ -409,9 +417,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         runs: Annotated[list[int], typer.Argument(help="The numbers of recorded runs.")],
         output: Annotated[Path, typer.Option("-o", "--output", help="The file to write, such as shop.toml.")],
         title: Annotated[
-            str, typer.Option(help="What the state space is called; the file's name without.")
+            str, typer.Option(help="The name of the state space. Default: the file's name.")
         ] = "",
-        force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+        force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
         db: Database = None,
     ) -> None:
         """Draft a state space from the pages of recorded runs, as a file to edit."""
@@ -427,13 +435,18 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         instruction: Instruction = "",
         actions: Annotated[
             Path | None,
-            typer.Option("--actions", help="A file of REASON and ACTION lines; without, the page is shown."),
+            typer.Option(
+                "--actions", help="A file of REASON and ACTION lines. Without it, the page is printed."
+            ),
         ] = None,
         output: Annotated[
-            Path | None, typer.Option("-o", "--output", help="The file of exemplars to add it to (.jsonl).")
+            Path | None, typer.Option("-o", "--output", help="The file of exemplars to add to (.jsonl).")
         ] = None,
         family: Annotated[
-            str, typer.Option("--family", help="What it is prompted with together; the task's name without.")
+            str,
+            typer.Option(
+                "--family", help="The family, whose exemplars are shown together. Default: the task's name."
+            ),
         ] = "",
         parser: Annotated[
             Path | None, typer.Option("--parser", help="A Python file for implicit abstraction.")
@@ -442,7 +455,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
     ) -> None:
-        """Record an exemplar: carry written actions out in a task, and keep them if they are a success."""
+        """Record an exemplar: carry out written actions in a task, and save them if they succeed."""
         from core.cli.exemplar_saving import record
 
         settings = settings_with(browser=browser)
@@ -467,14 +480,14 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
 
     @app.command()
     def doctor(db: Database = None, llm: LLMName = None, base_url: BaseUrl = None) -> None:
-        """Check the libraries, the browser, the database and the LLM endpoint, a line each."""
+        """Check libraries, browser, database and LLM, one line each."""
         from core.cli.doctor import check_all
 
         raise typer.Exit(check_all(lambda: settings_with(db=db, llm=llm, base_url=base_url), with_embedded))
 
     @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
     def test(context: typer.Context) -> None:
-        """Run the project's linters and tests; further words go to pytest."""
+        """Run the project's linters and tests. Further arguments go to pytest."""
         raise typer.Exit(run_tests(context.args))
 
     return app

@@ -33,7 +33,7 @@ def compare(settings: Settings, left: int, right: int, *, as_json: bool) -> None
         put("The runs do not differ in page, action or outcome of any step.")
         return
     names = ", ".join(one.name for one in parts if not one.same)
-    put(f"They first part at line {compared.first_difference + 1}: {names}.")
+    put(f"They first differ at line {compared.first_difference + 1}: {names}.")
 
 
 def _first(store: TraceStore, compared: Compared) -> tuple[Part, ...]:
@@ -57,7 +57,7 @@ def _words(row: StepRow | None) -> str:
 
 def _differs(pair: AlignedPair) -> str:
     if pair.shared:
-        return "one step of both"
+        return "one shared step"
     if pair.left is None or pair.right is None:
         return "only here"
     return ", ".join(pair.differs)

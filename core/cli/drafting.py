@@ -19,7 +19,7 @@ def draft(settings: Settings, runs: Iterable[int], output: Path, *, title: str, 
     that would be written over, and DataError where it cannot be written.
     """
     if output.exists() and not force:
-        raise UsageError(f"{output} is there already: give another name, or --force to write over it.")
+        raise UsageError(f"{output} exists already: use another name, or --force to overwrite it.")
     with reading(settings) as store:
         pages = [page for run in runs for page in _pages(store, run)]
         environments = {store.run(run).environment for run in runs}
@@ -36,7 +36,7 @@ def draft(settings: Settings, runs: Iterable[int], output: Path, *, title: str, 
     states = group_pages(pages)
     names = ", ".join(f"{state.name} ({len(state.pages)})" for state in states)
     say(f"{output}: {len(states)} states from {len(pages)} pages: {names}.")
-    say("Read it through, then put it into the folder state_spaces of the config folder.")
+    say("Review it, then put it into the folder state_spaces of the config folder.")
 
 
 def _pages(store: TraceStore, run: int) -> Iterable[DraftPage]:

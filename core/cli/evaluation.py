@@ -40,7 +40,7 @@ def evaluate(
     Raises Interrupted where it was interrupted: what was done is kept.
     """
     if resume and not request.name:
-        raise UsageError("Say with --name which evaluation is resumed.")
+        raise UsageError("Use --name to say which evaluation to resume.")
     name = request.name or time.strftime("%Y-%m-%d %H:%M:%S")
     asks = request.tasks or request.failures_of or not resume
     plan = _plan_of(request, settings, environments) if asks else _stored(name, settings)
@@ -67,7 +67,7 @@ def _stored(name: str, settings: Settings) -> EvaluationPlan:
     with reading(settings) as store:
         row = evaluation_named(store, name)
     if row is None:
-        raise UsageError(f"There is no evaluation {name} to resume; leave out --resume to begin it.")
+        raise UsageError(f"There is no evaluation {name} to resume. To start it, leave out --resume.")
     return planned(row)
 
 
@@ -132,7 +132,7 @@ class _Progress:
 
     def begin(self, name: str, done: int) -> None:
         self._before, self._began = done, time.monotonic()
-        already = f", {done} of them done before" if done else ""
+        already = f", {done} of them already done" if done else ""
         say(f"evaluation {name}: {self._total} runs{already}")
 
     def tell(self, done: int, cost: float) -> None:

@@ -116,14 +116,14 @@ def _print(report: EvaluationReport) -> None:
 
 
 def unfinished(done: int, total: int) -> str:
-    return f"{done} of {total} runs are done; --resume goes on."
+    return f"{done} of {total} runs are done. --resume continues."
 
 
 def _put_shares(title: str, rows: list[tuple[str, GroupShare]]) -> None:
     put_table((title, *_FIGURES), [(name, *_cells(one)) for name, one in rows])
     for name, one in rows:
         if one.touched:
-            put(f"{name}: {one.touched} runs that a person had a hand in are left out.")
+            put(f"{name}: {one.touched} runs that a person changed are left out.")
 
 
 def _print_comparison(report: EvaluationReport) -> None:
@@ -157,7 +157,7 @@ def _print_failures(groups: tuple[FailureGroup, ...]) -> None:
         )
     put_table(("failures", "runs", "in common"), rows)
     if len(groups) > _SHOWN:
-        put(f"{len(groups) - _SHOWN} more groups are in --json and --html.")
+        put(f"{len(groups) - _SHOWN} more groups: see --json or --html.")
     put("main.py --run N opens a run at the step that decided it.")
 
 

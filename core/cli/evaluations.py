@@ -32,77 +32,80 @@ def add_evaluation_command(app: typer.Typer) -> None:
     def evaluate(
         file: Annotated[
             Path | None,
-            typer.Argument(help="A TOML file with the same keys as the flags, which go before it."),
+            typer.Argument(help="A TOML file with the same keys as the flags. Flags override it."),
         ] = None,
         tasks: Annotated[
             list[str] | None,
             typer.Option(
                 "--tasks",
-                help="Ids, patterns such as miniwob/click-*, tag:NAME, suite:NAME or @FILE, parted by commas; "
-                "may be repeated.",
+                help="Ids, patterns such as miniwob/click-*, tag:NAME, suite:NAME or @FILE, separated by commas. "
+                "Can be repeated.",
             ),
         ] = None,
         seeds: Annotated[
-            str | None, typer.Option("--seeds", help="Seeds, as in 0-19 or 1,4,7; 0 without.")
+            str | None, typer.Option("--seeds", help="Seeds, such as 0-19 or 1,4,7. Default: 0.")
         ] = None,
         preset: Annotated[
-            str | None, typer.Option("--preset", help="Which agents, parted by commas: laser,step.")
+            str | None, typer.Option("--preset", help="Presets, separated by commas: laser,step.")
         ] = None,
         llm: Annotated[
-            str | None, typer.Option("--llm", help="Who answers, parted by commas; each with each agent.")
+            str | None,
+            typer.Option("--llm", help="LLMs, separated by commas. Each is combined with each preset."),
         ] = None,
         exemplars: Annotated[
             str | None,
-            typer.Option("--exemplars", help="own, none, or own,none to compare with and without."),
+            typer.Option("--exemplars", help="own, none, or own,none to compare with and without exemplars."),
         ] = None,
         times: Annotated[
-            int | None, typer.Option("--times", min=1, help="How often each task at each seed.")
+            int | None, typer.Option("--times", min=1, help="How many times each task at each seed.")
         ] = None,
         concurrency: Annotated[
-            int | None, typer.Option("--concurrency", min=1, help="Runs at once, in one Chromium.")
+            int | None, typer.Option("--concurrency", min=1, help="How many runs at once, in one Chromium.")
         ] = None,
         max_cost: Annotated[
             float | None,
-            typer.Option("--max-cost", help="US dollars after which no further run is begun."),
+            typer.Option("--max-cost", help="Start no further run after this cost in US dollars."),
         ] = None,
         max_minutes: Annotated[
-            float | None, typer.Option("--max-minutes", help="Minutes after which it ends.")
+            float | None, typer.Option("--max-minutes", help="End after this many minutes.")
         ] = None,
         name: Annotated[
-            str | None, typer.Option("--name", help="What it is called; the same name goes on with it.")
+            str | None,
+            typer.Option("--name", help="The evaluation's name. Use the same name to continue it."),
         ] = None,
         resume: Annotated[
-            bool, typer.Option("--resume", help="Only go on with the one of this name.")
+            bool, typer.Option("--resume", help="Only continue the evaluation of this name.")
         ] = False,
         report: Annotated[
             bool,
             typer.Option(
-                "--report", help="Only report on the one of this name, as far as it is; run nothing."
+                "--report",
+                help="Only report on the evaluation of this name, also while it runs. Run nothing.",
             ),
         ] = False,
         csv: Annotated[
-            Path | None, typer.Option("--csv", help="Write the runs to this file, a line each.")
+            Path | None, typer.Option("--csv", help="Write the runs to this file, one line each.")
         ] = None,
         html: Annotated[
             Path | None, typer.Option("--html", help="Write the report to this file, one page with plots.")
         ] = None,
         name_failures: Annotated[
             str | None,
-            typer.Option("--name-failures", help="The LLM that names the groups of failures; none without."),
+            typer.Option("--name-failures", help="The LLM that names the groups of failures. Default: none."),
         ] = None,
         failures_of: Annotated[
             str | None,
             typer.Option(
                 "--failures-of",
-                help="Do the cases again that failed in the evaluation of this name, in place of --tasks.",
+                help="Repeat only the cases that failed in the evaluation of this name, instead of --tasks.",
             ),
         ] = None,
         cluster: Annotated[
             str | None,
             typer.Option(
                 "--cluster",
-                help="Make the runs on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; --concurrency is then for "
-                "each two processors of its nodes.",
+                help="Make the runs on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT. --concurrency then "
+                "counts per two processors of its nodes.",
             ),
         ] = None,
         runtime_env: Annotated[
@@ -136,7 +139,7 @@ def add_evaluation_command(app: typer.Typer) -> None:
         output = ReportOutput(as_json=as_json, csv=csv, html=html, name_failures=name_failures or "")
         if report:
             if not name:
-                raise UsageError("Say with --name which evaluation is reported on.")
+                raise UsageError("Use --name to say which evaluation to report on.")
             report_again(name, settings, output)
             return
         request = read_request(

@@ -58,11 +58,11 @@ def import_exemplars(
     if problem:
         raise DataError(problem)
     if kept_in:
-        say(f"{_so_many(len(plan.new))} of {path} were kept in {kept_in}.")
+        say(f"{_so_many(len(plan.new))} of {path} were saved in {kept_in}.")
     elif plan.new:
-        say(f"{_so_many(len(plan.new))} of {path} would be kept; nothing was.")
+        say(f"{_so_many(len(plan.new))} of {path} would be saved. Nothing was saved.")
     else:
-        say(f"{path} holds nothing that is new; nothing was kept.")
+        say(f"{path} contains nothing new. Nothing was saved.")
 
 
 def export_exemplars(
@@ -96,11 +96,11 @@ def export_exemplars(
         one for one in held if (not families or one.family in families) and (not ids or one.id in ids)
     )
     if not chosen and (families or ids or origin or mine):
-        raise UsageError("No exemplar is all of what was asked for; exemplars list shows them.")
+        raise UsageError("No exemplar matches all filters. To list exemplars, use exemplars list.")
     if not chosen:
-        raise UsageError("There are no exemplars to export; import or record some first.")
+        raise UsageError("There are no exemplars to export. Import or record some first.")
     if output is None and (not chosen_form.suffix or as_json):
-        raise UsageError(f"Say where to write {chosen_form.title} with --output.")
+        raise UsageError(f"Use --output to say where to write {chosen_form.title}.")
     files = chosen_form.write(chosen)
     if output is None:
         put(files[""].rstrip("\n"))
@@ -126,7 +126,7 @@ def _problem(path: Path, plan: ImportPlan, *, strict: bool) -> str:
     if strict and faulty:
         return (
             f"{path} was not imported: {faulty[0].position}: {faulty[0].why}{_more(len(faulty))}. "
-            "Mend or take out what is faulty, or import without --strict."
+            "Fix or remove these entries, or import without --strict."
         )
     taken = [one.candidate for one in plan.planned if one.fate == "id taken"]
     if strict and taken:
@@ -221,12 +221,12 @@ def _policies(path: Path, folder: Path) -> dict[Path, str]:
         first += made.first
         for name, text in made.files.items():
             if folder / name in found or (folder / name).exists():
-                raise DataError(f"{folder / name} is there already: name another folder with --policies.")
+                raise DataError(f"{folder / name} exists already: choose another folder with --policies.")
             found[folder / name] = text
     if not found and are_step:
-        raise UsageError("None of the policies became a policy file, for what is said above.")
+        raise UsageError("None of the policies became a policy file, for the reasons above.")
     if not found:
-        raise UsageError("Only policies of SteP become policy files; leave --policies out.")
+        raise UsageError("Only SteP's policies become policy files: leave out --policies.")
     _say_what_runs_do(folder, found, first)
     return found
 
@@ -239,11 +239,11 @@ def _say_what_runs_do(folder: Path, files: Iterable[Path], first: Sequence[str])
     home = folder.resolve()
     if read not in home.parents:
         say(
-            f"No run reads policies of {folder}: they are read from a folder named for their environment "
+            f"No run reads policies of {folder}: put them into a folder named after their environment "
             f"in {read}, such as {read / 'webarena'}."
         )
     elif replaced := [one.stem for one in files if (POLICIES / home.relative_to(read) / one.name).exists()]:
-        say(f"In place of the built-in policies of the same names: {', '.join(replaced)}.")
+        say(f"They override the built-in policies of the same names: {', '.join(replaced)}.")
     begins = (
         f"add top = true to {' or '.join(f'{one}.md' for one in first)}" if first else "one needs top = true"
     )

@@ -46,7 +46,7 @@ def replay_exemplars(
     except NotInLibraryError as error:
         raise UsageError(str(error)) from error
     if not entries:
-        raise UsageError("There is no such exemplar: list them with `exemplars list`.")
+        raise UsageError("There is no such exemplar. To list exemplars, use `exemplars list`.")
     gates = gates_of(config_folder())
     store = open_for_reading(settings) if settings.database.exists() else None
     teller = LineTeller(as_lines=as_lines)
@@ -172,10 +172,10 @@ def _asked(
             asked = llms.routed(llm or store.run(run).llm)
             chosen = steps or _with_exemplars(store, run)
             if not chosen:
-                raise UsageError(f"No prompt of run {run} had exemplars: none can have a credit.")
+                raise UsageError(f"No prompt of run {run} had exemplars, so there is no credit to measure.")
             found: list[Attribution] = []
             for step in chosen:
-                say(f"step {step}: asked {times} times with all, and without each")
+                say(f"step {step}: asked {times} times with all exemplars, and without each")
                 found += await attribute_step(store, asked, run, step, times=times, temperature=temperature)
             return found
         finally:

@@ -47,7 +47,7 @@ def keep_run(
     if not as_json:
         _show(kept)
     if not kept.successful and not anyway and not dry_run:
-        raise UsageError(f"Run {run} was not judged a success: keep it all the same with --anyway.")
+        raise UsageError(f"Run {run} was not judged a success. To save it anyway, use --anyway.")
     path: Path | None = None
     if not dry_run:
         path = settings.database.parent / LIBRARY_NAME
@@ -55,7 +55,7 @@ def keep_run(
             library.save(kept.exemplar, kept.provenance, why=f"kept from run {run}")
     if as_json:
         put_json({**kept.model_dump(mode="json"), "kept_in": str(path) if path else None})
-    say(f"{kept.exemplar.id} was kept in {path}." if path else "Nothing was kept.")
+    say(f"{kept.exemplar.id} was saved in {path}." if path else "Nothing was saved.")
 
 
 def _show(kept: Selection) -> None:
@@ -107,11 +107,11 @@ def record(
         put(f"task: {recorded.instruction}")
         put(recorded.page.lines())
         if looks:
-            say(f"Nothing was kept: {recorded.problem}")
+            say(f"Nothing was saved: {recorded.problem}")
         return not looks
     exemplar = exemplar_of(recorded, task, seed, family=family, parser=program)
     if output is None:
-        say(f"{exemplar.source}: a success. Name a file with -o to keep it.")
+        say(f"{exemplar.source}: a success. To save it, name a file with -o.")
         return True
     others = [one for one in kept if one.id != exemplar.id]
     write_exemplars(output, [*others, exemplar])

@@ -91,7 +91,7 @@ def leave_one_out_of(
     if not found.members:
         say("There are no exemplars to leave out.")
         return
-    alone = f" {found.alone} are alone in their family and cannot be found." if found.alone else ""
+    alone = f" {found.alone} are alone in their family, so they cannot be found." if found.alone else ""
     put(
         f"{found.right} of {found.members} find their family ({found.share:.1%}) by {found.embedding}.{alone}"
     )
@@ -128,5 +128,5 @@ def _query_of(settings: Settings, run: int) -> str:
         records = () if first is None else store.step(run, first.number).records
     observed = record_of(Observed, records)
     if observed is None:
-        raise UsageError(f"Run {run} has no page to go by; give the text of a task instead.")
+        raise UsageError(f"Run {run} has no recorded page. Use the text of a task instead.")
     return metadata_of(row.instruction, clean_of(observed.observation).text)

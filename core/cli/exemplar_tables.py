@@ -80,9 +80,9 @@ def list_exemplars(
         ],
     )
     if not page.rows:
-        say("No exemplar is like that." if page.total == 0 else "There are no more.")
+        say("No exemplars match." if page.total == 0 else "There are no more.")
     elif page.total > offset + len(page.rows):
-        say(f"{offset + 1} to {offset + len(page.rows)} of {page.total}; more with --offset.")
+        say(f"{offset + 1} to {offset + len(page.rows)} of {page.total}. For more, use --offset.")
 
 
 def show_exemplar(
@@ -312,7 +312,7 @@ def print_duplicates(settings: Settings, within: float, *, with_kept: bool, as_j
             for row in rows
         ],
     )
-    more = " These are the nearest; there may be more." if found.more else ""
+    more = " These are the nearest. There may be more." if found.more else ""
     say(f"{len(rows)} pairs of {found.members} exemplars lie within {within:g}.{more}")
 
 
@@ -362,8 +362,8 @@ def print_map(settings: Settings, *, as_csv: bool, as_json: bool) -> None:
         say("There are no exemplars yet.")
         return
     put(
-        f"The plane shows {found.share:.0%} of what tells {len(points)} exemplars apart; "
-        f"{len(single)} families have one. The places are listed with --csv or --json."
+        f"The plane shows {found.share:.0%} of what distinguishes {len(points)} exemplars. "
+        f"{len(single)} families have only one. To list the positions, use --csv or --json."
     )
 
 

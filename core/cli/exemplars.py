@@ -29,17 +29,17 @@ from core.schema.errors import UsageError
 # What a command needs is imported when it is called: the window is to open quickly.
 
 Words = Annotated[
-    str, typer.Option("--search", help="Words that occur in task, thoughts, actions, tags or note.")
+    str, typer.Option("--search", help="Words to find in task, thoughts, actions, tags or note.")
 ]
-Family = Annotated[str, typer.Option("--family", help="Those of one family.")]
-EnvironmentName = Annotated[str, typer.Option("--environment", help="Those of one environment.")]
-Site = Annotated[str, typer.Option("--site", help="Those of one site, by its host.")]
-OriginName = Annotated[str, typer.Option("--origin", help='Where they came from, such as "demonstration".')]
-Tag = Annotated[list[str] | None, typer.Option("--tag", help="Those with a tag; may be repeated.")]
-DecidedBy = Annotated[str, typer.Option("--llm", help="Those that one LLM decided.")]
-Since = Annotated[str, typer.Option("--from", help="Made on this day or later, as 2025-01-31.")]
+Family = Annotated[str, typer.Option("--family", help="Only this family.")]
+EnvironmentName = Annotated[str, typer.Option("--environment", help="Only this environment.")]
+Site = Annotated[str, typer.Option("--site", help="Only this site, by its host.")]
+OriginName = Annotated[str, typer.Option("--origin", help='Only this origin, such as "demonstration".')]
+Tag = Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. Can be repeated.")]
+DecidedBy = Annotated[str, typer.Option("--llm", help="Only those decided by this LLM.")]
+Since = Annotated[str, typer.Option("--from", help="Made on this day or later, such as 2025-01-31.")]
 Until = Annotated[str, typer.Option("--until", help="Made before this day.")]
-Archived = Annotated[bool, typer.Option("--archived", help="Those in the archive.")]
+Archived = Annotated[bool, typer.Option("--archived", help="Only those in the archive.")]
 _IMPORTED = "jsonl, synapse, step, mind2web, webshop, chrome-recorder, browser-use or browsergym"
 _EXPORTED = "jsonl, chat, atif or synapse"
 Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of the nearest vote.")]
@@ -47,7 +47,7 @@ Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of 
 
 def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> None:
     """Add the group to the command line."""
-    group = typer.Typer(help="The exemplars that runs are shown.", no_args_is_help=True)
+    group = typer.Typer(help="The exemplars that runs use.", no_args_is_help=True)
     app.add_typer(group, name="exemplars")
 
     @group.command(name="list")
@@ -63,60 +63,64 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         until: Until = "",
         archived: Archived = False,
         order: Annotated[
-            str, typer.Option("--order", help="changed, made, family, id, tokens or task.")
+            str, typer.Option("--order", help="Sort by changed, made, family, id, tokens or task.")
         ] = "changed",
-        limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
-        offset: Annotated[int, typer.Option("--offset", min=0, help="How many to leave out first.")] = 0,
+        limit: Annotated[int, typer.Option("--limit", min=1, help="The most exemplars to list.")] = 50,
+        offset: Annotated[int, typer.Option("--offset", min=0, help="How many to skip first.")] = 0,
         counts: Annotated[
-            bool, typer.Option("--counts", help="How many have which family, tag and so on.")
+            bool, typer.Option("--counts", help="Count exemplars by family, tag and so on.")
         ] = False,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """List exemplars: your own, those of your files and those of the program."""
+        """List exemplars: yours, those of your files, and the bundled ones."""
         from core.cli.exemplar_tables import list_exemplars
         from core.memory.library.records import Order
 
         if order not in get_args(Order):
-            raise UsageError(f'"{order}" is no order; choose one of {", ".join(get_args(Order))}.')
+            raise UsageError(f'"{order}" is not an order; use one of {", ".join(get_args(Order))}.')
         wanted = _filter(search, family, environment, site, origin, tag, llm, since, until, archived)
         list_exemplars(settings_with(db=db), wanted, order, limit, offset, counts=counts, as_json=as_json)  # type: ignore[arg-type]
 
     @group.command()
     def show(
         id: Annotated[str, typer.Argument(help="The exemplar's id.")],
-        version: Annotated[int | None, typer.Option("--version", min=1, help="A version it had.")] = None,
+        version: Annotated[int | None, typer.Option("--version", min=1, help="Show this version.")] = None,
         against: Annotated[
-            int | None, typer.Option("--against", min=1, help="Show what differs from this version.")
+            int | None, typer.Option("--against", min=1, help="Show the differences from this version.")
         ] = None,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """Show an exemplar whole, with its versions and where it was retrieved."""
+        """Show an exemplar in full, with its versions and where it was retrieved."""
         from core.cli.exemplar_tables import show_exemplar
 
         show_exemplar(settings_with(db=db), id, version, against, as_json=as_json)
 
     @group.command()
     def keep(
-        run: Annotated[int, typer.Argument(help="The run's number; for a branch its whole way is kept.")],
+        run: Annotated[
+            int, typer.Argument(help="The run's number. For a branch, all steps that led to it are saved.")
+        ],
         first: Annotated[int, typer.Option("--from", min=1, help="The first step.")] = 1,
         last: Annotated[int | None, typer.Option("--to", min=1, help="The last step.")] = None,
         step: Annotated[
             list[int] | None,
             typer.Option(
-                "--step", min=1, help="Keep just this step, also one that would be left out; repeat it."
+                "--step", min=1, help="Save this step, even one that would be left out. Can be repeated."
             ),
         ] = None,
-        family: Annotated[str, typer.Option("--family", help="In place of the task's name.")] = "",
+        family: Annotated[str, typer.Option("--family", help="The family. Default: the task's name.")] = "",
         anyway: Annotated[
-            bool, typer.Option("--anyway", help="Also where the run was not judged a success.")
+            bool, typer.Option("--anyway", help="Save even if the run was not judged a success.")
         ] = False,
-        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be kept.")] = False,
+        dry_run: Annotated[
+            bool, typer.Option("--dry-run", help="Show what would be saved, and save nothing.")
+        ] = False,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """Keep a run as an exemplar; what failed or was undone is left out, corrections become contrasts."""
+        """Save a run as an exemplar. Failed and undone steps are left out, corrections become contrasts."""
         from core.cli.exemplar_saving import keep_run
 
         keep_run(
@@ -142,12 +146,13 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         llm: DecidedBy = "",
         archived: Archived = False,
         most_tokens: Annotated[
-            int, typer.Option("--most-tokens", min=1, help="Beyond which a trajectory is over-long.")
+            int,
+            typer.Option("--most-tokens", min=1, help="Report trajectories with more tokens as too long."),
         ] = 4000,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """Check exemplars: actions, elements, programs, length, source; the exit code is 1 where one has a fault."""
+        """Check exemplars: actions, elements, programs, length, source. The exit code is 1 if one has a fault."""
         from core.cli.exemplar_tables import check_exemplars
 
         wanted = _filter(search, family, environment, site, origin, tag, llm, archived=archived)
@@ -157,20 +162,21 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command()
     def retrieve(
         text: Annotated[str, typer.Argument(help="The text of a task.")] = "",
-        run: Annotated[int | None, typer.Option("--run", help="A run, by whose task and first page.")] = None,
+        run: Annotated[
+            int | None, typer.Option("--run", help="Use the task and first page of this run.")
+        ] = None,
         by: Annotated[str, typer.Option("--by", help="family or exemplars.")] = "family",
         votes: Votes = 3,
-        most: Annotated[
-            int, typer.Option("--most", min=1, max=50, help="How many are used at the most.")
-        ] = 50,
+        most: Annotated[int, typer.Option("--most", min=1, max=50, help="The most exemplars to use.")] = 50,
         tokens: Annotated[
-            int, typer.Option("--tokens", min=100, max=1_000_000, help="Tokens of all that are used.")
+            int,
+            typer.Option("--tokens", min=100, max=1_000_000, help="The most tokens of all exemplars used."),
         ] = 10_000,
         threshold: Annotated[
-            float | None, typer.Option("--threshold", min=0, max=2, help="The distance beyond which none is.")
+            float | None, typer.Option("--threshold", min=0, max=2, help="Use none beyond this distance.")
         ] = None,
         environment: Annotated[
-            str, typer.Option("--environment", help="Only those of this environment, and of none.")
+            str, typer.Option("--environment", help="Only those of this environment, or without one.")
         ] = "",
         db: Database = None,
         as_json: AsJson = False,
@@ -180,7 +186,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         from core.schema.exemplar import RecallSettings
 
         if bool(text.strip()) == (run is not None):
-            raise UsageError("Give the text of a task, or a run with --run.")
+            raise UsageError("Use the text of a task, or --run with a run.")
         if by not in ("family", "exemplars"):
             raise UsageError(f'"{by}" is no way to choose; take family or exemplars.')
         recall = RecallSettings.model_validate(
@@ -200,7 +206,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         texts: Annotated[
             Path | None,
             typer.Option(
-                "--texts", help="A JSON file, families with lists of texts, in place of the exemplars."
+                "--texts", help="A JSON file with lists of texts by family, instead of the exemplars."
             ),
         ] = None,
         family: Family = "",
@@ -210,7 +216,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         votes: Votes = 3,
         as_json: AsJson = False,
     ) -> None:
-        """Leave one out: would the family of each exemplar be found without itself?"""
+        """Leave one out: check whether the family of each exemplar would be found without it."""
         from core.cli.exemplar_search import leave_one_out_of
 
         wanted = _filter(family=family, environment=environment, origin=origin, tag=tag)
@@ -219,18 +225,16 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command()
     def duplicates(
         within: Annotated[
-            float, typer.Option("--within", min=0, max=2, help="The distance up to which a pair is listed.")
+            float, typer.Option("--within", min=0, max=2, help="List pairs up to this distance.")
         ] = 0.15,
         kept: Annotated[
             bool,
-            typer.Option(
-                "--kept", help="Also pairs of which both are to be kept, as was chosen in the window."
-            ),
+            typer.Option("--kept", help="Also list pairs marked in the window to keep both."),
         ] = False,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """List pairs of exemplars that are much alike, in groups."""
+        """List groups of similar exemplars."""
         from core.cli.exemplar_tables import print_duplicates
 
         print_duplicates(settings_with(db=db), within, with_kept=kept, as_json=as_json)
@@ -238,21 +242,21 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command(name="map")
     def map_(
         as_csv: Annotated[
-            bool, typer.Option("--csv", help="Print the places as comma-separated values.")
+            bool, typer.Option("--csv", help="Print the positions as comma-separated values.")
         ] = False,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """Lay the exemplars out in a plane: places, families of one, and those furthest from all others."""
+        """Map the exemplars in a plane: positions, families of one, and those furthest from all others."""
         from core.cli.exemplar_tables import print_map
 
         if as_csv and as_json:
-            raise UsageError("Choose one of --csv and --json.")
+            raise UsageError("Use only one of --csv and --json.")
         print_map(settings_with(db=db), as_csv=as_csv, as_json=as_json)
 
     @group.command()
     def reindex(as_json: AsJson = False) -> None:
-        """Make the index anew, with the embedding of the settings."""
+        """Rebuild the index, with the embedding of the settings."""
         from core.cli.exemplar_search import reindex as make
 
         make(settings_with(), as_json=as_json)
@@ -260,7 +264,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     @group.command()
     def replay(
         ids: Annotated[
-            list[str] | None, typer.Argument(help="Exemplars; without any, all that the filter lets through.")
+            list[str] | None, typer.Argument(help="Exemplars. Default: all that match the filters.")
         ] = None,
         family: Family = "",
         origin: OriginName = "",
@@ -273,7 +277,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         as_json: AsJson = False,
         as_lines: AsLines = False,
     ) -> None:
-        """Carry exemplars out on the tasks they came from: do they still succeed? The exit code is 1 if not."""
+        """Replay exemplars on the tasks they came from, to check that they still succeed. The exit code is 1 if not."""
         from core.cli.exemplar_experiments import replay_exemplars
 
         settings = settings_with(db=db, browser=browser, on_gate=on_gate)
@@ -293,23 +297,21 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     def worth(
         name: Annotated[str, typer.Argument(help="An exemplar's id, or a family with --family.")],
         of_family: Annotated[
-            bool, typer.Option("--family", help="All exemplars of the family of this name.")
+            bool, typer.Option("--family", help="Use all exemplars of the family of this name.")
         ] = False,
-        change: Annotated[
-            str, typer.Option("--change", help="Try one version against another, such as 1:2.")
-        ] = "",
+        change: Annotated[str, typer.Option("--change", help="Compare two versions, such as 1:2.")] = "",
         task: Annotated[
             list[str] | None,
             typer.Option(
                 "--task",
-                help="A task, or a pattern such as miniwob/click-*; may be repeated. Else where it came from.",
+                help="A task, or a pattern such as miniwob/click-*. Can be repeated. Default: its own task.",
             ),
         ] = None,
-        seeds: Annotated[str, typer.Option("--seeds", help="Such as 0-9 or 1,4,7.")] = "0-4",
-        times: Annotated[int, typer.Option("--times", min=1, max=100, help="How often each.")] = 1,
+        seeds: Annotated[str, typer.Option("--seeds", help="Seeds, such as 0-9 or 1,4,7.")] = "0-4",
+        times: Annotated[int, typer.Option("--times", min=1, max=100, help="How many times each.")] = 1,
         preset: Annotated[
             str | None,
-            typer.Option("--preset", help="One with memory; else that of the settings, or synapse."),
+            typer.Option("--preset", help="A preset with memory. Default: that of the settings, or synapse."),
         ] = None,
         llm: LLMName = None,
         base_url: BaseUrl = None,
@@ -324,7 +326,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         as_json: AsJson = False,
         as_lines: AsLines = False,
     ) -> None:
-        """Find what an exemplar is worth: tasks at the same seeds with it and without, and which runs flip."""
+        """Measure an exemplar: run tasks at the same seeds with it and without it, and list the runs that flip."""
         from core.cli.measurement import measure_exemplars, read_subject
         from core.debugger.experiments.worth_records import WorthRequest, read_seeds
 
@@ -352,20 +354,23 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
 
     @group.command()
     def credit(
-        run: Annotated[int | None, typer.Argument(help="A run; without one, the credits so far.")] = None,
+        run: Annotated[int | None, typer.Argument(help="A run. Without it, list the credits so far.")] = None,
         step: Annotated[
-            list[int] | None, typer.Option("--step", min=1, help="A step; may be repeated. Else all.")
+            list[int] | None, typer.Option("--step", min=1, help="A step. Can be repeated. Default: all.")
         ] = None,
-        times: Annotated[int, typer.Option("--times", min=1, max=100, help="How often each is asked.")] = 5,
+        times: Annotated[
+            int, typer.Option("--times", min=1, max=100, help="How many times to ask each question.")
+        ] = 5,
         temperature: Annotated[
-            float | None, typer.Option("--temperature", min=0, max=5, help="In place of what was sent.")
+            float | None,
+            typer.Option("--temperature", min=0, max=5, help="The temperature. Default: as recorded."),
         ] = None,
-        llm: Annotated[str | None, typer.Option("--llm", help="In place of the run's own.")] = None,
+        llm: Annotated[str | None, typer.Option("--llm", help="The LLM. Default: that of the run.")] = None,
         base_url: BaseUrl = None,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """Ask a run's steps again without each of their exemplars: by how much did it make the action likelier?"""
+        """Ask a run's steps again without each of their exemplars, to see how much each made the action more likely."""
         from core.cli.exemplar_experiments import attribute_run
 
         attribute_run(
@@ -382,27 +387,27 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     def import_(
         file: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
         form: Annotated[
-            str, typer.Option("--format", help=f"{_IMPORTED}; recognised by what is in it without.")
+            str, typer.Option("--format", help=f"{_IMPORTED}; default: recognised by its content.")
         ] = "",
         dry_run: DryRun = False,
         strict: Annotated[
-            bool, typer.Option("--strict", help="Import nothing where an entry is faulty or its id is taken.")
+            bool, typer.Option("--strict", help="Import nothing if an entry has an error or its id is taken.")
         ] = False,
         family: Annotated[
-            str, typer.Option("--family", help="Given to all of them, in place of their own.")
+            str, typer.Option("--family", help="The family for all of them, instead of their own.")
         ] = "",
         least_reward: Annotated[
             float,
-            typer.Option("--least-reward", help="What a trajectory that was judged must have got.", min=0),
+            typer.Option("--least-reward", help="The lowest reward of a judged trajectory to import.", min=0),
         ] = 1.0,
         policies: Annotated[
             Path | None,
-            typer.Option("--policies", help="For step: write the policies as files to this folder, too."),
+            typer.Option("--policies", help="For step: also write the policies as files to this folder."),
         ] = None,
         db: Database = None,
         as_json: AsJson = False,
     ) -> None:
-        """Take exemplars over from a file: what is new is kept, and nothing in it is run."""
+        """Import exemplars from a file. New ones are saved; nothing in the file is run."""
 
         from core.cli.exemplar_exchange import import_exemplars, users_store
 
@@ -422,19 +427,18 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     def export(
         form: Annotated[str, typer.Option("--format", help=f"{_EXPORTED}.")] = "jsonl",
         family: Annotated[
-            list[str] | None, typer.Option("--family", help="Only this family; may be repeated.")
+            list[str] | None, typer.Option("--family", help="Only this family. Can be repeated.")
         ] = None,
         ids: Annotated[
-            list[str] | None, typer.Option("--ids", help="Only these, with commas between; may be repeated.")
+            list[str] | None,
+            typer.Option("--ids", help="Only these ids, separated by commas. Can be repeated."),
         ] = None,
         origin: OriginName = "",
-        mine: Annotated[
-            bool, typer.Option("--mine", help="None of the exemplars that come with the program.")
-        ] = False,
+        mine: Annotated[bool, typer.Option("--mine", help="Only yours, not the bundled exemplars.")] = False,
         output: Annotated[
             Path | None,
             typer.Option(
-                "-o", "--output", help="The file to write, for synapse the folder; printed without."
+                "-o", "--output", help="The file to write; for synapse, the folder. Default: print."
             ),
         ] = None,
         db: Database = None,
@@ -442,7 +446,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             bool, typer.Option("--json", help="Print what was written as JSON to stdout.")
         ] = False,
     ) -> None:
-        """Write exemplars as a file that this or another program reads."""
+        """Export exemplars to a file for Backstep or another program."""
 
         from core.cli.exemplar_exchange import export_exemplars, users_store
 
@@ -493,7 +497,7 @@ def _origin(name: str) -> Any:
     from core.memory.library.records import Origin
 
     if name and name not in get_args(Origin):
-        raise UsageError(f'"{name}" is no origin; choose one of {", ".join(get_args(Origin))}.')
+        raise UsageError(f'"{name}" is not an origin; use one of {", ".join(get_args(Origin))}.')
     return name or None
 
 

@@ -207,7 +207,9 @@ def measure_exemplars(
             **request.common,
         )
         if not began.cases:
-            raise UsageError("It was recorded at these very seeds, which would tell nothing: choose others.")
+            raise UsageError(
+                "The exemplar was recorded at these seeds, so the result would say nothing: choose others."
+            )
         found = _measure(began, work, save, settings, environments, llms, with_embedded, as_lines=as_lines)
     finally:
         memory.close()
@@ -236,7 +238,7 @@ def _preset(name: str, settings: Settings) -> str:
     if presets.get(name or settings.preset).memory is not None:
         return name or settings.preset
     if name:
-        raise UsageError(f"The preset {name} recalls no exemplars: choose one with memory, such as synapse.")
+        raise UsageError(f"The preset {name} uses no exemplars: choose one with memory, such as synapse.")
     return "synapse"
 
 

@@ -9,46 +9,50 @@ from core.cli.output import say
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
-Task = Annotated[str, typer.Option("--task", help="A task by its id, as in miniwob/book-flight.")]
-Seed = Annotated[int, typer.Option("--seed", help="What the task is drawn from.", min=0)]
-Url = Annotated[str, typer.Option("--url", help="Where to start on the open web.")]
-Instruction = Annotated[str, typer.Option("--instruction", help="What to do there.")]
+Task = Annotated[str, typer.Option("--task", help="A task's id, such as miniwob/book-flight.")]
+Seed = Annotated[int, typer.Option("--seed", help="The task's seed.", min=0)]
+Url = Annotated[str, typer.Option("--url", help="The start page on the open web.")]
+Instruction = Annotated[str, typer.Option("--instruction", help="The instruction for --url.")]
 PresetName = Annotated[
     str | None,
     typer.Option(
         "--preset",
-        help="Which agent: plain, laser, laser-one-call, step, reflect, synapse, combined, or one of your own.",
+        help="The preset: plain, laser, laser-one-call, step, reflect, synapse, combined, or your own.",
     ),
 ]
 LLMName = Annotated[
     str | None,
-    typer.Option("--llm", help="Who answers: rules, person, one from the settings, or a model's name."),
+    typer.Option("--llm", help="The LLM: rules, person, an entry of the settings, or a model's name."),
 ]
 BaseUrl = Annotated[
     str | None, typer.Option("--base-url", help="The address of an OpenAI-compatible server.")
 ]
 MaxSteps = Annotated[
     int | None,
-    typer.Option("--max-steps", min=1, help="Page actions at the most, those before a fork among them."),
+    typer.Option("--max-steps", min=1, help="The most page actions, including those before a fork."),
 ]
 MaxCalls = Annotated[
     int | None,
-    typer.Option("--max-calls", min=1, help="LLM calls after which no further run is begun."),
+    typer.Option("--max-calls", min=1, help="Start no further run after this many LLM calls."),
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option("--max-cost", min=0.0001, help="US dollars, likewise; calls without a price do not count."),
+    typer.Option(
+        "--max-cost",
+        min=0.0001,
+        help="Start no further run after this cost in US dollars. Calls without a price do not count.",
+    ),
 ]
 Browser = Annotated[
     str | None,
-    typer.Option("--browser", help="embedded, chromium for the installed one, or the path of one."),
+    typer.Option("--browser", help="embedded, chromium for the installed one, or a path."),
 ]
 EmbeddedProfiles = Annotated[
     list[str] | None,
     typer.Option(
         "--embedded-profiles",
-        help="A named profile that the embedded browser may open, though another user of this machine can drive it "
-        "meanwhile; may be repeated.",
+        help="A named profile that the embedded browser may open, although another user of this machine can then "
+        "control it. Can be repeated.",
     ),
 ]
 OnGate = Annotated[
@@ -59,22 +63,22 @@ KeptPictures = Annotated[
     str | None,
     typer.Option(
         "--pictures",
-        help="Whose steps keep their pictures: all, failures (runs that are no success) or none.",
+        help="Which runs keep their screenshots: all, failures (runs without success) or none.",
     ),
 ]
 Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
 AsLines = Annotated[
-    bool, typer.Option("--lines", help="Print all of it as a line of JSON at each change of it.")
+    bool, typer.Option("--lines", help="Print everything as one line of JSON at each change.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would be imported, and import nothing.")]
 TaskFiles = Annotated[
     list[Path] | None,
-    typer.Option("--tasks-file", help="A file of your own tasks (TOML or JSON); may be repeated."),
+    typer.Option("--tasks-file", help="A file of your own tasks (TOML or JSON). Can be repeated."),
 ]
 WebArenaFiles = Annotated[
     list[Path] | None,
-    typer.Option("--webarena", help="A WebArena configuration file or folder; may be repeated."),
+    typer.Option("--webarena", help="A WebArena configuration file or folder. Can be repeated."),
 ]
 
 

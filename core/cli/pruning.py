@@ -14,13 +14,13 @@ from core.trace.pruning import Kept, PrunePlan, PruneRequest, PruneRun
 from core.trace.store import TraceStore
 
 _WHY: dict[Kept, str] = {
-    "newest": "among the newest to be kept",
+    "newest": "among the newest to keep (--keep)",
     "named": "named (--named)",
-    "exemplar": "made into exemplars (--exemplars)",
-    "branched": "needed by branches (--branched, and all of the branches must go)",
+    "exemplar": "used for exemplars (--exemplars)",
+    "branched": "needed by branches (--branched, if all their branches go too)",
     "bisected": "bisected (--branched)",
     "evaluated": "counted by evaluations (--evaluated)",
-    "last": "the last, whose numbers would be given again",
+    "last": "the last run, so that its number is not used again",
 }
 
 
@@ -46,8 +46,8 @@ def prune_runs(settings: Settings, wanted: PruneRequest, *, yes: bool, as_json: 
     )
     if pruned.waits:
         say(
-            "Pictures and pages of these runs are still in the file, since another process is at work on runs: "
-            "prune again when it has ended."
+            "The pictures and pages of these runs are still in the file, because another process is working on runs. "
+            "Prune again when it has ended."
         )
 
 
@@ -100,15 +100,13 @@ def _preview(plan: PrunePlan, size: int, *, as_json: bool) -> None:
     for why, count in plan.kept.items():
         say(f"{_count(count)} kept: {_WHY[why]}.")
     if plan.at_work:
-        say(
-            f"Another process is at work on run {plan.at_work[0]}: nothing can be deleted before it has ended."
-        )
+        say(f"Another process is working on run {plan.at_work[0]}. Nothing can be deleted before it ends.")
     if not plan.runs:
         say("No run would be deleted.")
         return
     say(
         f"{_count(len(plan.runs))} with {plan.steps} steps would be deleted, about {_megabytes(plan.share * size)} of "
-        f"{_megabytes(size)}. This cannot be undone. Nothing was deleted; --yes does it."
+        f"{_megabytes(size)}. This cannot be undone. Nothing was deleted. To delete, add --yes."
     )
 
 

@@ -33,7 +33,7 @@ def run_task(
 ) -> RunReport:
     """Run a task and print its progress and its report; raises BackstepError where it cannot begin."""
     if not task and not url:
-        raise UsageError("Give a task (--task miniwob/click-test-2), or --url and --instruction.")
+        raise UsageError("Choose a task (--task miniwob/click-test-2), or use --url and --instruction.")
     found = environments.find(task or "web/open", url=url, instruction=instruction)
     llms = open_unattended(settings, settings.llm)
     check_preset(config_folder(), settings.preset)

@@ -18,7 +18,7 @@ from core.trace.store import TraceStore
 def export(settings: Settings, run: int, form: str, output: Path, *, content: bool) -> None:
     """Write a run to a file; raises UsageError where there is no such run or form."""
     if content and not format_named(form).leaves_out_content:
-        raise UsageError(f"--content is for otel, which leaves words out without it: {form} has all its own.")
+        raise UsageError(f"--content is only for otel. The format {form} always contains the text.")
     with reading(settings):
         export_run(settings.database, run, form, str(output), content=content)
     say(f"Run {run} was written to {output}. {format_named(form).note}".rstrip())
@@ -27,9 +27,7 @@ def export(settings: Settings, run: int, form: str, output: Path, *, content: bo
 def send(settings: Settings, run: int, form: str, endpoint: str, *, content: bool) -> None:
     """Send a run to a collector; raises UsageError where there is no such run, and WorldError."""
     if form != "otel":
-        raise UsageError(
-            "--endpoint is for --format otel: give --output, the file to write, with the others."
-        )
+        raise UsageError("--endpoint is only for --format otel. For other formats, use --output.")
     from core.trace.exports.otel_send import send_otel  # OpenTelemetry: only when something is sent.
 
     with reading(settings) as store:
@@ -58,10 +56,10 @@ def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_
         first = imported.faulty[0]
         more = f" ({len(imported.faulty)} entries in all)" if len(imported.faulty) > 1 else ""
         raise DataError(
-            f"{path} was not imported: {first.position}: {first.why}{more}. Mend or take out what is faulty."
+            f"{path} was not imported: {first.position}: {first.why}{more}. Fix or remove these entries."
         )
     if run is None:
-        say(f"{path} would become one run of {len(imported.steps)} steps; nothing was stored.")
+        say(f"{path} would become one run with {len(imported.steps)} steps. Nothing was stored.")
     else:
         say(f"{path} was imported as run {run}.")
 

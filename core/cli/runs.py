@@ -15,7 +15,7 @@ from core.trace.store import TraceStore
 def open_for_reading(settings: Settings) -> TraceStore:
     """Open the trace as it is; raises UsageError where there is none yet."""
     if not settings.database.exists():
-        raise UsageError(f"There is no trace yet at {settings.database}; run a task first, or give --db.")
+        raise UsageError(f"There is no database at {settings.database}. Run a task first, or use --db.")
     return TraceStore.open(settings.database, read_only=True)
 
 
@@ -41,9 +41,7 @@ def step_to_show(settings: Settings, run: int) -> int:
             return number
         steps = store.steps(run)
     if not steps:
-        raise UsageError(
-            f"Run {run} has no steps to look at: it ended before its first one. {row.error}".strip()
-        )
+        raise UsageError(f"Run {run} has no steps: it ended before its first one. {row.error}".strip())
     return steps[-1].number
 
 

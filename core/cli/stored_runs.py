@@ -14,7 +14,8 @@ _DAY = 86_400
 Outcome = Annotated[
     str,
     typer.Option(
-        "--outcome", help='How they went: success, "no success", or an outcome such as error or interrupted.'
+        "--outcome",
+        help='How the runs ended: success, "no success", or an outcome such as error or interrupted.',
     ),
 ]
 
@@ -29,10 +30,10 @@ def add_runs_commands(app: typer.Typer) -> None:
         context: typer.Context,
         as_json: AsJson = False,
         db: Database = None,
-        search: Annotated[str, typer.Option("--search", help="Words that occur in the run.")] = "",
-        task: Annotated[str, typer.Option("--task", help="Those of one task, by its id.")] = "",
+        search: Annotated[str, typer.Option("--search", help="Words to find in the run.")] = "",
+        task: Annotated[str, typer.Option("--task", help="The task's id.")] = "",
         outcome: Outcome = "",
-        limit: Annotated[int, typer.Option("--limit", min=1, help="How many at the most.")] = 50,
+        limit: Annotated[int, typer.Option("--limit", min=1, help="The most runs to list.")] = 50,
     ) -> None:
         """List the runs in the trace, newest first."""
         if context.invoked_subcommand is not None:
@@ -46,31 +47,36 @@ def add_runs_commands(app: typer.Typer) -> None:
     def prune(
         context: typer.Context,
         older_than: Annotated[
-            float | None, typer.Option("--older-than", min=0, help="Those begun more than so many days ago.")
+            float | None,
+            typer.Option("--older-than", min=0, help="Runs that began more than this many days ago."),
         ] = None,
         outcome: Outcome = "",
-        task: Annotated[
-            str, typer.Option("--task", help="Those of a task, by its id; * stands for any characters.")
-        ] = "",
-        keep: Annotated[int, typer.Option("--keep", min=0, help="Keep so many of the newest of these.")] = 0,
-        named: Annotated[bool, typer.Option("--named", help="Also those that have a name.")] = False,
+        task: Annotated[str, typer.Option("--task", help="The task's id. * stands for any characters.")] = "",
+        keep: Annotated[
+            int, typer.Option("--keep", min=0, help="Keep this many of the newest of these runs.")
+        ] = 0,
+        named: Annotated[bool, typer.Option("--named", help="Also delete runs with a name.")] = False,
         exemplars: Annotated[
-            bool, typer.Option("--exemplars", help="Also those that exemplars of the library were made of.")
+            bool,
+            typer.Option("--exemplars", help="Also delete runs that exemplars in the library came from."),
         ] = False,
         branched: Annotated[
             bool,
             typer.Option(
-                "--branched", help="Also those with branches or bisections, where all their branches go too."
+                "--branched",
+                help="Also delete runs with branches or bisections, if all their branches go too.",
             ),
         ] = False,
         evaluated: Annotated[
             bool,
             typer.Option(
-                "--evaluated", help="Also those that evaluations count; resumed, they do these anew."
+                "--evaluated",
+                help="Also delete runs that evaluations count. When resumed, evaluations repeat them.",
             ),
         ] = False,
         yes: Annotated[
-            bool, typer.Option("--yes", help="Delete them; it is only said what would go without.")
+            bool,
+            typer.Option("--yes", help="Delete the runs. Without it, the command only lists what would go."),
         ] = False,
         db: Database = None,
         as_json: AsJson = False,
@@ -80,7 +86,7 @@ def add_runs_commands(app: typer.Typer) -> None:
         from core.trace.pruning import PruneRequest
 
         if older_than is None and not outcome and not task and not keep:
-            raise UsageError("Say which runs are to go: --older-than DAYS, --outcome, --task or --keep N.")
+            raise UsageError("Choose the runs to delete: --older-than DAYS, --outcome, --task or --keep N.")
         wanted = PruneRequest(
             before=None if older_than is None else time.time() - older_than * _DAY,
             outcome=_outcome(outcome),
@@ -100,5 +106,5 @@ def _outcome(given: str) -> Any:
 
     known = get_args(RunFilter)
     if given not in known:
-        raise UsageError(f'"{given}" is no outcome; take one of {", ".join(known[1:])}.')
+        raise UsageError(f'"{given}" is not an outcome; use one of {", ".join(known[1:])}.')
     return given

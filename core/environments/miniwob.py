@@ -90,7 +90,7 @@ class MiniWob:
     async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:
         """Start the episode and return it with this seed's instruction."""
         if not 0 <= seed < 2**53:
-            raise UsageError(f"The seed {seed} cannot be used: give a whole number from 0 to 2**53 - 1.")
+            raise UsageError(f"The seed {seed} cannot be used: use a whole number from 0 to 2**53 - 1.")
         origin = self._server.origin
         settings = {
             "origin": origin,

@@ -99,7 +99,7 @@ class OwnTasks:
         path = absolute(path)
         gone = next((one.source for one in self._held if one.source.path == path), None)
         if gone is None:
-            raise UsageError(f"{path} is not in the list of task files; it was taken out before.")
+            raise UsageError(f"{path} is not in the list of task files; it was removed before.")
         # What clashed with it can be used now.
         self._hold(self._read_again(one for one in self._held if one.source.path != path))
         return gone

@@ -130,7 +130,7 @@ class Environments:
             raise DataError(source.problem)
         if url or instruction:
             raise UsageError(
-                f"{wanted} brings its own URL and instruction: leave yours out, or use {OPEN_TASK} for them."
+                f"{wanted} has its own URL and instruction: leave yours out, or use {OPEN_TASK} for them."
             )
         return task
 
@@ -140,7 +140,7 @@ class Environments:
             return self._members[task.environment]
         except KeyError as error:
             raise UsageError(
-                f'The environment "{task.environment}" of {task.id} is not there now: '
+                f'The environment "{task.environment}" of {task.id} is not available: '
                 "add the task file that it came from."
             ) from error
 

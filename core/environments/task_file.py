@@ -52,7 +52,7 @@ class Judge(Record):
     @model_validator(mode="after")
     def _asks_something(self) -> "Judge":
         if not self.model_fields_set:
-            raise ValueError("it is empty: give at least one condition, or leave the judge out")
+            raise ValueError("it is empty: add at least one condition, or remove the judge")
         return self
 
 

@@ -12,7 +12,7 @@ from core.schema.task import Episode, Task, Verdict
 OPEN_TASK = "web/open"
 
 _SCHEMES = ("http", "https", "file", "about", "data")
-_EXAMPLES = "give one such as https://example.org, example.org/search or localhost:8000"
+_EXAMPLES = "use one such as https://example.org, example.org/search or localhost:8000"
 
 
 class OpenWeb:
@@ -37,9 +37,7 @@ class OpenWeb:
         """Return the task for this URL and instruction; raises UsageError where one of them says nothing."""
         wanted = " ".join(instruction.split())
         if not wanted:
-            raise UsageError(
-                f"{OPEN_TASK} needs an instruction: say what is to be done at {url or 'the URL'}."
-            )
+            raise UsageError(f"{OPEN_TASK} needs an instruction: say what to do at {url or 'the URL'}.")
         return self.tasks()[0].replace(start_url=full_url(url), instruction=wanted)
 
     async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:

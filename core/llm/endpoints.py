@@ -143,7 +143,7 @@ class Keys:
             return f"The key {name} is in the system keyring."
         if trouble:
             return f"No key {name} in the environment, and the system keyring cannot be used ({trouble})."
-        return f"No key {name} in the environment or in the system keyring."
+        return f"There is no key {name} in the environment or the system keyring."
 
     def store_key(self, name_or_url: str, key: str) -> None:
         """Keep a key in the system keyring; raises DataError where that cannot be done."""

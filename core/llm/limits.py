@@ -50,7 +50,7 @@ class Meter:
         if calls := self._unpriced.get(model):
             raise LLMRefused(
                 f"{cannot}: no price is known for {calls[-1][0] or model}; add one to prices.toml in the config "
-                "folder, choose a model that has one, or take max_cost out."
+                "folder, choose a model that has one, or remove max_cost."
             )
         if self.spent >= limits.max_cost:
             others = (

@@ -200,15 +200,15 @@ def _picture(colour: str) -> bytes:
 
 
 _SCHEMAS = {
-    "strict": "keeps to a strict JSON schema",
-    "schema": "keeps to a JSON schema, but takes none that is strict",
-    "object with schema": "keeps to a schema beside json_object",
-    "object": "writes JSON when asked to, but keeps to no schema",
-    "none": "keeps to no JSON schema",
+    "strict": "follows a strict JSON schema",
+    "schema": "follows a JSON schema, but takes no strict one",
+    "object with schema": "follows a schema sent with json_object",
+    "object": "writes JSON when asked, but follows no schema",
+    "none": "follows no JSON schema",
 }
 _TOOLS = {
     "forced": "calls a tool when it must",
-    "offered": "calls a tool when asked to, but cannot be made to",
+    "offered": "calls a tool when asked, but cannot be forced to",
     "no": "calls no tools",
 }
 _IMAGES = {
@@ -224,7 +224,7 @@ def in_words(found: Honoured) -> str:
     """Return what was found, as sentences for a person."""
     parts = [_TOOLS.get(found.tools, ""), _SCHEMAS[found.schema_level], _IMAGES.get(found.images, "")]
     if found.streams is not None:
-        parts.append("streams" if found.streams else "sends its reply whole, not as a stream")
+        parts.append("streams" if found.streams else "sends the whole reply at once, not as a stream")
     if found.counts is not None:
         parts.append("counts tokens" if found.counts else "counts no tokens, which are estimated")
     left_out = [part for part in found.given_up if part not in ("images", "tool_choice", "response_format")]
@@ -235,7 +235,7 @@ def in_words(found: Honoured) -> str:
         waits = (
             "stops when a call is cancelled"
             if found.next_after_cancel < _SLOW
-            else "goes on with a cancelled call"
+            else "continues a cancelled call"
         )
         text += f" It {waits}: the next one was answered after {found.next_after_cancel:.1f} s."
     return f'{text} Presets with reply_format = "auto" ask it for {found.reply_format}.'

@@ -148,7 +148,7 @@ class LLMs:
         """Return what the tool bar offers: the built-in ones, the settings' entries, and the one in use."""
         choices = [
             LLMChoice(
-                name="rules", title="Built-in rules", description="Matches words; no network and no cost."
+                name="rules", title="Built-in rules", description="Matches words. No network, no cost."
             ),
             LLMChoice(name="person", title="You", description="You answer every request yourself."),
         ]

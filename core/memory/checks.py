@@ -85,7 +85,7 @@ def check_actions(exemplar: Draft, policies: Collection[str] = ()) -> Iterator[P
             yield from _absent(id, action, step.observation, where)
             is_last = number == looks and place == len(step.actions)
             if isinstance(action, Stop) and not is_last:
-                message = f"{text} ends the task, and more comes after it."
+                message = f"{text} ends the task, but more actions follow."
                 yield Problem(id=id, kind="action", where=where, text=message)
 
 
@@ -120,10 +120,10 @@ def check_contrasts(exemplar: Draft, policies: Collection[str] = ()) -> Iterator
         else:
             yield from _absent(id, right, contrast.observation, f"{where}, right")
         if not any(one.observation == contrast.observation for one in exemplar.steps):
-            message = "Its page is none of the looks: prompts do not tell it."
+            message = "Its page is not one of the looks, so prompts do not show it."
             yield Problem(id=id, kind="element", where=where, text=message, level="note")
         if contrast.tried == contrast.right:
-            message = "What was tried is what is called right."
+            message = "The mistake and the correction are the same."
             yield Problem(id=id, kind="action", where=where, text=message)
 
 
@@ -139,7 +139,9 @@ def check_secrets(exemplar: Draft) -> Iterator[Problem]:
             target = getattr(action, "target", None)
             is_typed = isinstance(action, Type) and not is_hidden(action.text)
             if is_typed and isinstance(target, RefTarget) and target.ref in hidden:
-                message = "It types into a field that hides what is typed, such as a password: prompts would tell it."
+                message = (
+                    "It types into a field that hides its text, such as a password. Prompts would show it."
+                )
                 yield Problem(id=exemplar.id, kind="secret", where=where, text=message, level="note")
 
 
@@ -201,7 +203,7 @@ def _absent(id: str, action: Action, observation: str, where: str) -> Iterator[P
             isinstance(target, RoleTarget) and not _shows(observation, target)
         )
         if absent:
-            message = f"{action} names [{target}], which is not among what the look shows."
+            message = f"{action} names [{target}], which its look does not show."
             yield Problem(id=id, kind="element", where=where, text=message)
 
 

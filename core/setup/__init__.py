@@ -59,11 +59,11 @@ def ensure(argv: Sequence[str]) -> None:
                 return
             _fail(
                 f"{environment.python} does not run inside {environment.folder}; "
-                "unset PYTHONHOME, or delete that folder, and start again."
+                "unset PYTHONHOME or delete that folder, then start again."
             )
         _restart(str(environment.python), argv, _IN_ENVIRONMENT)
     except KeyboardInterrupt:
-        print("\nInterrupted; the next start goes on from here.", file=sys.stderr)
+        print("\nInterrupted. The next start continues from here.", file=sys.stderr)
         sys.exit(EXIT_INTERRUPTED)
     except Exception as error:
         _report(error)
@@ -81,9 +81,9 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
 
     environment = VirtualEnvironment(_ROOT / ".venv")
     if not environment.is_running:
-        _fail(f"{error}; install what it names for {sys.executable} and start again.")
+        _fail(f"{error}; install it for {sys.executable}, then start again.")
     if os.environ.get("BACKSTEP_REPAIRED") == "1":
-        _fail(f"{error}; install what it names, or delete {environment.folder} and start again.")
+        _fail(f"{error}; install it, or delete {environment.folder} and start again.")
     try:
         Installer(load_project(_ROOT), environment).repair(needs(argv)[0], reason=str(error))
     except KeyboardInterrupt:
@@ -116,8 +116,8 @@ def display_problem() -> str | None:
     if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         return None
     return (
-        "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so the window cannot open; "
-        "this works without one: python3 main.py run --task miniwob/click-test-2"
+        "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so the window cannot open. "
+        "Without a display, you can run tasks: python3 main.py run --task miniwob/click-test-2"
     )
 
 
@@ -153,7 +153,7 @@ def _use_newer_python(argv: Sequence[str], restarted: str) -> NoReturn:
         have = ".".join(map(str, sys.version_info[:3]))
         _fail(
             f"Backstep needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer; {sys.executable} is {have}; "
-            f"install one, such as the package python3.11, and start again with it: python3.11 main.py"
+            f"install a newer one, such as the package python3.11, and start with it: python3.11 main.py"
         )
     _restart(found, argv, _NEWER)
 
@@ -193,7 +193,7 @@ def _report(error: Exception) -> NoReturn:
 
     if not isinstance(error, BackstepError):
         if isinstance(error, OSError):
-            _fail(f"Setting up failed: {error}; see to that and start again.")
+            _fail(f"Installation failed: {error}. Fix this and start again.")
         raise error
     if isinstance(error, CommandError) and error.tail:
         print(last_lines(error.tail), file=sys.stderr)

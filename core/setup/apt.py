@@ -116,6 +116,6 @@ class Apt:
     def _failed(self, packages: Sequence[str], error: CommandError) -> WorldError:
         return CommandError(
             f"apt-get could not install {', '.join(packages)}; see {self._console.log}, "
-            f"check the network, and run: {self.command(packages)}",
+            f"check the network, then run: {self.command(packages)}",
             error.tail,
         )

@@ -36,7 +36,7 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     absent = [name for name in ("ruff", "mypy", "pytest") if importlib.util.find_spec(name) is None]
     if absent:
         print(
-            f"{', '.join(absent)} cannot be found; install them with: pip install -e '.[test]'",
+            f"{', '.join(absent)} are missing; install them with: pip install -e '.[test]'",
             file=sys.stderr,
         )
         return 3

@@ -79,7 +79,7 @@ class Console:
                     process_group=0 if os.name == "posix" else None,
                 )
             except OSError as error:
-                raise CommandError(f"{label}: {command[0]} cannot be started ({error}).", "") from error
+                raise CommandError(f"{label}: {command[0]} cannot start ({error}).", "") from error
             code = self._watch(process, label, start, interrupts)
         if code is None:
             self._pass_on_interrupt(process, label)

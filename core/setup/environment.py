@@ -141,8 +141,8 @@ class VirtualEnvironment:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise WorldError(
-                f"The virtual environment {self.folder} cannot be made ({error.strerror}); "
-                f"make the folder {self.folder.parent} writable, or copy the project to one that is."
+                f"The virtual environment {self.folder} cannot be created ({error.strerror}); "
+                f"make the folder {self.folder.parent} writable, or copy the project to a writable one."
             ) from error
 
     def create(self, console: Console, keep_open: Sequence[int]) -> None:

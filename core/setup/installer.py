@@ -86,14 +86,14 @@ class Installer:
     def repair(self, extras: Sequence[str], *, reason: str) -> None:
         """Look at everything anew, because an import failed for `reason`; raises WorldError."""
         with locked(self._project.root, self._say_wait) as descriptors:
-            self._console.say(f"Backstep cannot start ({reason}); looking for what is missing.")
+            self._console.say(f"Backstep cannot start ({reason}). Checking what is missing.")
             self._environment.note_libraries(False)
             if self._environment.condition() != "usable" or self._environment.lacks(self._project, extras):
                 self._install_packages(extras, descriptors)
             self._install_libraries(is_fatal=True)
 
     def _say_wait(self) -> None:
-        self._console.say("Another start of Backstep is setting up here; waiting for it to end.")
+        self._console.say("Another start of Backstep is installing here. Waiting for it to finish.")
 
     def _install_packages(self, extras: Sequence[str], descriptors: Sequence[int]) -> None:
         """Make or complete the virtual environment, and stamp it."""
@@ -101,8 +101,7 @@ class Installer:
         condition = environment.condition()
         if condition == "foreign":
             raise WorldError(
-                f"{environment.folder} is there and is not a virtual environment; "
-                f"move it away and start again."
+                f"{environment.folder} exists and is not a virtual environment; move it away and start again."
             )
         old = environment.stamp()
         extras = tuple(sorted({*extras, *(old.extras if old and condition == "usable" else ())}))
@@ -124,7 +123,7 @@ class Installer:
         except CommandError as error:
             raise CommandError(
                 f"The Python packages could not be installed; see {environment.log}, check the network and "
-                f"the room on the disk, and start again.",
+                f"the free disk space, then start again.",
                 error.tail,
             ) from error
         environment.put_stamp(project, extras, libraries=False)
@@ -135,7 +134,7 @@ class Installer:
         if not self._apt.is_there:
             if venv:
                 raise WorldError(
-                    f"{sys.executable} has no module ensurepip, so no virtual environment can be made; "
+                    f"{sys.executable} has no module ensurepip, so no virtual environment can be created; "
                     f"install it with your system's package manager and start again."
                 )
             return ()
@@ -147,25 +146,25 @@ class Installer:
 
     def _announce(self, extras: Sequence[str], condition: str, system: Sequence[str]) -> None:
         say = self._console.say
-        say("Backstep sets up what is missing. It will install:")
+        say("Backstep will install what is missing:")
         if system:
-            say(f"  packages of the system, with apt-get: {' '.join(system)}")
+            say(f"  system packages, with apt-get: {' '.join(system)}")
         for_what = "the program and its tests" if "test" in extras else "the program"
         packages = f"the Python packages of {for_what} (PySide6, Playwright and others)"
         if condition == "usable":
-            say(f"  into {self._environment.folder}: what is new in {packages}")
+            say(f"  into {self._environment.folder}: changes in {packages}")
         else:
-            again = " anew, as the one there is not whole" if condition == "broken" else ""
+            again = " (the existing one is incomplete)" if condition == "broken" else ""
             say(f"  a virtual environment{again} in {self._environment.folder}")
             say(f"  into it: {packages}, {_DOWNLOAD} to download")
-        say(f"  What the commands print goes to {self._environment.log}")
+        say(f"  The output of the commands goes to {self._environment.log}")
 
     def _require_room(self) -> None:
         free = shutil.disk_usage(self._project.root).free
         if free < _FRESH_BYTES:
             raise WorldError(
                 f"{self._project.root} has {free / 1e9:.1f} GB free and the Python packages need "
-                f"{_FRESH_BYTES / 1e9:.1f} GB; make room and start again."
+                f"{_FRESH_BYTES / 1e9:.1f} GB; free some space and start again."
             )
 
     def _install_system(self, packages: Sequence[str], must: Sequence[str]) -> None:
@@ -173,14 +172,12 @@ class Installer:
         prefix = self._apt.prefix()
         if prefix is None and must:
             raise WorldError(
-                "There are no rights to install packages here (neither root nor sudo); "
-                f"have this run and start again: {self._apt.command(packages)}"
+                "Installing packages needs root or sudo; "
+                f"ask an administrator to run this, then start again: {self._apt.command(packages)}"
             )
         if prefix is None:
             self._refused.update(packages)
-            self._console.say(
-                "  There are no rights for apt-get here (neither root nor sudo); going on without it."
-            )
+            self._console.say("  apt-get needs root or sudo. Continuing without it.")
             return
         try:
             self._apt.install(packages, prefix)
@@ -215,7 +212,7 @@ class Installer:
             prefix = None
             if self._apt.is_there and not tried.issuperset(packages):
                 self._console.say(
-                    f"QtWebEngine needs more of the system; installing with apt-get: {' '.join(packages)}"
+                    f"QtWebEngine needs more system packages. Installing with apt-get: {' '.join(packages)}"
                 )
                 prefix = self._apt.prefix()
             if prefix is None:
@@ -234,8 +231,8 @@ class Installer:
             )
         if not packages:
             return (
-                f"The system lacks the shared libraries {', '.join(unknown)}, and their Debian package "
-                f"is not known here; find it with: apt-file search {unknown[0]}"
+                f"The system lacks the shared libraries {', '.join(unknown)}, and Backstep does not know "
+                f"their Debian package; find it with: apt-file search {unknown[0]}"
             )
         if installed.issuperset(packages):
             return (
@@ -243,8 +240,8 @@ class Installer:
                 f"see {self._console.log}"
             )
         return (
-            f"The system lacks {missing.sentence()}, and there are no rights to install them; "
-            f"have this run and start again: {self._apt.command(packages)}"
+            f"The system lacks {missing.sentence()}, and installing them needs root or sudo; "
+            f"ask an administrator to run this, then start again: {self._apt.command(packages)}"
         )
 
     def _missing(self) -> Missing:

@@ -195,7 +195,7 @@ class AnswersPane(QWidget):
         chosen = [one for one in answers if one.action == action]
         self.thoughts_section.title.setText("Unusable answers" if action == UNUSABLE else "Thoughts")
         self.thoughts_section.show_fact(count(len(chosen), "answer"))
-        nobody = Row("It was recorded, and none of the answers proposes it.", quiet=True)
+        nobody = Row("The recorded action. None of the answers proposes it.", quiet=True)
         rows = [_answer_row(answer) for answer in chosen[:_MOST_ANSWERS]]
         self.thoughts.show_rows(rows or ([nobody] if action is not None else []))
         self.action_selected.emit(action)
@@ -236,7 +236,7 @@ def question_row(asked: WhatIf, key: object) -> Row:
 
 
 def _answer_row(answer: ReplyAgain) -> Row:
-    text = answer.problem or answer.thought or "It gave no thought."
+    text = answer.problem or answer.thought or "It gave no reason."
     also = f"then: {', '.join(answer.more)}" if answer.more else ""
     facts = [count(answer.tokens, "token"), seconds(answer.seconds)] if answer.tokens else []
     if answer.cost is not None:
@@ -253,7 +253,7 @@ def _answer_row(answer: ReplyAgain) -> Row:
 
 def _change_rows(changed: tuple[str, ...]) -> list[Row]:
     if not changed:
-        return [Row("The messages were asked as they were recorded.", quiet=True)]
+        return [Row("The messages were sent as recorded.", quiet=True)]
     rows = [
         Row(
             f"{line[0]} {line[1:]}",

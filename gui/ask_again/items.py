@@ -38,8 +38,8 @@ from gui.widgets.words import ElidedLabel, NoteLabel, labelled, set_tone
 _KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _IDLE_MS = 120
 _HIGHEST = 150
-_UNKNOWN = "Which exemplars are in this prompt was not recorded with this run: edit the messages themselves."
-_LOST = "edited by hand: it cannot be told apart any more"
+_UNKNOWN = "This run did not record which exemplars are in the prompt. Edit the messages themselves."
+_LOST = "edited by hand: its parts can no longer be told apart"
 
 
 class ExemplarChooser(QDialog):
@@ -106,7 +106,7 @@ class ExemplarChooser(QDialog):
 
     def _tell(self) -> None:
         found = self.names.count()
-        none = "The memory has no other exemplar." if not self._choices else "No exemplar has these words."
+        none = "The memory has no other exemplar." if not self._choices else "No exemplar matches."
         self.fact.setText(f"{count(found, 'exemplar')} · {self.chosen}" if found else none)
         self.ok.setEnabled(bool(self.chosen))
 
@@ -134,13 +134,13 @@ class PromptItems(QWidget):
         self.rows.chosen.connect(self._on_chosen)
         self.rows.selected.connect(self._refresh)
         RowMenu(self.rows, self._entries)
-        up, down = "Put the exemplar before the one above", "Put the exemplar after the one below"
-        other = "Put another exemplar of the memory in its place"
+        up, down = "Move the exemplar up", "Move the exemplar down"
+        other = "Replace it with another exemplar"
         self.up_button = key_button("Up", up, "Alt+PgUp", lambda: self.shift(-1), self)
         self.down_button = key_button("Down", down, "Alt+PgDown", lambda: self.shift(1), self)
         self.drop_button = key_button("Leave out", "Leave the exemplar out", "Alt+X", self.drop, self)
         self.switch_button = key_button("Switch…", other, "Alt+W", self.switch, self)
-        self.rewrite_button = key_button("Rewrite…", "Change the policy's words", "Alt+P", self.rewrite, self)
+        self.rewrite_button = key_button("Rewrite…", "Rewrite the policy's text", "Alt+P", self.rewrite, self)
         self._for_exemplars = (self.up_button, self.down_button, self.drop_button, self.switch_button)
         self.note = NoteLabel("dim", parent=self)
         self.note.setContentsMargins(10, 2, 10, 4)
@@ -223,7 +223,7 @@ class PromptItems(QWidget):
         part = self.items[at].part
         dialog = QInputDialog(self)
         dialog.setWindowTitle(f"Rewrite {part.title}")
-        dialog.setLabelText("What the policy is told to do; its file stays as it is:")
+        dialog.setLabelText("The policy's instruction. Its file stays as it is:")
         dialog.setOption(QInputDialog.InputDialogOption.UsePlainTextEditForTextInput)
         dialog.setTextValue(str(content_of(self._editor.messages, part)))
         dialog.resize(620, 420)

@@ -28,7 +28,7 @@ _SIDES = 28
 """What frame, margins and scroll bar take of the width."""
 _ABOVE_AND_BELOW = 20
 _COUNT_MS = 250
-_TOO_LONG = "This text is too long to be edited here; it is asked as it is, or left out as a whole."
+_TOO_LONG = "This text is too long to edit here. Send it as it is, or leave it out."
 
 
 class MessageSection(QFrame):

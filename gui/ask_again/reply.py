@@ -12,8 +12,8 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import NoteLabel, Paragraph, labelled
 
 _WORDS = (
-    "The agent's program starts again and is told what it was told before. At step {step} of run {run} it gets this "
-    "reply, and from there on the LLM answers."
+    "The agent's program restarts and gets the recorded replies. At step {step} of run {run} it gets this "
+    "reply, and from then on the LLM answers."
 )
 _GO_ON = "Go back to the step on a branch, with this reply"
 

@@ -23,16 +23,16 @@ _STEP = 0.1
 _COLDEST_SHOWN = -_STEP
 """Stands for the temperature as it was recorded."""
 _IDLE_MS = 60
-_READING = "The prompt of the step is being read…"
+_READING = "Reading the prompt of the step…"
 _NOT_ASKED = (
-    "Nothing was asked again of this step yet. Edit the messages at the left, or leave them as they are, "
-    "and press Ask (Ctrl+Enter): the actions that the answers propose show here, with how often each was."
+    "This step's question has not been asked again yet. Edit the messages on the left, or leave them as they are, "
+    "and press Ask (Ctrl+Enter). The proposed actions are counted here."
 )
-_BY_DATA = "The built-in LLM goes by the recorded page and task, not by words: what was edited changes nothing for it."
-_CREDIT = (
-    "Ask with all exemplars as they were sent, and without each: how much likelier did it make the action?"
+_BY_DATA = (
+    "The built-in LLM uses the recorded page and task, not the text, so your edits do not change its answer."
 )
-_GO_ON = "Edit the chosen reply, or the recorded one, and go on from this step with it"
+_CREDIT = "Ask with all exemplars, then without each one, to see how much each makes the action more likely"
+_GO_ON = "Edit the chosen or recorded reply, and continue from this step with it"
 _UNDER_WAY = 0
 """The number of a question whose answers still come."""
 
@@ -64,8 +64,8 @@ class AskAgain(QDialog):
         self.items = PromptItems(theme, self.messages, self)
         self.items.exemplar_requested.connect(self._on_exemplar)
         self.or_words = OrWords(self.messages, self, _READING)
-        reset, ask = "Take back every edit of the messages", "Put the question as it stands at the left"
-        withdraw = "Withdraw what is out; answers that came are kept"
+        reset, ask = "Undo all edits of the messages", "Ask the question as shown on the left"
+        withdraw = "Cancel the calls in progress. Answers that have arrived are kept"
         self.reset_button = key_button("Reset to recorded", reset, "Alt+R", self.messages.reset, self)
         self.answers = AnswersPane(theme, self)
         self.answers.show_asked(None, _NOT_ASKED)
@@ -161,20 +161,18 @@ class AskAgain(QDialog):
         side = QWidget(self)
         self.prompt_section = Section(theme, "Messages", parent=side)
         self.prompt_section.head.addWidget(self.reset_button)
-        self.llm = choice_box("LLM", "Who is asked", letters=10, parent=side)
+        self.llm = choice_box("LLM", "The LLM to ask", letters=10, parent=side)
         self.llm.addItem(self._recorded_llm(), "")
         self.llm.currentIndexChanged.connect(self._refresh)
         self.rules_note = NoteLabel("remedy", parent=side)
         self.rules_note.setContentsMargins(12, 4, 12, 0)
-        self.temperature = labelled(
-            QDoubleSpinBox(side), "Temperature", "Below zero it is as it was recorded"
-        )
+        self.temperature = labelled(QDoubleSpinBox(side), "Temperature", "Below zero: as recorded")
         self.temperature.setRange(_COLDEST_SHOWN, _WARMEST)
         self.temperature.setSingleStep(_STEP)
         self.temperature.setSpecialValueText("as recorded")
         self.temperature.setValue(_COLDEST_SHOWN)
         self.temperature.setFixedWidth(144)
-        self.times = labelled(QSpinBox(side), "How many times", "How many times the question is asked")
+        self.times = labelled(QSpinBox(side), "How many times", "How many times to ask")
         self.times.setRange(1, _MOST_TIMES)
         self.times.setValue(Question.model_fields["count"].default)
         self.times.setSuffix(" ×")
@@ -218,7 +216,7 @@ class AskAgain(QDialog):
         return asked[-1] if asked else None
 
     def _waiting_words(self) -> str:
-        return "Asked; the first answer has not come yet." if self._view.busy else _NOT_ASKED
+        return "Asked. Waiting for the first answer." if self._view.busy else _NOT_ASKED
 
     def _refresh(self) -> None:
         view = self._view
@@ -247,7 +245,7 @@ class AskAgain(QDialog):
         if not self._adoptable:
             words = "Only the action of the step under review can be replaced"
         else:
-            words = f"Put {action} in place of the next action" if action else "Choose an action first"
+            words = f"Replace the next action with {action}" if action else "Choose an action first"
         self.adopt_button.setToolTip(f"{words} (Alt+A)")
 
     def _on_question(self, number: int | None) -> None:

@@ -27,15 +27,15 @@ from gui.widgets.text_view import TextView
 from gui.widgets.words import NoteLabel, OrWords, Paragraph, labelled, set_flag, set_tone
 
 _INTRO = (
-    "Your agent runs as it is. It gets this window's browser in place of its own, and its LLM calls come through here: "
-    "step, hold, edit and record them as those of the built-in agents."
+    "Your agent runs unchanged. It gets this window's browser instead of its own, and its LLM calls pass through here: "
+    "step, hold, edit and record it like a built-in agent."
 )
-_NO_OUTPUT = "What the program writes is shown here."
+_NO_OUTPUT = "The program's output is shown here."
 _ADDRESSES = (
     ("llm", "OPENAI_BASE_URL", "The base URL of its LLM"),
-    ("key", "OPENAI_API_KEY", "The key that goes with it"),
+    ("key", "OPENAI_API_KEY", "The key for it"),
     ("browser", "BACKSTEP_CDP_URL", "The CDP address of its browser"),
-    ("sdk", "BACKSTEP_SDK_URL", "Where backstep_sdk says what the agent says of itself"),
+    ("sdk", "BACKSTEP_SDK_URL", "Where backstep_sdk reports to"),
 )
 
 
@@ -97,9 +97,9 @@ class AttachDialog(QDialog):
         self.output.verticalScrollBar().setValue(self.output.verticalScrollBar().maximum())
         self._or_output.say("" if view.output else _NO_OUTPUT)
         if attached:
-            state = "The program runs." if view.running else "Start your agent with these addresses."
+            state = "The program is running." if view.running else "Start your agent with these addresses."
         else:
-            state = "The agent has been let go of." if view.output else ""
+            state = "The agent is detached." if view.output else ""
         self.state.setText(state)
         self.detach_button.setEnabled(attached)
         self._refresh()
@@ -110,32 +110,34 @@ class AttachDialog(QDialog):
         intro = Paragraph(_INTRO, self)
         set_tone(intro, "dim")
         self.command = labelled(QLineEdit(self), "Program")
-        self.command.setPlaceholderText("python my_agent.py; empty for one that you start yourself")
+        self.command.setPlaceholderText(
+            "python my_agent.py. Leave empty for an agent that you start yourself"
+        )
         self.command.textChanged.connect(self._refresh)
         self.folder = labelled(QLineEdit(self), "Folder to start it in")
         self.folder.setPlaceholderText(str(Path.cwd()))
         self.folder_button = key_button("Browse…", "Choose the folder", "Alt+B", self._on_folder)
         self.task = labelled(QLineEdit(self), "Task")
-        self.task.setPlaceholderText("miniwob/click-test-2: opened for it, and judged; empty for any page")
+        self.task.setPlaceholderText("miniwob/click-test-2: opened and judged. Leave empty for any page")
         self.task.textChanged.connect(self._refresh)
         self.seed = labelled(QSpinBox(self, maximum=2**31 - 1), "Seed")
         self.url = labelled(QLineEdit(self), "URL")
-        self.url.setPlaceholderText("The page to begin with; empty for a blank one")
+        self.url.setPlaceholderText("The start page. Leave empty for a blank one")
         self.instruction = labelled(QLineEdit(self), "Instruction")
-        self.instruction.setPlaceholderText("What it is to do, as BACKSTEP_TASK; most agents have their own")
+        self.instruction.setPlaceholderText("The instruction, as BACKSTEP_TASK. Most agents have their own")
         self.browser = labelled(QComboBox(self, editable=True), "Browser")
         self.browser.addItems(["embedded", "chromium"])
         self.browser.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.browser.setEditText("")
         field = self.browser.lineEdit()
         assert field is not None
-        field.setPlaceholderText("As usual; embedded, chromium for the installed one, or the path of one")
+        field.setPlaceholderText("Default; or embedded, chromium for the installed one, or a path")
         self.problem = NoteLabel("bad", parent=self)
         self.state = QLabel("", self)
         set_tone(self.state, "dim")
         self._values: dict[str, QLineEdit] = {}
         self._addresses = holding(self._addresses_grid())
-        self.output = TextView(theme, "What the program writes", self)
+        self.output = TextView(theme, "Output of the program", self)
         self._or_output = OrWords(self.output, self)
         in_column(
             self,
@@ -179,11 +181,13 @@ class AttachDialog(QDialog):
         return grid
 
     def _foot(self) -> QHBoxLayout:
-        copy_all = "Copy the addresses as lines of a shell"
+        copy_all = "Copy the addresses as shell commands"
         self.copy_button = key_button("Copy all", copy_all, "Alt+C", self._on_copy)
-        let_go = "End the program, and let its addresses hold no more"
+        let_go = "End the program and close its addresses"
         self.detach_button = key_button("Detach", let_go, "Alt+D", self.detach_requested.emit)
-        self.close_button = key_button("Close", "Close this; the agent stays attached", "Esc", self.reject)
+        self.close_button = key_button(
+            "Close", "Close this dialog. The agent stays attached", "Esc", self.reject
+        )
         self.attach_button = key_button(
             "Attach", "Start the program and attach it", "Ctrl+Return", self._on_attach
         )

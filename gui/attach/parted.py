@@ -12,7 +12,7 @@ from gui.widgets.search import Finder
 from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import Paragraph, small_label
 
-_LIVE = "Close this; what it asks from here on goes to the LLM as the run is stepped on"
+_LIVE = "Close this dialog. From here on, its questions go to the LLM as you step the run"
 _STOP = "End the run and the agent's program"
 
 
@@ -23,7 +23,7 @@ class PartedDialog(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("The agent went another way")
+        self.setWindowTitle("The agent took another way")
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
         self.words = Paragraph("", self)
         self.texts = SideBySide(theme, self)
@@ -34,7 +34,7 @@ class PartedDialog(QDialog):
         left, right = titles
         self.fact = small_label(theme, self)
         self.only_changes = QCheckBox("Only what differs", self)
-        self.only_changes.setToolTip("Leave out equal lines that are not beside a change (Alt+D)")
+        self.only_changes.setToolTip("Leave out equal lines that are not next to a change (Alt+D)")
         self.only_changes.setShortcut("Alt+D")
         self.only_changes.toggled.connect(self._on_only_changes)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.texts.left, self.texts.right), self)

@@ -10,12 +10,12 @@ from gui.theme.theme import Theme
 from gui.widgets.words import set_tone
 
 _USUAL = {
-    "action": (30, "By default Playwright gives an action up after 30 s"),
-    "call": (60, "By default clients give a call up after 60 s or more, browser-use after 75"),
+    "action": (30, "By default, Playwright gives up an action after 30 s"),
+    "call": (60, "By default, clients give up a call after 60 s or more, browser-use after 75 s"),
 }
 _WHY = (
-    "The agent was not started here, so that its clock cannot be stopped: let it go on (F5, F10) before its own "
-    "timeout, or start it with Run → Attach an agent…"
+    "Backstep did not start this agent, so its clock cannot be stopped. Let it continue (F5, F10) before its own "
+    "timeout, or start it with Run > Attach your agent…"
 )
 
 

@@ -13,8 +13,8 @@ from gui.widgets.buttons import key_button
 from gui.widgets.layouts import in_column, in_row, on_panel
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, Paragraph, set_flag, set_tone
 
-_FORK = "Bring the page back and go on from there"
-_READING = "The step is being read…"
+_FORK = "Restore the page and continue from there"
+_READING = "Reading the step…"
 
 
 class ForkDialog(QDialog):
@@ -86,7 +86,7 @@ class ForkDialog(QDialog):
         self.summary.setContentsMargins(14, 6, 14, 2)
         self.irreversible_words = NoteLabel("remedy", parent=self)
         self.irreversible_words.setContentsMargins(14, 4, 14, 0)
-        self.irreversible = QCheckBox("I know; fork all the same", self)
+        self.irreversible = QCheckBox("I know. Fork anyway", self)
         self.irreversible.setContentsMargins(14, 0, 14, 0)
         self.irreversible.toggled.connect(self._refresh)
         self.problem = NoteLabel("bad", parent=self)
@@ -105,11 +105,11 @@ class ForkDialog(QDialog):
         )
 
     def _foot(self) -> QHBoxLayout:
-        self.undo_button = key_button("Undo", "Take back the last choice", "Ctrl+Z", self.form.undo)
+        self.undo_button = key_button("Undo", "Undo the last choice", "Ctrl+Z", self.form.undo)
         self.redo_button = key_button("Redo", "Make it again", "Ctrl+Shift+Z", self.form.redo)
         as_run = partial(self.form.take, Changes())
-        self.reset_button = key_button("As in the run", "Take back every choice", "Alt+R", as_run)
-        before = "Choose what was chosen for the fork before"
+        self.reset_button = key_button("As in the run", "Undo all choices", "Alt+R", as_run)
+        before = "Use the choices of the last fork"
         self.last_button = key_button("As last time", before, "Alt+L", self._on_last)
         self.cancel_button = key_button("Cancel", "Close without a fork", "Esc", self.reject)
         self.fork_button = key_button("Fork", _FORK, "Ctrl+Return", self._on_fork)
@@ -137,12 +137,12 @@ class ForkDialog(QDialog):
         elif differs:
             self.summary.setText("The branch differs: " + "; ".join(differs) + ".")
         else:
-            self.summary.setText("Nothing differs from the run yet: the branch asks the same again.")
+            self.summary.setText("Nothing differs from the run yet: the branch would ask the same again.")
         self.summary.setVisible(view.ready)
         known = not view.irreversible or self.irreversible.isChecked()
         self.or_words.setEnabled(not view.busy)
         self.fork_button.setEnabled(view.ready and not view.busy and known)
-        why = "" if known else "; tick first that you know what stays done"
+        why = "" if known else "; first confirm what cannot be taken back"
         self.fork_button.setToolTip(f"{_FORK} (Ctrl+Enter){why}")
         self.undo_button.setEnabled(self.form.can_undo and not view.busy)
         self.redo_button.setEnabled(self.form.can_redo and not view.busy)

@@ -52,7 +52,7 @@ class PlaceField(QWidget):
         self.path = labelled(QLineEdit(self), f"{name}: where")
         self.path.setPlaceholderText("a path" if suffix else "a folder")
         self.path.editingFinished.connect(self.changed)
-        self.browse = labelled(QToolButton(self), f"{name}: browse", "Choose it on the disk")
+        self.browse = labelled(QToolButton(self), f"{name}: browse", "Choose it on disk")
         self.browse.setText("…")
         if suffix:
             menu = QMenu(self.browse)
@@ -129,24 +129,26 @@ class ForkForm(QWidget):
         self.llm = labelled(QComboBox(self), "LLM")
         for box in (self.preset, self.llm):
             box.addItem(_SAME, "")
-        repeated = "Whether the run's own replies are repeated, without a network and cost"
+        repeated = "Whether to repeat the run's own replies, without network and cost"
         self.replay = labelled(QComboBox(self), "Recorded replies", repeated)
         self.replay.addItems(
-            ("not used", "as long as prompts are the same, then the LLM", "only; stop where a prompt differs")
+            ("not used", "while prompts are the same, then the LLM", "only; stop if a prompt differs")
         )
-        reached = "Whether pages reach their servers, or get what these answered in the run"
+        reached = "Whether pages use their servers, or the answers recorded in the run"
         self.pages = labelled(QComboBox(self), "Pages", reached)
         self.pages.addItems((_SAME, "live", "recorded answers only; nothing leaves"))
         for box in (self.preset, self.llm, self.replay, self.pages):
             box.currentIndexChanged.connect(self._on_edited)
         same, own = (_SAME, None), ("built-in and own", OWN)
-        self.policies = PlaceField("Policies", (same, own), place="a folder that wins…", parent=self)
+        self.policies = PlaceField(
+            "Policies", (same, own), place="a folder that overrides them…", parent=self
+        )
         self.exemplars = PlaceField(
             "Exemplars", (same, own, ("none", NONE)), place="only those of…", suffix=".jsonl", parent=self
         )
         for field in (self.policies, self.exemplars):
             field.changed.connect(self._on_edited)
-        rewritten = "Rewrite a policy for this branch; its file stays as it is"
+        rewritten = "Rewrite a policy for this branch. Its file stays as it is"
         self.policy = labelled(QComboBox(self), "Text of a policy", rewritten)
         self.policy.currentIndexChanged.connect(self._on_policy)
         self.text = labelled(QPlainTextEdit(self), "The policy's text")

@@ -27,7 +27,7 @@ from gui.widgets.item_views import Index, RowDelegate, RowMenu
 from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.words import ElidedLabel, OrWords, labelled, small_label
 
-_NONE = "No runs are chosen: choose two in Runs & steps, then compare them."
+_NONE = "No runs are selected. Select two in Runs & steps, then compare them."
 _PAIR = Qt.ItemDataRole.UserRole
 _FIRST = Qt.ItemDataRole.UserRole + 1
 """Whether it is the first pair that differs."""
@@ -169,7 +169,7 @@ class CompareWindow(QDialog):
         self.choosing.setEnabled(view.compared is not None)
         self.setWindowTitle(f"Compare runs {view.left} and {view.right}")
         self.model.show_compared(view.compared)
-        waiting = f"Runs {view.left} and {view.right} are being read and aligned…"
+        waiting = f"Reading and aligning runs {view.left} and {view.right}…"
         empty = "" if self.model.pairs else "Neither of the two runs has a step yet."
         self.or_words.say(view.problem or (waiting if view.compared is None else empty))
         self.summary.setText(_summary(view.compared))
@@ -217,7 +217,7 @@ class CompareWindow(QDialog):
         return key_button(f"{text} ({key})", words, "", go, self)
 
     def _step_choice(self, side: str) -> QComboBox:
-        any_one = f"The step on the {side.lower()}: any one can be put beside any other"
+        any_one = f"The step on the {side.lower()}: any step can be compared with any other"
         choice = choice_box(f"{side} step", any_one, letters=12, parent=self)
         choice.activated.connect(self._on_step_chosen)
         return choice
@@ -285,7 +285,7 @@ def _step_text(step: StepRow | None) -> str:
 
 def _differs_text(pair: AlignedPair, *, first: bool) -> str:
     if pair.shared:
-        return "one step of both"
+        return "one shared step"
     if pair.left is None or pair.right is None:
         words = "only on the left" if pair.right is None else "only on the right"
     else:
@@ -302,4 +302,4 @@ def _summary(compared: Compared | None) -> str:
     number = sum(not pair.same for pair in compared.pairs)
     step = compared.pairs[first].left or compared.pairs[first].right
     at = step.number if step is not None else first + 1
-    return f"They part at step {at} · {number} of {len(compared.pairs)} steps differ"
+    return f"They differ from step {at} · {number} of {len(compared.pairs)} steps differ"

@@ -40,7 +40,7 @@ _TITLES: dict[Mode, str] = {
     "resume": "Resume an evaluation",
 }
 _EXEMPLARS = (
-    ("own: those of the installation and yours", "own"),
+    ("own: the bundled ones and yours", "own"),
     ("none", "none"),
     ("both: with and without, to compare", "own,none"),
 )
@@ -100,45 +100,45 @@ class AskingDialog(QDialog):
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(lambda: self.preview_wanted.emit(self.request))
         self.name = labelled(QLineEdit(self), "Name")
-        self.name.setPlaceholderText("the time at which it is begun")
+        self.name.setPlaceholderText("the time when it begins")
         self.tasks = labelled(QLineEdit(self), "Tasks")
         self.tasks.setPlaceholderText("miniwob/click-*, tag:email, suite:shop, @FILE")
-        self.tasks.setToolTip("Ids, patterns, tag:NAME, suite:NAME or @FILE, parted by commas")
+        self.tasks.setToolTip("Ids, patterns, tag:NAME, suite:NAME or @FILE, separated by commas")
         self.suites = key_button(
             "Suites", "Add a named selection of tasks", "Alt+U", self._offer_suites, self
         )
         self.selected = NoteLabel("dim", parent=self)
         self.seeds = labelled(
-            QLineEdit("0-4", self), "Seeds", "Such as 0-19 or 1, 4, 7; all variants have the same"
+            QLineEdit("0-4", self), "Seeds", "Such as 0-19 or 1, 4, 7. All variants use the same seeds"
         )
         self.presets = TickList("Presets", self)
         self.llms = TickList("LLMs", self)
-        self.exemplars = titled_box(_EXEMPLARS, "Exemplars", "What the prompts show of solved tasks", self)
+        self.exemplars = titled_box(_EXEMPLARS, "Exemplars", "Which exemplars the prompts show", self)
         self.times = labelled(
-            QSpinBox(self, minimum=1, maximum=100, suffix=" ×"), "How often each task at each seed"
+            QSpinBox(self, minimum=1, maximum=100, suffix=" ×"), "How many times each task at each seed"
         )
         self.at_once = labelled(
             QSpinBox(self, minimum=1, maximum=64),
             "Runs at once",
-            "Up to four for each processor core is a good measure",
+            "Up to four per processor core work well",
         )
-        self.cost = labelled(NumberField(self, decimals=2, maximum=100_000), "Cost at the most")
+        self.cost = labelled(NumberField(self, decimals=2, maximum=100_000), "Most cost")
         self.cost.setPrefix("$")
-        self.cost.setSpecialValueText("no limit of cost")
+        self.cost.setSpecialValueText("no cost limit")
         self.cost.setToolTip(
-            "US dollars over all runs of the evaluation, after which no further one is begun"
+            "Start no further run after this cost in US dollars, over all runs of the evaluation"
         )
-        self.minutes = labelled(NumberField(self, decimals=1, maximum=100_000), "Minutes at the most")
-        self.minutes.setSpecialValueText("no limit of time")
+        self.minutes = labelled(NumberField(self, decimals=1, maximum=100_000), "Most minutes")
+        self.minutes.setSpecialValueText("no time limit")
         self.minutes.setSuffix(" min")
-        self.minutes.setToolTip("Minutes from now after which it ends; it can be resumed")
+        self.minutes.setToolTip("End after this many minutes from now. You can resume it")
         self.total = NoteLabel("", parent=self)
-        self.command = labelled(QLineEdit(self), "The same on the command line")
+        self.command = labelled(QLineEdit(self), "The equivalent command line")
         self.command.setReadOnly(True)
         self.command.setFont(theme.machine_font())
         self.copy_button = key_button("Copy", "Copy the command line", "Alt+C", self._on_copy, self)
         begin = "Resume" if mode == "resume" else "Begin"
-        words = "Make the runs in a process of their own"
+        words = "Make the runs in a separate process"
         self.begin_button = key_button(begin, words, "Ctrl+Return", self._on_begin, self, accent=True)
         cancel = key_button("Cancel", "Begin nothing", "Esc", self.reject, self)
         buttons = in_row(None, 1, cancel, self.begin_button, spacing=8)
@@ -248,8 +248,8 @@ class AskingDialog(QDialog):
         if self.mode != "new":
             return ""
         if not self.presets.ticked:
-            return "Tick a preset."
-        return "" if self.llms.ticked else "Tick an LLM."
+            return "Select a preset."
+        return "" if self.llms.ticked else "Select an LLM."
 
     def _on_edited(self) -> None:
         if self.mode == "resume":
@@ -271,7 +271,7 @@ class AskingDialog(QDialog):
         self.command.setCursorPosition(0)
         is_empty = self.mode == "new" and not preview.request.tasks
         problem = "" if is_empty else preview.problem or self._unticked
-        self.total.show_text("Say which tasks." if is_empty else problem or _total(preview))
+        self.total.show_text("Choose tasks." if is_empty else problem or _total(preview))
         set_tone(self.total, "bad" if problem else "dim" if is_empty else "")
         self.begin_button.setEnabled(not problem and not is_empty)
 
@@ -304,10 +304,10 @@ def _few(tasks: tuple[str, ...]) -> str:
 def _total(preview: RequestPreview) -> str:
     words = f"{count(preview.runs, 'run')}: {count(len(preview.tasks), 'task')}, {count(preview.variants, 'variant')}."
     if preview.cost is None:
-        return f"{words} What a run costs is not known yet."
+        return f"{words} The cost of a run is not known yet."
     known = (
         ""
         if preview.priced == preview.runs
         else f" for the {count(preview.priced, 'run')} whose price is known"
     )
-    return f"{words} About {dollars(preview.cost)}{known}, by what such runs have cost so far."
+    return f"{words} About {dollars(preview.cost)}{known}, based on the cost of such runs so far."

@@ -119,13 +119,13 @@ class EvaluationsController(FeatureController):
         one = going == 1
         box = QMessageBox(
             QMessageBox.Icon.Question,
-            "Evaluations are under way",
-            f"{count(going, 'evaluation')} started here {'is' if one else 'are'} under way. Quit?",
+            "Evaluations are running",
+            f"{count(going, 'evaluation')} started here {'is' if one else 'are'} running. Quit?",
             QMessageBox.StandardButton.Cancel,
             self.window,
         )
         box.setInformativeText(
-            f"{'It is' if one else 'They are'} interrupted. What is done is kept, and the rest can be resumed."
+            f"{'It' if one else 'They'} will be interrupted. Finished runs are kept, and you can resume the rest."
         )
         leave = box.addButton("&Interrupt and quit", QMessageBox.ButtonRole.AcceptRole)
         leave.clicked.connect(self._leave)

@@ -164,7 +164,7 @@ class MatrixModel(QAbstractTableModel):
             return None
         is_tip = role == Qt.ItemDataRole.ToolTipRole
         if section == 0:
-            return "Sort by the name" if is_tip else "Task"
+            return "Sort by name" if is_tip else "Task"
         if section <= self.variants:
             title = self.matrix.columns[section - 1].title
             return (
@@ -173,11 +173,9 @@ class MatrixModel(QAbstractTableModel):
                 else title
             )
         if section == self.variants + 1:
-            what = (
-                "By how many points more cases come to a success at the right of the two, on the same cases"
-            )
+            what = "How many percentage points more of the same cases succeed with the right variant"
             return what if is_tip else "Difference"
-        return "Cases that only one of the two brings to a success" if is_tip else "Flips"
+        return "Cases in which only one of the two succeeds" if is_tip else "Flips"
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not 0 <= index.row() < len(self.rows):
@@ -233,9 +231,9 @@ def share_words(cell: Share) -> str:
     if cell.cost is not None:
         found.append(f"{dollars(cell.cost)} in all")
     for number, words in (
-        (cell.failed, "failed with browser, LLM server or database"),
-        (cell.tried_again, "made a second time"),
-        (cell.touched, "changed by a person, which count apart"),
+        (cell.failed, "failed because of browser, LLM server or database"),
+        (cell.tried_again, "repeated"),
+        (cell.touched, "changed by a person, counted separately"),
     ):
         if number:
             found.append(f"{number} {words}")

@@ -14,11 +14,14 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 _COLUMNS = (
     Column("Outcome"),
     Column("Run", number=True),
-    Column("Marks", tooltip="Again: made once more, for the first time failed with its world"),
+    Column(
+        "Marks",
+        tooltip="Again: repeated, because the first attempt failed with its browser, LLM server or database",
+    ),
     Column("Task"),
     Column("Variant"),
     Column("Seed", number=True),
-    Column("Time", number=True, tooltip="The how manieth of several at this seed"),
+    Column("Time", number=True, tooltip="Which repetition at this seed"),
     Column("Steps", number=True),
     Column("LLM calls", number=True),
     Column("Reward", number=True),

@@ -23,10 +23,10 @@ from gui.widgets.watched_window import WatchedWindow
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, small_label
 
 _NONE = (
-    "There are no evaluations yet. New… (Ctrl+N) does tasks at several seeds with several agents or LLMs and shows "
-    "here which succeed where; what main.py eval does with the same database shows, too."
+    "There are no evaluations yet. New… (Ctrl+N) runs tasks at several seeds with several agents or LLMs and shows "
+    "here which of them succeed. Evaluations of main.py eval with the same database are listed too."
 )
-_CHOOSE = "Choose an evaluation at the left."
+_CHOOSE = "Choose an evaluation on the left."
 
 
 class EvaluationsWindow(WatchedWindow):
@@ -65,13 +65,11 @@ class EvaluationsWindow(WatchedWindow):
         self.problem = NoteLabel("bad", parent=self, margins=(12, 6, 12, 6))
         self.notice = NoteLabel("dim", parent=self, margins=(12, 6, 12, 6))
         self.search = SearchField(theme, "Tasks and families", self)
-        self.only_failures = self._check("Only failures", "Alt+F", "Tasks with a run that came to no success")
+        self.only_failures = self._check("Only failures", "Alt+F", "Tasks with a run without success")
         self.only_flipped = self._check(
-            "Only flipped", "Alt+L", "Tasks with a case that only one variant brings to success"
+            "Only flipped", "Alt+L", "Tasks with a case in which only one variant succeeds"
         )
-        self.by_family = self._check(
-            "By family", "Alt+Y", "Tasks of a family below one another, with their sums"
-        )
+        self.by_family = self._check("By family", "Alt+Y", "Group the tasks of a family, with their totals")
         self.shown = small_label(theme, self)
         self.cell = small_label(theme, self)
         self.open_button = key_button(
@@ -92,24 +90,24 @@ class EvaluationsWindow(WatchedWindow):
             "New…", "Begin an evaluation", "Ctrl+N", self.new_wanted.emit, self, accent=True
         )
         self.stop_button = key_button(
-            "Stop", "Interrupt it; what is done is kept", "Alt+S", self._on_stop, self
+            "Stop", "Interrupt it. Finished runs are kept", "Alt+S", self._on_stop, self
         )
         self.resume_button = key_button(
             "Resume…",
-            "Go on with what is not done",
+            "Continue with what is not done",
             "Ctrl+R",
             lambda: self._by_name(self.resume_wanted.emit),
             self,
         )
         self.failures_button = key_button(
             "Run the failures again…",
-            "Do the cases that came to no success once more, as after an edit, and see which flip",
+            "Repeat the cases without success, for example after an edit, and see which flip",
             "Ctrl+Shift+R",
             lambda: self._by_name(self.failures_wanted.emit),
             self,
         )
         self.delete_button = key_button(
-            "Delete…", "Forget the evaluation; its runs are kept (Del)", "", self.ask_to_delete, self
+            "Delete…", "Forget the evaluation. Its runs are kept (Del)", "", self.ask_to_delete, self
         )
 
     def _check(self, text: str, key: str, words: str) -> QCheckBox:
@@ -177,14 +175,14 @@ class EvaluationsWindow(WatchedWindow):
     def _missing(self) -> str:
         view, item = self.view, self.view.item
         if not view.ready:
-            return "" if view.problem else "The evaluations are being read…"
+            return "" if view.problem else "Reading the evaluations…"
         if not view.items:
-            return f"{view.starting} is being begun: the browser starts…" if view.starting else _NONE
+            return f"Starting {view.starting}: the browser starts…" if view.starting else _NONE
         if item is None:
             return _CHOOSE
         if item.problem:
             return item.problem
-        return "Its runs are being read…" if view.chosen is None else ""
+        return "Reading its runs…" if view.chosen is None else ""
 
     def _show_item(self, item: EvaluationItem | None) -> None:
         chosen = self.view.chosen
@@ -211,7 +209,7 @@ class EvaluationsWindow(WatchedWindow):
         shown, whole = matrix.shown_tasks, len(matrix.matrix.rows) if matrix.matrix is not None else 0
         self.shown.setText(count(whole, "task") if shown == whole else f"{shown} of {count(whole, 'task')}")
         self.or_none.say(
-            "No task is like that: choose other words, or untick a filter." if whole and not shown else ""
+            "No task matches. Change the words, or clear a filter." if whole and not shown else ""
         )
         self._refresh_open()
 
@@ -278,7 +276,7 @@ class EvaluationsWindow(WatchedWindow):
             QMessageBox.StandardButton.Cancel,
             self,
         )
-        box.setInformativeText("Its runs are kept. It can neither be resumed nor compared any more.")
+        box.setInformativeText("Its runs are kept. You can no longer resume or compare it.")
         delete = box.addButton("&Delete", QMessageBox.ButtonRole.DestructiveRole)
         delete.clicked.connect(lambda: self.delete_requested.emit(item.number))
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)

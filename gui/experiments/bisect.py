@@ -44,7 +44,7 @@ class BisectForm(ExperimentForm):
         row = in_row(None, (self.which, 1), (self.every, 1), (self.steps, 1), spacing=6)
         self.which.addItems(("all steps", "every so many", "these steps"))
         self.times.setValue(BisectRequest.model_fields["times"].default)
-        self.times.setToolTip("How many branches are made from each step")
+        self.times.setToolTip("How many branches to make from each step")
         for box in (self.preset, self.llm):
             box.addItem("as in the run", "")
         self.lay_out([("Go on from", row)])
@@ -90,7 +90,7 @@ class BisectForm(ExperimentForm):
         missing = [number for number in steps if number not in there]
         if missing and there:
             return f"The run has no step {missing[0]}; its steps are {there[0]} to {there[-1]}."
-        return "" if steps else "Write which steps, such as 1, 3, 5-8."
+        return "" if steps else "Enter steps, such as 1, 3, 5-8."
 
     @property
     def words(self) -> str:
@@ -120,8 +120,8 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
     units = "branches"
     reading = "The run is being read…"
     nothing = (
-        "This run was not bisected yet. Choose steps at the left and press Bisect (Ctrl+Enter): the run is "
-        "brought to each of them, the LLM goes on from there several times, and how often it comes to success "
+        "This run has not been bisected yet. Choose steps on the left and press Bisect (Ctrl+Enter). The run goes back "
+        "to each of them, and the LLM continues from there several times. How often it succeeds "
         "shows here."
     )
     export_title = "Export the table"
@@ -139,8 +139,8 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
         self.build(
             splitter(Qt.Orientation.Vertical, *both, sizes=(330, 240), stretch=(3, 2)),
             ("Bisect", "Branches made"),
-            ("Bisections of this run", "Which bisection is shown; all are kept with the run"),
-            ("Export the table…", "Write it as comma-separated values"),
+            ("Bisections of this run", "The bisection to show. All are saved with the run"),
+            ("Export the table…", "Export it as comma-separated values"),
             below_form=self.branches_section,
             sizes=(390, 630),
             show_results=self._show_measurement,
@@ -183,7 +183,7 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
         self.sentence.setText(self.plot.words)
         result = next((one for one in shown.results if one.step == step), None) if shown else None
         rows = [_branch_row(one, step or 0) for one in result.branches] if result is not None else []
-        nothing = "No branch was made from this step yet." if shown else "No bisection is in view."
+        nothing = "No branches from this step yet." if shown else "No bisection is selected."
         self.branches.show_rows(rows or [Row(nothing, quiet=True)])
         self.branches_section.title.setText(
             "Branches" if step is None or shown is None else f"Branches from step {step}"

@@ -29,7 +29,7 @@ def result_words(result: PrefixResult | None, step: int) -> str:
         made = len(result.branches)
         return f"From step {step}: {made} {'branch' if made == 1 else 'branches'}, none of them judged."
     return (
-        f"From step {step}: {result.successes} of {result.judged} came to success ({result.share:.0%}), "
+        f"From step {step}: {result.successes} of {result.judged} succeeded ({result.share:.0%}), "
         f"95 % interval {result.low:.0%} to {result.high:.0%}."
     )
 

@@ -46,14 +46,14 @@ class LimitFields(QWidget):
     def __init__(self, what: str, parent: QWidget | None = None) -> None:
         """`what` is begun no more beyond them, such as "branch"."""
         super().__init__(parent)
-        made = f"No further {what} is begun once so many calls were made"
-        self.calls = labelled(QSpinBox(self, minimum=0, maximum=1_000_000), "LLM calls at the most", made)
-        self.calls.setSpecialValueText("no limit of calls")
+        made = f"Start no further {what} after this many LLM calls"
+        self.calls = labelled(QSpinBox(self, minimum=0, maximum=1_000_000), "Most LLM calls", made)
+        self.calls.setSpecialValueText("no call limit")
         self.calls.setSuffix(" LLM calls")
-        spent = f"No further {what} is begun beyond it; calls without a known price do not count"
-        self.cost = labelled(QDoubleSpinBox(self, minimum=0, maximum=100_000), "Cost at the most", spent)
+        spent = f"Start no further {what} beyond this cost. Calls without a known price do not count"
+        self.cost = labelled(QDoubleSpinBox(self, minimum=0, maximum=100_000), "Most cost", spent)
         self.cost.setPrefix("$")
-        self.cost.setSpecialValueText("no limit of cost")
+        self.cost.setSpecialValueText("no cost limit")
         in_row(self, (self.calls, 1), (self.cost, 1), spacing=6)
         for field in (self.calls, self.cost):
             field.valueChanged.connect(lambda _value: self.changed.emit())
@@ -245,8 +245,8 @@ class ExperimentPage(QWidget, Generic[View, M]):
         """
         self._show_results, self._file_name = show_results, file_name
         labelled(self.choice, *choice)
-        self.start_button = key_button(start[0], "Begin in the background", "Ctrl+Return", self._on_start)
-        kept = f"End it; the {self.units} that were made are kept"
+        self.start_button = key_button(start[0], "Start in the background", "Ctrl+Return", self._on_start)
+        kept = f"Cancel. The finished {self.units} are kept"
         self.cancel_button = key_button("Cancel", kept, "Alt+C", self.cancel_requested.emit)
         self.export_button = key_button(export[0], export[1], "Ctrl+E", self._on_export)
         left = QWidget(self)
@@ -296,7 +296,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
 
     def _show(self) -> None:
         view = self.view
-        waiting = "It is being begun: the browser starts…" if view.starting else self.nothing
+        waiting = "Starting: the browser starts…" if view.starting else self.nothing
         is_read = view.ready or view.problem
         self.or_words.say("" if self.shown is not None else waiting if is_read else self.reading)
         self._show_results()

@@ -16,32 +16,32 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import NoteLabel, OrWords
 
 _NONE = (
-    "No exemplar was replayed yet. Replay all (Ctrl+Enter) opens the task that each came from in the background, "
-    "carries its actions out and has it judged; or choose some in the library and press Replay."
+    "No exemplar has been replayed yet. Replay all (Ctrl+Enter) opens the task of each exemplar in the background, "
+    "carries out its actions and judges the result. Or select some in the library and press Replay."
 )
 _COLUMNS = (
     Column("Result"),
     Column("Exemplar"),
     Column("Task"),
     Column("Seed", number=True),
-    Column("Looks", number=True, tooltip="How many were carried out"),
+    Column("Looks", number=True, tooltip="How many actions were carried out"),
     Column("When"),
-    Column("Why, or what was not certain"),
+    Column("The reason, or what was uncertain"),
 )
 _TONES = {True: "good", False: "bad", None: "remedy"}
 _NO_CREDIT = (
-    "No step was asked again without one of its exemplars yet. Open a step that had exemplars in its prompt in "
-    "Ask again and press Credit; each exemplar's share is summed here."
+    "No credit has been measured yet. Open a step with exemplars in its prompt in "
+    "Ask again and press Credit; The credit of each exemplar is summed here."
 )
 _CREDIT = (
-    "By how much likelier the step's own action is answered with the exemplar than without it: 1 is that only "
-    "with it, 0 that it makes no difference. What helps a wrong action has credit, too."
+    "How much more likely the step's own action is with the exemplar than without it. 1: only "
+    "with it; 0: no difference. An exemplar that leads to a wrong action has credit, too."
 )
 _CREDIT_COLUMNS = (
     Column("Exemplar"),
     Column("Family"),
     Column("Steps", number=True, tooltip="Steps that were asked again without it"),
-    Column("Credit", number=True, tooltip="Summed over these steps"),
+    Column("Credit", number=True, tooltip="Sum over these steps"),
     Column("Each", number=True, tooltip="On average"),
 )
 
@@ -60,10 +60,10 @@ class ReplayPage(QWidget):
         self.table = PlainTable(theme, "Replayed exemplars", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_opened.emit(str(key)))
         self.table.current.connect(lambda _key: self._refresh())
-        failed, kept = "All that did not succeed the last time", "End it; what was replayed is kept"
+        failed, kept = "All that did not succeed last time", "Cancel. Finished replays are kept"
         every = partial(self.replay_requested.emit, ())
         self.all_button = key_button("Replay all", "All exemplars, in the background", "Ctrl+Return", every)
-        self.one_button = key_button("Replay this one", "Only the chosen one", "Ctrl+R", self._on_one)
+        self.one_button = key_button("Replay this one", "Only the selected one", "Ctrl+R", self._on_one)
         self.failed_button = key_button("Replay what failed", failed, "Ctrl+Shift+R", self._on_failed)
         self.cancel_button = key_button("Cancel", kept, "Alt+C", self.cancel_requested.emit)
         inside = QWidget()
@@ -83,7 +83,7 @@ class ReplayPage(QWidget):
         rows = {row.found.id: row for row in view.replays} | fresh
         ordered = sorted(rows.values(), key=lambda row: (row.found.id not in fresh, row.rank))
         starting = "The browser starts…" if view.starting or view.replay is not None else ""
-        reading = "" if view.ready or view.problem else "The library is being read…"
+        reading = "" if view.ready or view.problem else "Reading the library…"
         self.or_words.say("" if ordered else starting or reading or _NONE)
         self.table.show_lines([_line(row) for row in ordered])
         self.foot.problem.show_text(view.problem)
@@ -102,7 +102,9 @@ class ReplayPage(QWidget):
         if replay is not None:
             self.foot.show_progress(replay.done, replay.wanted, f"{replay.done} of {replay.wanted}")
         else:
-            other = "An experiment goes on: wait for its end, or cancel it there." if view.under_way else ""
+            other = (
+                "An experiment is running. Wait for its end, or cancel it there." if view.under_way else ""
+            )
             self.foot.show_words(other or view.notice, busy=False)
 
     def _on_one(self) -> None:
@@ -121,7 +123,7 @@ def _line(row: ReplayRow) -> TableLine:
         result += ", in the archive"
     elif row.is_old:
         result += ", changed since"
-    guessed = f"Not for certain: {'; '.join(one.guessed)}" if one.guessed else ""
+    guessed = f"Uncertain: {'; '.join(one.guessed)}" if one.guessed else ""
     why = " ".join(filter(None, (one.problem, guessed)))
     seed = str(one.seed) if one.task else ""
     when = f"{datetime.fromtimestamp(one.when):%d %b %H:%M}" if one.when else ""

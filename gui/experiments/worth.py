@@ -26,17 +26,17 @@ from gui.widgets.words import labelled
 _KINDS = (("exemplar", "an exemplar"), ("family", "a family"), ("change", "a change of one"))
 _GATES = (
     ("", "as in the settings"),
-    ("refuse", "refuse: go on without it"),
+    ("refuse", "refuse: continue without it"),
     ("allow", "allow"),
     ("end", "end the run"),
 )
 _COLUMNS = (
-    Column("Flip", tooltip="What having it changed"),
+    Column("Flip", tooltip="What the exemplar changed"),
     Column("Task"),
     Column("Seed", number=True),
     Column("With"),
     Column("Without"),
-    Column("Shown", tooltip="Whether the LLM was shown it"),
+    Column("Shown", tooltip="Whether the LLM saw it"),
     Column("Steps", number=True, tooltip="With and without"),
     Column("Runs", number=True, tooltip="With and without"),
     Column("What went wrong"),
@@ -60,20 +60,20 @@ class WorthForm(ExperimentForm):
         after, before = (QLabel("with version"), (self.after, 1)), (QLabel("in place of"), (self.before, 1))
         in_row(self.versions, *after, *before, spacing=6)
         self.tasks = self.line("Tasks")
-        self.tasks.setPlaceholderText("where it came from")
-        self.tasks.setToolTip("Ids or patterns, such as miniwob/click-*, with commas between them")
+        self.tasks.setPlaceholderText("its own task")
+        self.tasks.setToolTip("Ids or patterns, such as miniwob/click-*, separated by commas")
         self._task_names = QStringListModel(self)
         completer = QCompleter(self._task_names, self, caseSensitivity=Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.tasks.setCompleter(completer)
         self.seeds = self.line("Seeds", "0-4")
-        self.seeds.setToolTip("Such as 0-9 or 1, 4, 7; both runs of a pair have the same")
+        self.seeds.setToolTip("Such as 0-9 or 1, 4, 7. Both runs of a pair use the same seed")
         self.times.setToolTip(
-            "How often each task is done at each seed; more tells more where an LLM is not steady"
+            "How many times each task at each seed. More runs tell more if the LLM's answers vary"
         )
         self.preset.setToolTip("Only presets with memory recall exemplars")
         self.gate = self.combo("At a gate", _GATES)
-        self.gate.setToolTip("What is done where a person would be asked, such as before something is bought")
+        self.gate.setToolTip("What to do where a person would be asked, such as before a purchase")
         subject = (("Try", self.kind), ("Named", self.name), ("", self.versions))
         where = (("Tasks", self.tasks), ("Seeds", self.seeds))
         self.lay_out((*subject, *where), (("At a gate", self.gate),))
@@ -142,15 +142,15 @@ class WorthForm(ExperimentForm):
     def problem(self) -> str:
         if not self.is_begun:
             what = "a family" if self.kind.currentData() == "family" else "an exemplar by its id"
-            return f"Name {what}; or choose exemplars in the library and press Worth."
+            return f"Enter {what}, or select exemplars in the library and press Worth."
         if self.subject is None:
-            return "A change has two different versions."
+            return "A change needs two different versions."
         try:
             read_seeds(self.seeds.text())
         except UsageError as error:
             return str(error)
         if not self.tasks.text().strip() and self._view.ready and not self._view.recorded_at:
-            return "It does not say where it came from: name tasks, such as miniwob/click-*."
+            return "Its own task is not known. Enter tasks, such as miniwob/click-*."
         return ""
 
     @property
@@ -169,9 +169,9 @@ class WorthForm(ExperimentForm):
             pairs = (len(tasks) * len(request.seeds) - skipped) * request.times
             words = f"{count(pairs, 'pair')} of runs: one with it, one without, at the same seed"
             if skipped:
-                words += f". Left out: {skipped} where it was recorded itself"
+                words += f". Left out: {skipped} at which it was recorded"
         if self.llm.currentData() == "rules":
-            words += ". The built-in LLM heeds only the mistakes that exemplars tell of"
+            words += ". The built-in LLM uses only the contrasts of exemplars"
         return f"{words}."
 
     def choose_again(self, request: WorthRequest) -> None:
@@ -209,10 +209,10 @@ class WorthPage(ExperimentPage[WorthView, Worth]):
     """The runs with and without."""
 
     units = "pairs"
-    reading = "The library is being read…"
+    reading = "Reading the library…"
     nothing = (
-        "Nothing was tried of this yet. Choose tasks and seeds at the left and press Try (Ctrl+Enter): each task "
-        "is done with the exemplar in the library and without it, and which runs flip shows here."
+        "Nothing has been tried yet. Choose tasks and seeds on the left and press Try (Ctrl+Enter). Each task "
+        "runs with and without the exemplar. The runs that flip show here."
     )
     export_title = "Export the pairs"
     form: WorthForm
@@ -229,8 +229,8 @@ class WorthPage(ExperimentPage[WorthView, Worth]):
         self.build(
             self.table,
             ("Try", "Pairs done"),
-            ("Experiments", "Which experiment is shown; all are kept with the exemplar"),
-            ("Export…", "Write the pairs as comma-separated values"),
+            ("Experiments", "The experiment to show. All are saved with the exemplar"),
+            ("Export…", "Export the pairs as comma-separated values"),
             self.with_button,
             self.without_button,
             self.compare_button,
@@ -267,7 +267,7 @@ class WorthPage(ExperimentPage[WorthView, Worth]):
         super().refresh()
         if self.view.replay is not None:
             self.foot.show_words(
-                "Exemplars are being replayed: wait for their end, or cancel there.", busy=False
+                "Exemplars are being replayed. Wait for the end, or cancel there.", busy=False
             )
         runs = self._runs()
         self.with_button.setEnabled(runs[0] is not None)

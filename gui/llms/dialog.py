@@ -75,7 +75,7 @@ class SettingsDialog(QDialog):
         self.model.setText(entry.model)
         self.description.setText(entry.description)
         self.key.clear()
-        stored, new = "A key is stored; type another to replace it", "Goes to the system's keyring"
+        stored, new = "A key is stored. Type another to replace it", "Stored in the system's keyring"
         self.key.setPlaceholderText(stored if entry.key_stored else new)
         self.images.setChecked(entry.takes_images)
         self.temperature_on.setChecked(entry.temperature is not None)
@@ -146,7 +146,7 @@ class SettingsDialog(QDialog):
         """Return why the form cannot be used yet, in a sentence, or nothing."""
         entry = self.entry()
         if not entry.name:
-            return "Give it a name, as the LLM menu is to show it."
+            return "Enter a name for the LLM menu."
         if any(char.isspace() or char in "[]\"'=" for char in entry.name):
             return "The name must be one word without quotes or brackets."
         if entry.name in ("rules", "person"):
@@ -154,11 +154,11 @@ class SettingsDialog(QDialog):
         if entry.name != self._shown.name and any(llm.name == entry.name for llm in self._llms):
             return f'There is an LLM named "{entry.name}" already.'
         if not entry.base_url.startswith(("http://", "https://")):
-            return "The base URL begins with http:// or https://; choose a server from the list."
+            return "The base URL must begin with http:// or https://. Or choose a server from the list."
         for field, words in ((self.headers, "Headers"), (self.body, "The body")):
             if _read_object(field.text()) is None:
                 return f'{words} must be one JSON object, such as {{"name": "value"}}.'
-        return "" if entry.model else "Say which LLM the server is to use, as the server calls it."
+        return "" if entry.model else "Enter the model's name at the server."
 
     def _build(self, theme: Theme) -> None:
         self.names = labelled(QListWidget(self), "Your LLMs")
@@ -166,11 +166,11 @@ class SettingsDialog(QDialog):
         self.names.setMaximumWidth(190)
         self.names.currentRowChanged.connect(self._on_chosen)
         self.new_button = QPushButton("New", self)
-        self.new_button.setToolTip("Begin another LLM (Ctrl+Shift+N)")
+        self.new_button.setToolTip("Add another LLM (Ctrl+Shift+N)")
         self.new_button.setShortcut("Ctrl+Shift+N")
         self.new_button.clicked.connect(self._on_new)
         self.remove_button = QPushButton("Remove", self)
-        self.remove_button.setToolTip("Forget this LLM; its key stays in the keyring (Ctrl+Delete)")
+        self.remove_button.setToolTip("Remove this LLM. Its key stays in the keyring (Ctrl+Delete)")
         self.remove_button.setShortcut("Ctrl+Delete")
         self.remove_button.clicked.connect(lambda: self.remove_requested.emit(self._shown.name))
         both = in_row(None, self.new_button, self.remove_button)
@@ -181,15 +181,15 @@ class SettingsDialog(QDialog):
         columns = in_row(None, left, (right, 1), spacing=18)
         self.test_button = QPushButton("Test", self)
         self.test_button.setToolTip(
-            "Find out what the server honours: tools, JSON schema, pictures and more; "
-            "a few thousand tokens are spent at the most (Alt+T)"
+            "Find out what the server supports: tools, JSON schema, pictures and more. "
+            "Costs a few thousand tokens at most (Alt+T)"
         )
         self.test_button.setShortcut("Alt+T")
         self.test_button.clicked.connect(self._on_test)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.addButton(self.test_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.save_button = buttons.addButton("Save", QDialogButtonBox.ButtonRole.ApplyRole)
-        self.save_button.setToolTip("Write it to the settings file, and a key to the keyring (Enter)")
+        self.save_button.setToolTip("Save it in the settings file, and a key in the keyring (Enter)")
         self.save_button.setDefault(True)
         set_flag(self.save_button, "accent", True)
         self.save_button.clicked.connect(lambda: self._ask(self.save_requested))
@@ -206,10 +206,10 @@ class SettingsDialog(QDialog):
         self.base_url.setCurrentIndex(-1)
         self.base_url.activated.connect(self._on_server)
         self.base_url.editTextChanged.connect(self._on_edited)
-        self.model = QLineEdit(self, placeholderText="As the server calls it, such as gpt-4o")
-        self.description = QLineEdit(self, placeholderText="For your own memory")
+        self.model = QLineEdit(self, placeholderText="The server's name for it, such as gpt-4o")
+        self.description = QLineEdit(self, placeholderText="A note for yourself")
         self.key = QLineEdit(self, echoMode=QLineEdit.EchoMode.Password)
-        self.images = QCheckBox("It takes pictures: send the screenshot too", self)
+        self.images = QCheckBox("Takes pictures: also send the screenshot", self)
         self.temperature_on = QCheckBox("Set it", self)
         self.temperature = labelled(NumberField(self, maximum=5.0, step=0.1), "Temperature")
         self.temperature_on.toggled.connect(self.temperature.setEnabled)
@@ -218,7 +218,7 @@ class SettingsDialog(QDialog):
         self.longest = QSpinBox(self, maximum=1_000_000, singleStep=1024, suffix=" tokens")
         self.longest.setSpecialValueText(f"{DEFAULT_MAX_TOKENS} tokens by default")
         self.effort = QComboBox(self)
-        self.effort.addItem("As the server has it", None)
+        self.effort.addItem("The server's default", None)
         for effort in get_args(ReasoningEffort):
             self.effort.addItem(effort, effort)
         self.one_call = QCheckBox("One tool call at a time", self)
@@ -232,9 +232,9 @@ class SettingsDialog(QDialog):
             NumberField(self, decimals=6, maximum=100_000.0, step=0.5), "Cost limit in dollars"
         )
         self.cost.setPrefix("$")
-        self.requests = labelled(QSpinBox(self, maximum=1_000_000, suffix=" calls/min"), "Calls a minute")
+        self.requests = labelled(QSpinBox(self, maximum=1_000_000, suffix=" calls/min"), "Calls per minute")
         self.tokens = labelled(
-            QSpinBox(self, maximum=100_000_000, singleStep=1000, suffix=" tokens/min"), "Tokens a minute"
+            QSpinBox(self, maximum=100_000_000, singleStep=1000, suffix=" tokens/min"), "Tokens per minute"
         )
         for limit, words in (
             (self.cost, "any cost"),
@@ -242,7 +242,7 @@ class SettingsDialog(QDialog):
             (self.tokens, "any tokens/min"),
         ):
             limit.setSpecialValueText(words)
-        self.cost.setToolTip("US dollars, from one start of the program to the next")
+        self.cost.setToolTip("US dollars, between two starts of the program")
         spending = in_row(None, self.cost, self.requests, self.tokens, 1, spacing=8)
         self.timeout = QSpinBox(self, minimum=1, maximum=3600, suffix=" s")
         self.total = labelled(
@@ -332,7 +332,7 @@ class SettingsDialog(QDialog):
         parts = (
             self.problem(),
             server.note if server else "",
-            "This server wants a key." if needs_key else "",
+            "This server needs a key." if needs_key else "",
         )
         self.hint.setText(" ".join(filter(None, parts)))
         # An answer was about what the fields held before, and a test about one model at one server.

@@ -39,7 +39,7 @@ CONTENTS = DOCS / "README.md"
 SECTIONS: dict[str, str] = {
     "AskAgain": "debugging.md#ask-a-question-again",
     "AskingDialog": "evaluations.md#in-the-window",
-    "AttachDialog": "attach.md#attach-it",
+    "AttachDialog": "attach.md#attach-your-agent",
     "BisectWindow": "debugging.md#bisect-a-run",
     "BreakpointEditor": "debugging.md#stop-the-run-with-breakpoints",
     "CompareVersions": "exemplars.md#the-editor",

@@ -35,15 +35,15 @@ from gui.widgets.remembered import OpenedTask
 from gui.widgets.search import SearchField
 from gui.widgets.words import EmptyText, OrWords, labelled, set_flag, set_tone
 
-_CLEAN, _NEW = "Clean, without logins", "A new one that keeps logins…"
+_CLEAN, _NEW = "Clean, without logins", "A new profile that keeps logins…"
 _MOST_TAGS = 14
 _LARGEST_SEED = 2**31 - 1
 _TASKS, _WEB, _FILES = range(3)
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
 """How far a key in the search field moves in the list."""
 _NO_JUDGE = (
-    "Nobody judges this task: when the run ends you say whether it succeeded. "
-    "To log in, take the page with F6; a named profile keeps the login for the next run."
+    "This task has no judge: when the run ends, you say whether it succeeded. "
+    "To log in, take over the page with F6. A named profile keeps the login for the next run."
 )
 
 
@@ -143,15 +143,15 @@ class TaskChooser(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.open_button = buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
         set_flag(self.open_button, "accent", True)
-        self.open_button.setToolTip("Open it; a run under way is ended as stopped (Enter)")
+        self.open_button.setToolTip("Open the task. A run in progress is stopped (Enter)")
         self.open_button.setDefault(True)
         buttons.accepted.connect(self._on_open)
         buttons.rejected.connect(self.reject)
         self.answer = FilesAnswer(self)
         self._wanted = ""
         """A task that was just added and is to be chosen when the catalogue has it."""
-        file = "A task file (TOML or JSON) or WebArena's configuration; it is remembered"
-        folder = "A folder of WebArena's 0.json, 1.json …; it is remembered"
+        file = "Add a task file (TOML or JSON) or a WebArena configuration. It is remembered"
+        folder = "Add a folder of WebArena's 0.json, 1.json …. It is remembered"
         self.file_button = key_button(
             "Add tasks from a file…", file, "Ctrl+O", self.file_requested.emit, self
         )
@@ -256,7 +256,7 @@ class TaskChooser(QDialog):
         self.url.textChanged.connect(self._refresh)
         self.instruction = labelled(QPlainTextEdit(tab, tabChangesFocus=True), "Instruction")
         self.instruction.setProperty("framed", True)
-        self.instruction.setPlaceholderText("What is to be done there, as you would tell a person")
+        self.instruction.setPlaceholderText("What to do there, as you would tell a person")
         self.instruction.setMaximumHeight(120)
         self.instruction.textChanged.connect(self._refresh)
         form = QFormLayout(tab, verticalSpacing=10, horizontalSpacing=14)
@@ -298,9 +298,9 @@ class TaskChooser(QDialog):
         index = self.model.index_of(before.id) if before and not named else QModelIndex()
         self.list.setCurrentIndex(index if index.isValid() else self.model.index(0))
         if not self.model.total:
-            self.or_words.say("The tasks are still being listed…")
+            self.or_words.say("Listing the tasks…")
         else:
-            self.or_words.say("" if shown else "No task has all of these words and tags.")
+            self.or_words.say("" if shown else "No task matches all of these words and tags.")
         counted = count(self.model.total, "task")
         self.counted.setText(counted if shown == self.model.total else f"{shown} of {counted}")
         self._refresh()

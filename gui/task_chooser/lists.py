@@ -18,10 +18,10 @@ FILE = Qt.ItemDataRole.UserRole + 1
 """The name of the file that a task comes from, or nothing."""
 _GAP = 12
 _HIGHEST_ANSWER = 130
-_NO_FILES = "There are no task files of yours yet. Add one below, or drop it here."
+_NO_FILES = "You have no task files yet. Add one below, or drop it here."
 _ABOUT = (
-    "A task file (TOML or JSON) or WebArena's configuration, a file or a folder of them. A file stays where "
-    "it is; what you change in it holds the next time you open the chooser or one of its tasks."
+    "A task file (TOML or JSON) or a WebArena configuration, a file or a folder of them. A file stays where "
+    "it is. Changes to it apply the next time you open the chooser or one of its tasks."
 )
 
 
@@ -160,7 +160,7 @@ class TaskFilesTab(QWidget):
         facts.setFont(self._theme.small_font())
         set_tone(facts, "dim")
         path = str(source.path)
-        takes_out = "Take its tasks out of the list; the file itself stays as it is"
+        takes_out = "Remove its tasks from the list. The file itself is kept"
         remove = key_button("Remove", takes_out, "", lambda: self.remove_requested.emit(path), card)
         remove.setAccessibleName(f"Remove {source.name}")
         self.remove_buttons.append(remove)

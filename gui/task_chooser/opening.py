@@ -94,7 +94,7 @@ class Welcome(QDialog):
             layout.addWidget(self._card(theme, number, trial))
         self.again = QCheckBox("Show this at the next start", self)
         close = QPushButton("Close", self)
-        close.setToolTip("Close the welcome; Help has it again (Esc)")
+        close.setToolTip("Close the welcome. The Help menu opens it again (Esc)")
         close.clicked.connect(self.reject)
         foot = in_row(None, self.again, 1, close)
         layout.addLayout(foot)
@@ -199,10 +199,10 @@ class TaskOpening(QObject):
         box = QMessageBox(self._window)
         box.setWindowTitle("Open a profile with logins")
         box.setText(
-            "While it is open, another user of this machine can drive the browser of this window, and use the logins "
+            "While it is open, another user of this machine can control the browser of this window and use the logins "
             f"of the profile {opened.profile}."
         )
-        box.setInformativeText("If you open it, you are not asked about this profile again.")
+        box.setInformativeText("If you open it, you will not be asked about this profile again.")
         agreed = box.addButton("&Open the profile", QMessageBox.ButtonRole.AcceptRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

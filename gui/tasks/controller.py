@@ -13,7 +13,7 @@ from gui.task_chooser.chooser import TaskChooser
 if TYPE_CHECKING:
     from core.debugger.tasks.service import TaskFilesService
 
-_TYPES = "Task files and WebArena's configuration (*.toml *.json);;All files (*)"
+_TYPES = "Task files and WebArena configurations (*.toml *.json);;All files (*)"
 
 
 class TaskFilesController(FeatureController):
@@ -47,7 +47,7 @@ class TaskFilesController(FeatureController):
     @Slot()
     def _on_folder(self) -> None:
         path = QFileDialog.getExistingDirectory(
-            self._chooser, "Add WebArena's configuration from a folder", self._folder
+            self._chooser, "Add WebArena configurations from a folder", self._folder
         )
         self._add((path,) if path else ())
 

@@ -344,14 +344,14 @@ def _runs_in(value: Any) -> Iterator[int]:
 
 def _of_keep(family: str) -> Reading:
     def read(text: str, begun: tuple[RunRow, ...]) -> Told:
-        ids = re.findall(r"^(\S+) was kept in ", text, re.MULTILINE)
+        ids = re.findall(r"^(\S+) was saved in ", text, re.MULTILINE)
         return Told(exemplars=tuple((id, family) for id in ids))
 
     return read
 
 
 def _of_import(text: str, begun: tuple[RunRow, ...]) -> Told:
-    kept = " were kept in " in text
+    kept = " were saved in " in text
     return Told(exemplars=tuple((f"copies/{number}", "") for number in range(IMPORTED)) if kept else ())
 
 

@@ -211,9 +211,9 @@ def test_folders_that_cannot_be_written_fail(folders):
 def test_a_database_that_is_not_there_is_made(folders):
     note = check_database(loading())
     assert note.level == "ok"
-    assert "newly made" in note.text
+    assert "traces.db, new," in note.text
     assert (folders / "data" / "traces.db").exists()
-    assert "newly made" not in check_database(loading()).text
+    assert "traces.db, new," not in check_database(loading()).text
 
 
 def test_a_database_of_another_program_fails_with_the_sentence_of_the_trace(folders):

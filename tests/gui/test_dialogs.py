@@ -110,7 +110,7 @@ def test_a_chooser_without_tasks_says_that_they_are_coming(qtbot: QtBot, theme):
     chooser = TaskChooser(theme)
     qtbot.addWidget(chooser)
     chooser.show_catalogue(Catalogue())
-    assert "being listed" in chooser.or_words.words.text()
+    assert "Listing the tasks" in chooser.or_words.words.text()
 
 
 @pytest.fixture
@@ -279,7 +279,7 @@ def test_headers_that_are_no_json_object_are_refused(dialog: SettingsDialog):
 
 
 def test_a_new_llm_says_what_is_still_missing(dialog: SettingsDialog):
-    assert "Give it a name" in dialog.hint.text()
+    assert "Enter a name" in dialog.hint.text()
     assert not dialog.save_button.isEnabled()
     dialog.name.setText("mine")
     assert "base URL" in dialog.hint.text()
@@ -303,7 +303,7 @@ def test_choosing_a_server_fills_in_its_address(dialog: SettingsDialog):
     dialog.base_url.setCurrentIndex(0)
     dialog.base_url.activated.emit(0)
     assert dialog.entry().base_url == "https://api.openai.com/v1"
-    assert "wants a key" in dialog.hint.text()
+    assert "needs a key" in dialog.hint.text()
 
 
 def test_a_key_leaves_the_form_only_as_a_secret(dialog: SettingsDialog, qtbot: QtBot):

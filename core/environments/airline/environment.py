@@ -48,7 +48,7 @@ class Airline(SiteEnvironment["AirlineState"]):
         from core.environments.airline.wording import instruction
 
         if not 0 <= seed <= HIGHEST_SEED:
-            raise UsageError(f"The seed {seed} cannot be used: give a whole number from 0 to {HIGHEST_SEED}.")
+            raise UsageError(f"The seed {seed} cannot be used: use a whole number from 0 to {HIGHEST_SEED}.")
         scenario = make(seed, _kind(task))
         return await self.begin(task, seed, page, f"/?scenario={scenario.id}", instruction(scenario))
 

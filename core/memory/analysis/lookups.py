@@ -221,18 +221,16 @@ def _why(one: Retrieved, found: Recall, settings: RecallSettings) -> str:
         return one.problem
     if not found.used:
         votes = "It votes, but the" if one.voted else "The"
-        return f"{votes} nearest of all lies beyond the threshold: none is used."
+        return f"{votes} nearest is beyond the threshold, so none are used."
     if settings.by == "exemplars":
         if one.used:
             return "It is among the nearest."
         if one.voted:
             limit = len(found.used) >= settings.most
             return (
-                f"No more than {settings.most} are used."
-                if limit
-                else "A nearer one tells the same trajectory."
+                f"At most {settings.most} are used." if limit else "A nearer one tells the same trajectory."
             )
-        return f"{settings.votes} are nearer, which is as many as go in."
+        return f"{settings.votes} are nearer, and no more are used."
     if one.used:
         return (
             f"It votes for {one.family}, which wins." if one.voted else f"It is of {one.family}, which wins."

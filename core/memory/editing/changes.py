@@ -88,9 +88,9 @@ def merged(draft: Draft, looks: Iterable[int]) -> Edited:
     """
     chosen = sorted(set(looks))
     if len(chosen) < 2:
-        raise UsageError("Choose two looks or more that follow one another to merge them.")
+        raise UsageError("Select two or more consecutive looks to merge them.")
     if chosen[-1] - chosen[0] != len(chosen) - 1:
-        raise UsageError("Only looks that follow one another can be merged: choose those between them too.")
+        raise UsageError("Only consecutive looks can be merged. Select the ones between them too.")
     first, later = draft.steps[chosen[0]], [(at, draft.steps[at]) for at in chosen[1:]]
     actions, remarks = list(first.actions), list[str]()
     for at, step in later:
@@ -110,11 +110,11 @@ def split(draft: Draft, look: int, action: int) -> Edited:
     """
     step = draft.steps[look]
     if not 0 < action < len(step.actions):
-        raise UsageError("Put the cursor on the second action of a look, or a later one, to split it there.")
+        raise UsageError("To split a look, put the cursor on its second or a later action.")
     first = step.replace(actions=step.actions[:action])
     second = step.replace(actions=step.actions[action:], thought="")
     steps = (*draft.steps[:look], first, second, *draft.steps[look + 1 :])
-    remark = f"Look {look + 2} shows the page of look {look + 1}: change it to what the page was by then."
+    remark = f"Look {look + 2} shows the page of look {look + 1}. Change it to the page at that time."
     return Edited(draft=_with(draft, steps), remarks=(remark,))
 
 
@@ -127,7 +127,7 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks:
     try:
         action: Action = parse_action(text)
     except ActionSyntaxError:
-        remarks.append(f"{where} cannot be read and stands as it was: {text}")
+        remarks.append(f"{where} cannot be read and was not changed: {text}")
         return text
     shown, there = elements(step.observation), elements(first.observation)
     changes: dict[str, Any] = {}
@@ -137,9 +137,7 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks:
             continue
         seen = next((one for one in shown if one.ref == target.ref), None)
         if seen is None:
-            remarks.append(
-                f"{where} names [{target.ref}], which its look does not show; it stands as it was."
-            )
+            remarks.append(f"{where} names [{target.ref}], which its look does not show. It was not changed.")
             continue
         if seen in there:
             continue
@@ -169,7 +167,7 @@ def placeholder(name: str) -> str:
     found = found if found.startswith("{") else f"{{{found}}}"
     if not _PLACEHOLDER.fullmatch(found):
         raise UsageError(
-            "A placeholder has small letters, digits and _ and begins with a letter, such as {city}."
+            "A placeholder has lowercase letters, digits and _ and begins with a letter, such as {city}."
         )
     return found
 

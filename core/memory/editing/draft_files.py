@@ -48,7 +48,7 @@ class Drafts:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise DataError(
-                f"The draft cannot be kept in {self.folder} ({reason}); save the exemplar before you close it."
+                f"The draft cannot be saved in {self.folder} ({reason}). Save the exemplar before you close it."
             ) from error
 
     def get(self, key: str) -> KeptDraft | None:

@@ -17,13 +17,13 @@ from core.schema.exemplar import Draft
 from core.schema.record import Record
 
 _WORDS = {
-    "id": "The id has small letters, digits and . _ / - and begins with a letter or digit; 120 at the most.",
-    "family": "Give it a family: exemplars of one family are prompted with together.",
-    "task": "Write the task: the instruction that was followed.",
-    "steps": "It has no look: insert one.",
-    "actions": "This look has no action: write one, or delete the look.",
-    "tried": "Say what was tried.",
-    "right": "Say what would have been right.",
+    "id": "An id has lowercase letters, digits and . _ / - and begins with a letter or digit. At most 120 characters.",
+    "family": "Enter a family. Exemplars of one family are shown together.",
+    "task": "Enter the task: the instruction that was followed.",
+    "steps": "There are no looks. Insert one.",
+    "actions": "This look has no action. Enter one, or delete the look.",
+    "tried": "Enter what was tried.",
+    "right": "Enter what would have been right.",
 }
 _WHERE = re.compile(
     r"(?P<kind>look|contrast|pair) (?P<number>\d+)(?:, (?P<part>[a-z ]+?))?(?: (?P<nth>\d+))?$"

@@ -36,26 +36,24 @@ class SettingsForm(QWidget):
         super().__init__(parent)
         self._presets: dict[str, RecallSettings] = {}
         self.preset = QComboBox(self)
-        self.preset.setToolTip("Take the settings that a preset has")
+        self.preset.setToolTip("Use the settings of a preset")
         self.by = titled_box(_BY, parent=self)
         self.votes = QSpinBox(self, minimum=1, maximum=50)
-        self.votes.setToolTip("How many of the nearest vote, or go in")
+        self.votes.setToolTip("How many of the nearest vote, or are used")
         self.reach = QDoubleSpinBox(self, minimum=0.0, maximum=2.0, singleStep=0.05)
-        self.reach.setToolTip("How much farther than the nearest one may lie to have a vote; with 2 all vote")
+        self.reach.setToolTip("How much farther than the nearest a voter may be. With 2, all vote")
         self.most = QSpinBox(self, minimum=1, maximum=50)
-        self.most.setToolTip("How many are prompted with at the most")
+        self.most.setToolTip("The most exemplars in a prompt")
         self.tokens = QSpinBox(self, minimum=100, maximum=1_000_000, singleStep=1000)
-        self.tokens.setToolTip(
-            "How many tokens all that are prompted with may have; the nearest that fit are taken"
-        )
+        self.tokens.setToolTip("The most tokens of all exemplars in a prompt. The nearest that fit are used")
         self.has_threshold = QCheckBox("none beyond", self)
-        self.has_threshold.setToolTip("Use none where the nearest lies beyond this distance")
+        self.has_threshold.setToolTip("Use none if the nearest is beyond this distance")
         self.threshold = QDoubleSpinBox(
             self, decimals=3, minimum=0.0, maximum=2.0, singleStep=0.05, value=1.0
         )
         self.threshold.setEnabled(False)
         self.has_threshold.toggled.connect(self.threshold.setEnabled)
-        self.others = QCheckBox("of other environments, too", self)
+        self.others = QCheckBox("also of other environments", self)
         limit = holding(in_row(None, self.has_threshold, (self.threshold, 1)))
         form = QFormLayout(self)
         form.setContentsMargins(12, 2, 12, 6)
@@ -125,20 +123,18 @@ class BenchForm(QWidget):
         super().__init__(parent)
         self._source = ""
         self._last: tuple[BenchQuery, ...] = ()
-        again = "Put one of the last lookups into the form again"
+        again = "Repeat one of the last lookups"
         self.last = titled_box((), "The last lookups", again, self)
         self.last.activated.connect(self._on_last)
         self.task = self._text("The task", 64)
         self.task.setPlaceholderText("A task, such as: Book the cheapest flight from Oslo to Rome.")
         self.observation = self._text("The page", 90)
         self.observation.setFont(theme.machine_font())
-        self.observation.setPlaceholderText(
-            "What the page shows at the start, as the LLM would see it; may be empty."
-        )
+        self.observation.setPlaceholderText("The page at the start, as the LLM would see it. May be empty.")
         self.run, self.step = self._number("Run"), self._number("Step")
         self.take_button = key_button(
             "Take",
-            "Take the task of this run with the page of this step",
+            "Use the task of this run with the page of this step",
             "Alt+T",
             lambda: self.take_wanted.emit(self.run.value(), self.step.value()),
             self,
@@ -146,7 +142,7 @@ class BenchForm(QWidget):
         self.source = NoteLabel("", parent=self, margins=(12, 0, 12, 0))
         self.environment = QComboBox(self, editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
         self.environment.setAccessibleName("The environment of the task")
-        self.environment.setToolTip("It counts only where exemplars of other environments do not")
+        self.environment.setToolTip("Used only if exemplars of other environments are left out")
         self.settings = SettingsForm("Settings", self)
         self.compare = QCheckBox("Compare with other settings", self)
         self.other = SettingsForm("Other settings", self)

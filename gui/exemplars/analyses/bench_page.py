@@ -16,8 +16,8 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 _START = (
-    "Type a task at the left, or take one from a run, and press Look up (Ctrl+Enter): what a run would be shown "
-    "stands here, with the distance, the votes, and why each is used or not."
+    "Type a task on the left, or take one from a run, and press Look up (Ctrl+Enter). The exemplars that a run would "
+    "get are listed here, with distances, votes, and why each is used or not."
 )
 _NONE = "There are no exemplars yet: save one from the tree of runs, or import some."
 _MOVES: dict[Move, str] = {
@@ -36,7 +36,7 @@ _COLUMNS = (
     Column("Vote"),
     Column("Used"),
     Column("Change"),
-    Column("Before", tooltip="Its place and its distance, and whether it was used"),
+    Column("Before", tooltip="Its rank and distance, and whether it was used"),
     Column("Family"),
     Column("Exemplar"),
     Column("Why"),
@@ -55,13 +55,18 @@ class BenchPage(AnalysisPage):
     take_requested = Signal(int, int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "End the lookup", parent)
+        super().__init__(theme, "Cancel the lookup", parent)
         self._view = BenchView()
         self.form = BenchForm(theme, self)
         self.form.look_up_wanted.connect(self._on_look_up)
         self.form.take_wanted.connect(self.take_requested)
         self.look_up_button = key_button(
-            "Look up", "See what a run would be shown", "Ctrl+Return", self._on_look_up, self, accent=True
+            "Look up",
+            "Show which exemplars a run would get",
+            "Ctrl+Return",
+            self._on_look_up,
+            self,
+            accent=True,
         )
         self.add(self.look_up_button, self.cancel_button, self.progress, self.words)
         self.draft_words = NoteLabel("remedy", parent=self)
@@ -120,7 +125,7 @@ class BenchPage(AnalysisPage):
         self.look_up_button.setEnabled(not view.busy)
         self.draft_bar.setVisible(bool(view.draft))
         self.draft_words.show_text(
-            f"Tried with the draft of {view.draft} in place of the stored one; nothing is saved by it."
+            f"Looked up with the draft of {view.draft} instead of the stored exemplar. Nothing is saved."
             if view.draft
             else ""
         )
@@ -153,7 +158,7 @@ class BenchPage(AnalysisPage):
 def recall_words(found: Recall) -> str:
     """Return what came of a lookup in sentences."""
     votes = ", ".join(f"{family} {times}" for family, times in found.votes.items())
-    used = f" {count(len(found.used), 'exemplar')} would be prompted with." if found.used else ""
+    used = f" {count(len(found.used), 'exemplar')} would be in the prompt." if found.used else ""
     return (f"Votes: {votes}. " if votes else "") + found.why + used
 
 
@@ -170,7 +175,7 @@ def _line(row: TrialRow, *, compares: bool) -> TableLine:
             old if compares else "",
             row.family,
             row.id + (" (draft)" if row.draft else ""),
-            now.why if now else "It is not among those that are listed any more.",
+            now.why if now else "It is no longer in the list.",
             " ".join(row.task.split()),
         ),
         key=row.id,

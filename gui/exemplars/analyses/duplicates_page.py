@@ -21,11 +21,11 @@ SAME: dict[Sameness, str] = {
     "neither": "other task, other steps",
 }
 _START = (
-    "Exemplars that say nearly the same take each other's place in a prompt. Choose a distance and press Find "
-    "(Ctrl+Enter): each exemplar is compared with all others. With the built-in embedding, those that differ in "
-    "their numbers alone lie at 0, in a short word up to about 0.15."
+    "Exemplars that say nearly the same waste space in a prompt. Choose a distance and press Find "
+    "(Ctrl+Enter): each exemplar is compared with all others. With the built-in embedding, exemplars that differ in "
+    "only their numbers have distance 0, and in one short word up to about 0.15."
 )
-_CHOOSE = "Choose a pair at the left to see both beside each other."
+_CHOOSE = "Choose a pair on the left to compare both."
 
 
 class DuplicatesPage(AnalysisPage):
@@ -46,19 +46,19 @@ class DuplicatesPage(AnalysisPage):
         self._chosen: tuple[str, str] | None = None
         self.within = QDoubleSpinBox(self, decimals=3, minimum=0.0, maximum=2.0, singleStep=0.05)
         self.within.setValue(DuplicatesView().within)
-        self.within.setToolTip("The distance up to which a pair is listed, from 0 (equal) to 2")
+        self.within.setToolTip("List pairs up to this distance, from 0 (equal) to 2")
         self.with_kept = QCheckBox("With those kept", self)
-        self.with_kept.setToolTip("List also the pairs of which you said that both are to be kept")
+        self.with_kept.setToolTip("Also list pairs that you marked to keep both")
         self.find_button = key_button(
-            "Find", "Compare all with all", "Ctrl+Return", self._on_find, self, accent=True
+            "Find", "Compare all exemplars with each other", "Ctrl+Return", self._on_find, self, accent=True
         )
         self.undo_button = key_button(
-            "Undo", "Take back the last of what was done here", "Ctrl+Z", self.undo_requested.emit, self
+            "Undo", "Undo the last change made here", "Ctrl+Z", self.undo_requested.emit, self
         )
         self.add_labelled("&Within", self.within)
         self.add(self.with_kept, self.find_button, self.cancel_button)
         self.add(self.progress, self.words, self.undo_button)
-        self.rows = FoundRows(theme, "Pairs that are much alike", self)
+        self.rows = FoundRows(theme, "Similar pairs", self)
         self.rows.selectionModel().currentChanged.connect(self._on_row)
         self.or_words = OrWords(self.rows, self)
         self.sides = SideBySide(theme, self)
@@ -112,7 +112,7 @@ class DuplicatesPage(AnalysisPage):
         self.show_working(view, self._summary())
         self.find_button.setEnabled(not view.busy)
         self.undo_button.setEnabled(bool(view.undo))
-        self.undo_button.setToolTip(f"Take back: {view.undo} (Ctrl+Z)" if view.undo else "Nothing to undo")
+        self.undo_button.setToolTip(f"Undo: {view.undo} (Ctrl+Z)" if view.undo else "Nothing to undo")
         self.or_words.say("" if view.groups else self._nothing())
         if changed:
             self._show_rows()
@@ -130,11 +130,11 @@ class DuplicatesPage(AnalysisPage):
             return "Nothing was found yet."
         if not view.asked:
             return _START
-        kept = f" {count(view.hidden, 'pair')} that you keep are not listed." if view.hidden else ""
+        kept = f" {count(view.hidden, 'pair')} marked to keep both are not listed." if view.hidden else ""
         if not view.members and view.whole:
             return "There are no exemplars yet: save one from the tree of runs, or import some."
         if not view.whole:
-            return "It was ended before anything was found."
+            return "Cancelled before anything was found."
         return f"No two of the {thousands(view.members)} exemplars lie within {view.within:g}.{kept}"
 
     def _summary(self) -> str:
@@ -144,9 +144,9 @@ class DuplicatesPage(AnalysisPage):
         pairs = sum(len(group) for group in view.groups)
         parts = [f"{count(pairs, 'pair')} in {count(len(view.groups), 'group')} within {view.within:g}"]
         if view.more:
-            parts.append("the nearest; there may be more")
+            parts.append("the nearest, there may be more")
         if view.hidden:
-            parts.append(f"{view.hidden} kept and not listed")
+            parts.append(f"{view.hidden} marked to keep and not listed")
         if not view.whole:
             parts.append(
                 f"only {thousands(view.compared)} of {thousands(view.members)} were compared with all"
@@ -181,7 +181,7 @@ class DuplicatesPage(AnalysisPage):
             (self.left_name, pair.id, pair.read_only),
             (self.right_name, pair.other, pair.other_read_only),
         ):
-            label.setText(f"{id} (of a file, read only)" if read_only else id)
+            label.setText(f"{id} (in a file, read-only)" if read_only else id)
         if texts is not None and (texts.id, texts.other) == pair.ids:
             self.sides.show_texts(texts.left, texts.right)
         else:
@@ -194,7 +194,7 @@ class DuplicatesPage(AnalysisPage):
             button.setEnabled(not read_only)
             other, key = ("left", "Left") if gone == "right" else ("right", "Right")
             button.setToolTip(
-                f"The {gone} one is of a file and cannot be archived"
+                f"The {gone} one is in a file and cannot be archived"
                 if read_only
                 else f"Archive the {gone} one; its tags and note go to the {other} (Ctrl+{key})"
             )

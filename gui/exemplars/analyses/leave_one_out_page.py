@@ -29,9 +29,9 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import OrWords
 
 _START = (
-    "Would the family of each exemplar be found, were it not there itself? Press Leave one out (Ctrl+Enter): each is "
-    "looked up by its own text, without itself, and the nearest others vote. Families that are taken for one another "
-    "need exemplars that tell them apart."
+    "Would the family of each exemplar be found without it? Press Leave one out (Ctrl+Enter): each is "
+    "looked up by its own text, and the nearest others vote. Confused families with each other "
+    "need exemplars that distinguish them."
 )
 _LISTED = 5000
 """Exemplars that are listed."""
@@ -129,7 +129,7 @@ class Confusions(QTableView):
         super().__init__(parent)
         self._model = _ConfusionModel(theme, self)
         self.setModel(self._model)
-        self.setAccessibleName("Confused families: the right one down, the found one across")
+        self.setAccessibleName("Confused families: right ones in rows, found ones in columns")
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setFont(theme.small_font())
@@ -196,13 +196,13 @@ class LeaveOneOutPage(AnalysisPage):
         )
         self.texts_button = key_button(
             "Texts of a file…",
-            "Try the texts of a JSON file, families with lists of texts, in place of the exemplars",
+            "Use the texts of a JSON file (lists of texts by family) instead of the exemplars",
             "Ctrl+O",
             self._on_texts,
             self,
         )
         self.export_button = key_button(
-            "Export…", "Write a table as comma-separated values", "Ctrl+E", self._on_export, self
+            "Export…", "Export the table as comma-separated values", "Ctrl+E", self._on_export, self
         )
         self.add_labelled("&Votes", self.votes)
         self.add(self.begin_button, self.texts_button, self.cancel_button)
@@ -233,7 +233,7 @@ class LeaveOneOutPage(AnalysisPage):
         )
         self.members_words = OrWords(self.members, self)
         self.confusions_words = OrWords(self.confusions, self)
-        title = heading(theme, "Families that are confused")
+        title = heading(theme, "Confused families")
         right = splitter(
             Qt.Orientation.Vertical,
             panel(title, self.confusions_words, tall=self.confusions_words),
@@ -264,7 +264,7 @@ class LeaveOneOutPage(AnalysisPage):
         if changed and found is not None:
             self.families.show_lines([_family_line(one) for one in found.families])
             self.confusions.show_families(found.families)
-            self.confusions_words.say("" if self.confusions.names else "No family is taken for another one.")
+            self.confusions_words.say("" if self.confusions.names else "No families are confused.")
             self._show_members()
 
     def _nothing(self) -> str:
@@ -272,7 +272,7 @@ class LeaveOneOutPage(AnalysisPage):
         if view.found is not None and view.found.members:
             return ""
         if view.busy:
-            return "It has begun…"
+            return "Starting…"
         if view.asked and not view.problem and view.found is not None:
             return "There are no exemplars yet: save one from the tree of runs, or import some."
         return _START
@@ -291,7 +291,7 @@ class LeaveOneOutPage(AnalysisPage):
         self.members_title.setText(f"{count(len(found), 'exemplar')}{what}{shown}")
         self.members.show_lines([_member_line(one) for one in found[:_LISTED]])
         self.members_words.say(
-            "" if found else "None is wrong here." if self.only_wrong.isChecked() else "None."
+            "" if found else "None are wrong here." if self.only_wrong.isChecked() else "None."
         )
         self.all_button.setEnabled(bool(self._family or self._found))
 
@@ -336,7 +336,7 @@ def total_words(found: LeftOutExemplar, view: LeaveOneOutView) -> str:
         f"by {found.embedding} and {count(found.votes, 'vote')}."
     )
     if found.alone:
-        words += f" {found.alone} are alone in their family and cannot be found."
+        words += f" {found.alone} are alone in their family, so they cannot be found."
     if not view.whole:
         words += f" These are not {of} yet: {thousands(found.members)} of {thousands(view.total)}."
     elif view.source:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gui.exemplars.analyses.map_plot import MapPlot
 
 _START = (
-    "The map lays the exemplars out by the likeness of their texts. Press Draw (Ctrl+Enter). Families that lie "
-    "apart are told apart; where it is thin, tasks find nothing that is like them."
+    "The map places similar exemplars close to each other. Press Draw (Ctrl+Enter). Families that lie "
+    "apart are easy to distinguish. In empty areas, tasks find nothing similar."
 )
 _LISTED = 200
 _ALL = "All families"
@@ -42,7 +42,7 @@ class MapPage(AnalysisPage):
         self._wanted = ""
         self.draw_button = key_button(
             "Draw",
-            "Lay the exemplars out as they are now",
+            "Draw the current exemplars",
             "Ctrl+Return",
             self.draw_requested.emit,
             self,
@@ -50,7 +50,7 @@ class MapPage(AnalysisPage):
         )
         self.fit_button = key_button(
             "Show all",
-            "Zoom so that all are in view; 0 in the map does so, too",
+            "Zoom to show all (0 in the map)",
             "Ctrl+0",
             self._on_fit,
             self,
@@ -59,7 +59,7 @@ class MapPage(AnalysisPage):
         self.family.setMinimumWidth(150)
         self.family.currentIndexChanged.connect(self._on_family)
         self.task = QLineEdit(self, clearButtonEnabled=True)
-        self.task.setPlaceholderText("A task, to be shown among the exemplars (Enter)")
+        self.task.setPlaceholderText("Show a task among the exemplars (Enter)")
         self.task.setMinimumWidth(120)
         self.task.returnPressed.connect(self._on_task)
         self.task.textChanged.connect(self._on_text)
@@ -143,7 +143,7 @@ class MapPage(AnalysisPage):
         if self._view.ids:
             return ""
         if self._view.busy:
-            return "The exemplars are being laid out…"
+            return "Drawing the exemplars…"
         if self._view.asked and not self._view.problem:
             return "There are no exemplars yet: save one from the tree of runs, or import some."
         return _START
@@ -163,10 +163,10 @@ class MapPage(AnalysisPage):
         words = (
             f"{count(len(view.ids), 'exemplar')} of {count(len(view.names), 'family', 'families')} "
             f"by {view.embedding}. "
-            f"The plane shows {view.share:.0%} of what tells them apart: what lies near here need not be near. "
-            "The numbers at the lines are the real distances."
+            f"The plane shows {view.share:.0%} of the differences, so neighbours here may not be similar. "
+            "The numbers on the lines are the real distances."
         )
-        return words + (" Exemplars were added or archived since: draw it again." if view.stale else "")
+        return words + (" Exemplars were added or archived since. Draw the map again." if view.stale else "")
 
     def _show_choice(self) -> None:
         chosen = self.family.currentText()
@@ -189,18 +189,18 @@ class MapPage(AnalysisPage):
             missing = "" if one.place is not None else ", not on the map yet"
             detail = f"{one.id}, of {one.family}{missing}"
             rows.append(_link(one.id, one.task or one.id, detail, f"{one.distance:.3f}"))
-        self.near.show_rows(rows or [Row("There is none." if task else "It is being looked up…", quiet=True)])
+        self.near.show_rows(rows or [Row("There is none." if task else "Looking it up…", quiet=True)])
 
     def _show_thin(self) -> None:
         view = self._view
         alone = [_link(id, family, id) for family, id in view.alone]
-        self.alone.show_rows(alone[:_LISTED] or [Row("No family has only one.", quiet=True)])
+        self.alone.show_rows(alone[:_LISTED] or [Row("No family has only one exemplar.", quiet=True)])
         self.sections["alone"].show_fact(str(len(alone)) if alone else "")
         lonely = [
             _link(one.id, one.id, f"{one.family}; the nearest is {one.nearest}", f"{one.distance:.3f}")
             for one in view.lonely
         ]
-        waiting = "They are being sought…" if view.busy else "This was not found out: draw it again."
+        waiting = "Searching…" if view.busy else "Not available. Draw the map again."
         few = "There is no other one." if view.lonely_known else waiting
         self.lonely.show_rows(lonely or [Row(few, quiet=True)])
 

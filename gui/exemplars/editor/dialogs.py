@@ -39,7 +39,7 @@ class ValuesDialog(QDialog):
         self._draft = draft
         self.way = QComboBox(self)
         self.way.setAccessibleName("What to do")
-        self.way.addItems(("Put a placeholder in place of a value", "Put a value in place of a placeholder"))
+        self.way.addItems(("Replace a value with a placeholder", "Replace a placeholder with a value"))
         self.value = LineField("Value", "such as Oakland", parent=self)
         self.name = LineField("Placeholder", "such as {city}", parent=self)
         self.name.offer(placeholders(draft))
@@ -88,14 +88,14 @@ class ValuesDialog(QDialog):
     def problem(self) -> str:
         """Why nothing can be changed, or nothing."""
         if not self.value.text():
-            return "Write the value."
+            return "Enter the value."
         try:
             placeholder(self.name.text())
         except UsageError as error:
             return str(error)
         if not self.list.count():
             return f"“{self._found}” occurs nowhere."
-        return "" if self._ticked else "Tick the places that are to be changed."
+        return "" if self._ticked else "Select the places to change."
 
     @property
     def made(self) -> Draft:
@@ -141,7 +141,7 @@ class ValuesDialog(QDialog):
     def _tell(self) -> None:
         problem, ticked = self.problem, self._ticked
         times = count(sum(one.count for one in ticked), "time")
-        done = f"It is changed {times}, in {count(len(ticked), 'place')} of {self.list.count()}."
+        done = f"Changes {times}, in {count(len(ticked), 'place')} of {self.list.count()}."
         self.fact.show_text(problem or done)
         self.ok.setEnabled(not problem)
 
@@ -157,11 +157,11 @@ def ask_to_leave(
 ) -> QMessageBox:
     """Ask what becomes of changes that are not saved; Cancel does nothing."""
     box = QMessageBox(
-        QMessageBox.Icon.Question, "Changes are not saved", "Your changes are not saved.", _CANCEL, parent
+        QMessageBox.Icon.Question, "Unsaved changes", "Your changes are not saved.", _CANCEL, parent
     )
     box.setInformativeText(
-        f"“{title[:200]}”\n\nA draft can be taken up again when the exemplar is opened."
-        + ("" if can_save else "\nIt cannot be saved yet: the Problems tab says what is missing.")
+        f"“{title[:200]}”\n\nYou can continue a draft when you open the exemplar again."
+        + ("" if can_save else "\nIt cannot be saved yet. The Problems tab says what is missing.")
     )
     saving = box.addButton("&Save", _Role.AcceptRole)
     saving.setEnabled(can_save)
@@ -177,7 +177,7 @@ def ask_to_leave(
 def ask_conflict(conflict: Conflict, save: Callable[[SaveWay], None], parent: QWidget) -> QMessageBox:
     """Ask how to save where something else stands in the exemplar's place."""
     box = QMessageBox(QMessageBox.Icon.Warning, "Not saved yet", conflict.text, _CANCEL, parent)
-    box.setInformativeText("A new version is put on top of it: what is there stays among its versions.")
+    box.setInformativeText("This adds a new version. The earlier versions are kept.")
     box.addButton("Save as its &new version", _Role.ActionRole).clicked.connect(lambda: save("over"))
     copy = box.addButton("Save as a &copy", _Role.AcceptRole)
     copy.clicked.connect(lambda: save("copy"))

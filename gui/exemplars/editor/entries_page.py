@@ -43,15 +43,15 @@ CONTRASTS = Kind(
         ("why", "Why", 1),
     ),
     title="tried",
-    none="There is no contrast. One shows a mistake beside what would have been right: add it above (+).",
+    none="There are no contrasts. A contrast shows a mistake and its correction. Add one above (+).",
 )
 PAIRS = Kind(
     name="pair",
     field="abstraction",
     make=lambda: AbstractionPair(state="", observation=""),
-    fields=(("state", "The whole page", 1), ("observation", "What abstraction should leave of it", 1)),
+    fields=(("state", "The whole page", 1), ("observation", "What abstraction should keep of it", 1)),
     title="state",
-    none="There is no pair. One shows the LLM a whole page and what to leave of it: add it above (+).",
+    none="There are no pairs. A pair shows the LLM a whole page and what to keep of it. Add one above (+).",
 )
 
 

@@ -133,9 +133,7 @@ class EditorTextField(QPlainTextEdit):
         self._text = text
         long = len(text) > MOST or max(map(len, text.split("\n"))) > _LONGEST
         self.setReadOnly(long)
-        rest = (
-            f"\n… {thousands(len(text) - _SHOWN)} more characters: too long to be edited here, kept as it is"
-        )
+        rest = f"\n… {thousands(len(text) - _SHOWN)} more characters: too long to edit here, kept as it is"
         at = self.textCursor().position()
         with QSignalBlocker(self):
             self.setPlainText(text[:_SHOWN] + rest if long else text)

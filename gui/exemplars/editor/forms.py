@@ -31,11 +31,11 @@ class HeadForm(QWidget):
     def __init__(self, theme: Theme, edits: Edits, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._edits = edits
-        self.task = self._text(theme, "task", "Task", "the instruction, as it is given to the agent")
+        self.task = self._text(theme, "task", "Task", "the instruction for the agent")
         self.metadata = self._text(
-            theme, "metadata", "Metadata", "the text it is looked up by; empty for task and first observation"
+            theme, "metadata", "Metadata", "the text to look it up by. Empty: task and first observation"
         )
-        self.note = self._text(theme, "note", "Note", "for people; in no prompt")
+        self.note = self._text(theme, "note", "Note", "for people, not in prompts")
         self.family = self._line("family", "Family", "such as book-flight")
         self.environment = self._line("environment", "Environment", "any")
         self.tags = self._line("tags", "Tags", "between commas", several=True)
@@ -74,7 +74,9 @@ class HeadForm(QWidget):
         stored = view.opened is not None and bool(view.opened.id)
         self.id.setReadOnly(stored)
         self.id.setToolTip(
-            "The id stays: a copy (Ctrl+Shift+S) has another one" if stored else "The name of the exemplar"
+            "The id cannot change. A copy (Ctrl+Shift+S) has another one"
+            if stored
+            else "The name of the exemplar"
         )
 
     def refresh(self) -> None:
@@ -135,14 +137,16 @@ class LookForm(QWidget):
         self.pages.addTab("Observation")
         self.pages.addTab("Whole page")
         self.pages.setTabToolTip(0, "What the LLM saw: in the prompt")
-        self.pages.setTabToolTip(1, "The page before abstraction: for you, in no prompt")
+        self.pages.setTabToolTip(1, "The page before abstraction: for you, not in prompts")
         self.pages.setAccessibleName("Which text of the page")
         self.observation = self._field(
             theme, "observation", "Observation", 'The page as the LLM saw it, such as: [3] button "Save"'
         )
-        self.raw = self._field(theme, "raw", "Whole page", "The page before abstraction; it need not be kept")
+        self.raw = self._field(theme, "raw", "Whole page", "The page before abstraction. Optional")
         self.thought = self._field(theme, "thought", "Thought", "Why, in a sentence", machine=False)
-        self.actions_field = self._field(theme, "actions", "Actions", "One action a line, such as: click [3]")
+        self.actions_field = self._field(
+            theme, "actions", "Actions", "One action per line, such as: click [3]"
+        )
         self.actions_field.line_changed.connect(lambda _line: self._mark())
         self.stack = QStackedWidget(self)
         self.stack.addWidget(self.observation)
@@ -156,7 +160,7 @@ class LookForm(QWidget):
             None,
             dim_label("Thought"),
             (self.thought, 2),
-            dim_label("Actions, one a line"),
+            dim_label("Actions, one per line"),
             (self.actions_field, 3),
             margins=(0, 4, 0, 0),
             spacing=4,
@@ -186,7 +190,7 @@ class LookForm(QWidget):
         """Show the look as the draft has it now."""
         step = self._step
         if step is None:
-            self.or_words.say("No look is in view. Insert one at the left (Insert).")
+            self.or_words.say("No look is selected. Insert one on the left (Insert).")
             return
         self.or_words.say("")
         self.title.setText(f"Look {self._at + 1} of {len(self._edits.now.steps)}")

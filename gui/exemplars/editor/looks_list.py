@@ -25,7 +25,7 @@ from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords
 
-_NONE = "There is no look. Insert one with the button below (Insert)."
+_NONE = "There are no looks. Insert one with the button below (Insert)."
 
 
 class LooksList(QWidget):
@@ -51,18 +51,18 @@ class LooksList(QWidget):
         self.list.currentRowChanged.connect(self.current_changed)
         self.list.itemSelectionChanged.connect(self._enable)
         self.or_words = OrWords(self.list, self)
-        self.insert_button = self._button("Insert", "Put a look in behind this one", "Insert", self.insert)
-        self.delete_button = self._button("Delete", "Take the chosen looks out", "Delete", self.delete)
-        self.copy_button = self._button("Duplicate", "Double the chosen looks", "Ctrl+D", self.duplicate)
-        self.up_button = self._button("Up", "Move the chosen looks up", "Alt+Up", lambda: self.shift(-1))
+        self.insert_button = self._button("Insert", "Insert a look after this one", "Insert", self.insert)
+        self.delete_button = self._button("Delete", "Delete the selected looks", "Delete", self.delete)
+        self.copy_button = self._button("Duplicate", "Duplicate the selected looks", "Ctrl+D", self.duplicate)
+        self.up_button = self._button("Up", "Move the selected looks up", "Alt+Up", lambda: self.shift(-1))
         self.down_button = self._button(
-            "Down", "Move the chosen looks down", "Alt+Down", lambda: self.shift(1)
+            "Down", "Move the selected looks down", "Alt+Down", lambda: self.shift(1)
         )
         self.merge_button = self._button(
-            "Merge", "Make the chosen looks one, with the actions of all", "Ctrl+M", self.merge, wide=True
+            "Merge", "Merge the selected looks, with the actions of all", "Ctrl+M", self.merge, wide=True
         )
         self.split_button = self._button(
-            "Split", "Begin a new look at the action with the cursor", "Ctrl+Shift+M", self.split, wide=True
+            "Split", "Split the look at the action with the cursor", "Ctrl+Shift+M", self.split, wide=True
         )
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)

@@ -30,16 +30,16 @@ from gui.widgets.side_by_side import SideBySide
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
-_WAITING = "The prompt is being made…"
+_WAITING = "Building the prompt…"
 _NONE = (
-    "Nothing is wrong, as far as can be told without running anything. Try the program in the Parser tab, and "
+    "No problems found without running anything. Try the program in the Parser tab, and "
     "replay the exemplar on its task from the library."
 )
-_UNSAVED = "It is not in the library yet: the first save (Ctrl+S) is version 1."
+_UNSAVED = "Not in the library yet. The first save (Ctrl+S) is version 1."
 _LEVELS = {
-    "stops": ("error", "bad", "must be mended to save"),
-    "fault": ("warning", "remedy", "should be mended"),
-    "note": ("info", "dim", "may be meant so"),
+    "stops": ("error", "bad", "must be fixed before saving"),
+    "fault": ("warning", "remedy", "should be fixed"),
+    "note": ("info", "dim", "may be intended"),
 }
 
 
@@ -50,7 +50,7 @@ class PreviewPage(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        tip = "By which preset's templates the exemplar is shown"
+        tip = "The preset whose templates show the exemplar"
         self.preset = titled_box((), "Preset of the preview", tip, self)
         self.preset.activated.connect(lambda _at: self.preset_chosen.emit(self.chosen))
         self.fact = ElidedLabel("", self, tone="dim")
@@ -92,7 +92,7 @@ class PreviewPage(QWidget):
         if checked.preset and self.chosen != checked.preset:
             self.choose(checked.preset)
         self.note.show_text(checked.prompt_note if checked.messages else "")
-        self.or_words.say("" if checked.messages else checked.prompt_note or "There is nothing to tell yet.")
+        self.or_words.say("" if checked.messages else checked.prompt_note or "Nothing yet.")
         self.fact.setText(count(checked.prompt_tokens, "token") if checked.messages else "")
         pieces: list[Piece] = []
         for number, one in enumerate(checked.messages, start=1):
@@ -151,14 +151,14 @@ class VersionsPage(QWidget):
         self.or_words = OrWords(self.list, self)
         self.compare_button = key_button(
             "Compare",
-            "Show what differs from what is on screen, or of two versions (Enter in the list)",
+            "Compare with the draft on screen, or two versions with each other (Enter in the list)",
             "",
             self._on_compare,
             self,
         )
         self.open_button = key_button(
             "Open",
-            "Edit from this version on; saved, it is a new one",
+            "Edit this version. Saving makes a new one",
             "",
             lambda: self.open_requested.emit(self.chosen[0]),
             self,
@@ -194,7 +194,7 @@ class VersionsPage(QWidget):
         archived = view.opened is not None and view.opened.archived
         self.archive_button.setText("Bring back" if archived else "Archive")
         self.archive_button.setToolTip(
-            "Have it recalled again" if archived else "Have it recalled no more; nothing of it is deleted"
+            "Let runs recall it again" if archived else "Let runs recall it no more. Nothing is deleted"
         )
         self._enable()
 
@@ -208,9 +208,9 @@ class VersionsPage(QWidget):
         one_other = len(chosen) == 1 and chosen[0] != current
         self.current_button.setEnabled(one_other and not self._modified)
         self.current_button.setToolTip(
-            "Save or undo your changes first: they are made of another version"
+            "Save or undo your changes first: they are based on another version"
             if self._modified
-            else "Go by this version from now on; none is lost"
+            else "Make this the current version. No version is lost"
         )
         self.archive_button.setEnabled(stored)
 

@@ -18,10 +18,12 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 _NO_PAGE = "no page"
 _HOW = (
-    "parse(html) gets the page's HTML, in which elements carry their refs as data-ref, and returns the clean "
+    "parse(html) gets the page's HTML, in which elements have their refs as data-ref, and returns the clean "
     "observation. Test run (Ctrl+Enter) runs it here, confined, on the page chosen above."
 )
-_NO_PAGES = "There is no page to run it on: the exemplar came from no run that is at hand. Add a pair in the Pairs tab."
+_NO_PAGES = (
+    "There is no page to run it on, because the exemplar's run is not available. Add a pair in the Pairs tab."
+)
 
 
 class ParserPage(QWidget):
@@ -41,7 +43,7 @@ class ParserPage(QWidget):
         self.code.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.code.edited.connect(self._on_edited)
         self.code.left.connect(edits.seal)
-        self.page = choice_box("Page of the test run", "The page that the program is run on", parent=self)
+        self.page = choice_box("Page of the test run", "The page to run the program on", parent=self)
         self.test_button = key_button(
             "Test run", "Run the program, confined, on this page", "Ctrl+Return", self._on_test, self
         )
@@ -51,7 +53,7 @@ class ParserPage(QWidget):
         self.fact = ElidedLabel("", self, tone="dim")
         self.note = NoteLabel("dim", parent=self, margins=(10, 0, 10, 4))
         self.error = NoteLabel("bad", parent=self, margins=(10, 0, 10, 4))
-        self.output = TextView(theme, "What the program made of the page", self)
+        self.output = TextView(theme, "The result of the program", self)
         self.or_words = OrWords(self.output, self)
         head = in_row(
             None, (self.page, 1), self.test_button, self.cancel_button, margins=(10, 6, 8, 4), spacing=6
@@ -90,7 +92,7 @@ class ParserPage(QWidget):
             self.fact.setText("")
             self.or_words.say(_HOW if self._pages else f"{_HOW}\n\n{_NO_PAGES}")
         elif trial.running:
-            self.fact.setText(f"{trial.page}: the program runs…")
+            self.fact.setText(f"{trial.page}: running the program…")
             self.or_words.say(" ")
         else:
             took = seconds(trial.seconds) if trial.seconds else "not started"

@@ -225,18 +225,18 @@ class EditorWindow(QDialog):
         )
         self.drafts_button.setMenu(QMenu(self.drafts_button))
         self.values_button = self._button(
-            "Generalise…", "Put a placeholder in place of a value, or back", "Ctrl+G", self.generalise
+            "Generalise…", "Replace a value with a placeholder, or back", "Ctrl+G", self.generalise
         )
-        self.undo_button = self._button("Undo", "Take back the last change", "Ctrl+Z", self.edits.undo)
+        self.undo_button = self._button("Undo", "Undo the last change", "Ctrl+Z", self.edits.undo)
         self.redo_button = self._button("Redo", "Make it again", "Ctrl+Shift+Z", self.edits.redo)
         self.copy_button = self._button(
             "Save as a copy",
-            "Store it as another exemplar, under a free id",
+            "Save it as another exemplar, with a free id",
             "Ctrl+Shift+S",
             lambda: self._save("copy"),
         )
         self.save_button = self._button(
-            "Save", "Store it as a new version", "Ctrl+S", lambda: self._save("save")
+            "Save", "Save it as a new version", "Ctrl+S", lambda: self._save("save")
         )
         set_flag(self.save_button, "accent", True)
         return in_row(
@@ -276,9 +276,9 @@ class EditorWindow(QDialog):
         self.copy_button.setEnabled(opened is not None and not stops)
         self.values_button.setEnabled(opened is not None)
         self.save_button.setToolTip(
-            f"It cannot be saved yet: {stops[0].where}: {stops[0].text}"
+            f"Cannot be saved yet: {stops[0].where}: {stops[0].text}"
             if stops
-            else "Store it as a new version (Ctrl+S)"
+            else "Save it as a new version (Ctrl+S)"
         )
         self.versions.show_view(self._view, modified=modified)
         self.fact.setText(self._facts(opened))
@@ -297,7 +297,7 @@ class EditorWindow(QDialog):
         if opened.archived:
             parts.append("in the archive")
         if self.modified:
-            parts.append("not saved" if self._view.problem else "not saved; a draft is kept")
+            parts.append("not saved" if self._view.problem else "not saved, draft kept")
         elif self._view.notice:
             parts.append(self._view.notice)
         parts.append(f"from: {opened.origin}" if opened.origin else "")

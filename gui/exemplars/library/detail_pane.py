@@ -22,17 +22,17 @@ from gui.widgets.side_by_side import SideBySide
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, set_flag
 
-_NONE = "An exemplar of a file has no versions here: it is read only. Keep a copy (Ctrl+D) to change it."
-_ONE = "This is the only version. Saving it again keeps this one beside the new one, to be compared here."
-_CHOOSE = "Select two versions (Ctrl+click) to compare them; one alone is compared with the current one."
+_NONE = "An exemplar in a file is read-only and has no versions. To change it, save a copy (Ctrl+D)."
+_ONE = "This is the only version. When you save a new one, you can compare both here."
+_CHOOSE = "Select two versions (Ctrl+click) to compare them. One alone is compared with the current one."
 _NOTHING = "Choose an exemplar in the table to read it here."
 _READING = "The exemplar is being read…"
 _NEVER = (
-    "No run has retrieved this exemplar yet, as far as the traces here know. It is looked up at the start of a "
+    "No run in this database has retrieved this exemplar yet. It is looked up at the start of a "
     "run whose preset has Memory on (Ctrl+Shift+H)."
 )
-_UNCHECKED = "Nobody has looked for problems yet: press Check (Ctrl+K)."
-_SOUND = "Nothing is wrong with it: its actions can be read, and what they name is in its observations."
+_UNCHECKED = "Not checked yet. Press Check (Ctrl+K)."
+_SOUND = "No problems: its actions can be read, and their elements are in its observations."
 _PATIENCE_MS = 200
 
 
@@ -55,7 +55,7 @@ class VersionPane(QWidget):
         self.table.marked.connect(self._on_marked)
         self.current_button = key_button(
             "Make current",
-            "Go by the selected version from now on; none is lost",
+            "Make the selected version current. No version is lost",
             "Alt+K",
             self._on_current,
             self,
@@ -136,7 +136,7 @@ class DetailPane(QWidget):
         self.id = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle, tone="dim")
         self.id.setFont(theme.small_font())
         self.run_button = key_button(
-            "", "Show the run that it came from in the main window", "Ctrl+G", self._on_run, self
+            "", "Show the run it came from in the main window", "Ctrl+G", self._on_run, self
         )
         set_flag(self.run_button, "flat", True)
         self.run_button.setIcon(theme.icon("link-external"))
@@ -148,7 +148,7 @@ class DetailPane(QWidget):
         self.form.setLabelAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.trajectory = TextView(theme, "Trajectory")
-        self.prompt = TextView(theme, "The exemplar as a prompt tells it")
+        self.prompt = TextView(theme, "The exemplar in a prompt")
         self.prompt_words = NoteLabel("dim", margins=(10, 6, 10, 4))
         self.versions = VersionPane(theme)
         self.standing = NoteLabel("dim", margins=(10, 6, 10, 4))
@@ -170,7 +170,7 @@ class DetailPane(QWidget):
         )
         self.check_button = key_button(
             "Check",
-            "Look for what is wrong with this exemplar (Ctrl+K)",
+            "Check this exemplar for problems (Ctrl+K)",
             "",
             lambda: self.check_wanted.emit(self._view.id),
             self,
@@ -206,7 +206,7 @@ class DetailPane(QWidget):
         self._show_facts(view)
         self.trajectory.show_pieces(trajectory_pieces(entry.exemplar))
         self.prompt_words.show_text(
-            f"As the preset “{view.preset}” tells it, about {entry.tokens} tokens." if view.preset else ""
+            f"As in the preset “{view.preset}”, about {entry.tokens} tokens." if view.preset else ""
         )
         self.prompt.show_text(view.prompt)
         self.versions.show_detail(view)

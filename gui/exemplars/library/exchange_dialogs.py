@@ -28,23 +28,23 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled
 
 _CHOOSE = (
-    "Choose files or a folder: exemplars of this program, a memory of Synapse, policies of SteP, records of "
-    "Mind2Web, WebShop sessions, BrowserGym traces, browser-use histories or Chrome recordings. First what an "
-    "import would do is shown here; nothing in the files is run."
+    "Choose files or a folder: Backstep's exemplars, a memory of Synapse, policies of SteP, records of "
+    "Mind2Web, WebShop sessions, BrowserGym traces, browser-use histories or Chrome recordings. What an "
+    "import would do is shown here first. Nothing in the files is run."
 )
-_READING = "The files are being read…"
+_READING = "Reading the files…"
 _TONES = {"faulty": "bad", "id taken": "remedy", "new": "good", "new version": "good"}
 _TAKEN = (
     ("Leave it out", "leave"),
-    ("Keep it under a new id", "new id"),
-    ("Keep it as a new version of the one that is there", "new version"),
+    ("Import it with a new id", "new id"),
+    ("Import it as a new version of the existing one", "new version"),
 )
 
 _WORDS = {
-    "jsonl": "One exemplar a line, with all that it is made of: what Import… reads again.",
-    "chat": "One conversation a line, with messages as chat completions take them to be tuned by.",
-    "atif": "One trajectory a line, in the Agent Trajectory Interchange Format.",
-    "synapse": "A folder with exemplars.json and specifiers.json, as Synapse keeps its memory.",
+    "jsonl": "One exemplar per line, complete. Import… can read it.",
+    "chat": "One conversation per line, with messages for fine-tuning over chat completions.",
+    "atif": "One trajectory per line, in the Agent Trajectory Interchange Format.",
+    "synapse": "A folder with exemplars.json and specifiers.json, as in Synapse.",
 }
 
 
@@ -68,25 +68,25 @@ class ImportDialog(QDialog):
         self._job = LibraryJob()
         self.place = ElidedLabel("No file is chosen yet.", self, mode=Qt.TextElideMode.ElideMiddle)
         self.files_button = key_button(
-            "Choose files…", "Choose one file or several", "Alt+B", self._on_files, self
+            "Choose files…", "Choose one or more files", "Alt+B", self._on_files, self
         )
         self.folder_button = key_button(
-            "Choose a folder…", "Take every file of a folder", "Alt+O", self._on_folder, self
+            "Choose a folder…", "Import every file in a folder", "Alt+O", self._on_folder, self
         )
-        forms = [("As each file tells", ""), *((one.title, one.name) for one in IMPORTS)]
-        self.form = titled_box(forms, "Kind", "Of which kind the files are", self)
+        forms = [("Recognised by content", ""), *((one.title, one.name) for one in IMPORTS)]
+        self.form = titled_box(forms, "Kind", "The format of the files", self)
         self.family = QLineEdit(self, placeholderText="Their own")
-        labelled(self.family, "Family", "Given to all of them, in place of their own")
+        labelled(self.family, "Family", "The family for all of them, instead of their own")
         self.reward = QDoubleSpinBox(self, minimum=-1000, maximum=1000, singleStep=0.1, value=1.0)
-        least = "What a trajectory that was judged must have got; others are left out"
+        least = "The lowest reward of a judged trajectory to import"
         labelled(self.reward, "Least reward", least)
         self.form.currentIndexChanged.connect(self._on_reading_changed)
         self.family.editingFinished.connect(self._on_reading_changed)
         self.reward.editingFinished.connect(self._on_reading_changed)
-        self.leave_faulty = QCheckBox("Leave out what is faulty, and import the rest", self)
+        self.leave_faulty = QCheckBox("Skip entries with errors", self)
         self.leave_faulty.setChecked(True)
-        self.leave_faulty.setToolTip("Without it nothing is imported where an entry is faulty")
-        fate = "What becomes of an entry whose id another exemplar has already"
+        self.leave_faulty.setToolTip("If this is off, nothing is imported if any entry has an error")
+        fate = "What to do with an entry whose id is already taken"
         self.taken = titled_box(_TAKEN, "An id that is taken", fate, self)
         self.leave_faulty.toggled.connect(self._on_choice)
         self.taken.currentIndexChanged.connect(self._on_choice)
@@ -100,14 +100,14 @@ class ImportDialog(QDialog):
         self.or_words = OrWords(self.table, self)
         on_panel(self.or_words)
         self.problem = NoteLabel("bad", parent=self)
-        self.progress = labelled(QProgressBar(self, textVisible=False), "How far it is")
+        self.progress = labelled(QProgressBar(self, textVisible=False), "Progress")
         self.progress.setMaximumWidth(180)
         self.doing = ElidedLabel("", self, tone="dim")
         self.cancel_button = key_button(
-            "Cancel", "End what goes on; nothing is kept", "Alt+C", self.cancel_requested.emit, self
+            "Cancel", "Cancel. Nothing is imported", "Alt+C", self.cancel_requested.emit, self
         )
         self.import_button = key_button(
-            "Import", "Keep all that is new", "Ctrl+Return", self._on_import, self, accent=True
+            "Import", "Import everything new", "Ctrl+Return", self._on_import, self, accent=True
         )
         self.close_button = key_button("Close", "Close this window", "Esc", self.reject, self)
         self._lay_out()
@@ -143,7 +143,7 @@ class ImportDialog(QDialog):
         elif not view.ready:
             self.or_words.say(view.problem or _READING)
         else:
-            self.or_words.say("" if view.entries else "The files hold no exemplar.")
+            self.or_words.say("" if view.entries else "The files contain no exemplars.")
         self.problem.show_text(view.problem if view.ready else "")
         self.table.show_lines(
             TableLine(
@@ -153,7 +153,7 @@ class ImportDialog(QDialog):
             )
             for one in view.entries
         )
-        kinds = " and ".join(view.formats) or "Of no known kind"
+        kinds = " and ".join(view.formats) or "Unknown format"
         counts = ", ".join(f"{thousands(number)} {fate}" for fate, number in view.counts.items())
         cut = sum(view.counts.values()) - len(view.entries)
         more = f" ({count(cut, 'entry is', 'entries are')} not listed)" if cut > 0 else ""
@@ -252,7 +252,7 @@ class ExportDialog(QDialog):
         self.which = titled_box((), "Which exemplars", parent=self)
         if selected:
             self.which.addItem(f"The {count(selected, 'selected exemplar')}", False)
-        self.which.addItem(f"All {count(found, 'exemplar')} that the filter lets through", True)
+        self.which.addItem(f"All {count(found, 'exemplar')} that match the filters", True)
         if selected == 1 and found > 1:
             self.which.setCurrentIndex(1)
         self.form = titled_box(((one.title, one.name) for one in EXPORTS), "Form", parent=self)
@@ -260,7 +260,7 @@ class ExportDialog(QDialog):
         self.words = NoteLabel("dim", parent=self)
         self.path = labelled(QLineEdit(self), "Where to")
         self.path.textChanged.connect(self._refresh)
-        browse = key_button("Choose…", "Choose where it is written", "Alt+B", self._on_browse, self)
+        browse = key_button("Choose…", "Choose where to write it", "Alt+B", self._on_browse, self)
         place = in_row(None, (self.path, 1), browse)
         form = QFormLayout()
         form.addRow("Which", self.which)

@@ -49,7 +49,7 @@ class FilterBar(QWidget):
         self.meaning = QPushButton("By meaning", self, autoDefault=False)
         self.meaning.setCheckable(True)
         self.meaning.setToolTip(
-            "List what is nearest to the words by the embedding that recall uses, with its distance (Ctrl+M)"
+            "Search by meaning: list the exemplars nearest to the words, with distances (Ctrl+M)"
         )
         self.meaning.setShortcut("Ctrl+M")
         self.pickers = {
@@ -57,12 +57,10 @@ class FilterBar(QWidget):
             for name, title in _PICKERS.items()
         }
         self.made = DatePicker(theme, self)
-        kept = "Exemplars in the archive are kept and not recalled"
+        kept = "Archived exemplars are kept but not recalled"
         self.state = titled_box(_STATES, "Archive", kept, self)
         self.state.currentIndexChanged.connect(self._on_picked)
-        self.clear_button = key_button(
-            "Clear", "Take words and filters away", "Ctrl+Shift+C", self.clear, self
-        )
+        self.clear_button = key_button("Clear", "Clear words and filters", "Ctrl+Shift+C", self.clear, self)
         self.words = labelled(ElidedLabel("", self, tone="dim"), "How many")
         self._idle = QTimer(self, singleShot=True)
         self._idle.timeout.connect(self.changed)

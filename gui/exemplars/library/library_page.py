@@ -21,26 +21,24 @@ from gui.widgets.words import OrWords
 
 _MOST = 1000
 """Exemplars that can be replayed or weighed at once."""
-_WAITING = "The library is being read…"
+_WAITING = "Reading the library…"
 _EMPTY = (
-    "The library is empty. An exemplar is a successful trajectory that prompts are given: keep one from a run in "
-    "the tree of runs, write one by hand with New (Ctrl+N), or bring some in with Import… (Ctrl+I)."
+    "The library is empty. An exemplar is a successful trajectory for use in prompts. Save one from a run in "
+    "the tree of runs, write one with New (Ctrl+N), or import some with Import… (Ctrl+I)."
 )
-_NO_ARCHIVE = (
-    "The archive is empty. Archive (Del) keeps an exemplar here that is not to be recalled any more."
-)
-_NOT_FOUND = "There is no exemplar “{id}” any more; it may have been in a file that has gone."
+_NO_ARCHIVE = "The archive is empty. Archive (Del) moves an exemplar here, so that runs no longer recall it."
+_NOT_FOUND = "The exemplar “{id}” no longer exists. It may have been in a file that was removed."
 _TEXTS = (
     ("new", "New", "Ctrl+N", "add", "Write an exemplar by hand"),
     ("edit", "Edit", "Ctrl+Return", "edit", "Edit the exemplar"),
-    ("copy", "Copy", "Ctrl+D", "copy", "Make a new exemplar of this one"),
-    ("archive", "Archive", "Del", "archive", "Keep it, but recall it no more; the archive gives it back"),
-    ("check", "Check", "Ctrl+K", "checklist", "Look for what is wrong with what is selected"),
-    ("check_all", "Check all found", "Ctrl+Shift+K", "checklist", "Look for what is wrong with all that are listed"),
-    ("replay", "Replay", "Ctrl+R", "debug-restart", "Carry them out on their tasks again, in the background"),
+    ("copy", "Copy", "Ctrl+D", "copy", "Copy this exemplar"),
+    ("archive", "Archive", "Del", "archive", "Keep it, but recall it no more. You can restore it from the archive"),
+    ("check", "Check", "Ctrl+K", "checklist", "Check the selected exemplars for problems"),
+    ("check_all", "Check all listed", "Ctrl+Shift+K", "checklist", "Check all listed exemplars for problems"),
+    ("replay", "Replay", "Ctrl+R", "debug-restart", "Replay them on their tasks, in the background"),
     ("worth", "Worth…", "Ctrl+Shift+W", "graph-line", "Run tasks with and without them, in the background"),
-    ("import", "Import…", "Ctrl+I", "cloud-download", "Bring in exemplars of this or another program"),
-    ("export", "Export…", "Ctrl+E", "export", "Write exemplars as a file that this or another program reads"),
+    ("import", "Import…", "Ctrl+I", "cloud-download", "Import exemplars of Backstep or another program"),
+    ("export", "Export…", "Ctrl+E", "export", "Export exemplars to a file for Backstep or another program"),
 )  # fmt: skip
 
 
@@ -91,8 +89,8 @@ class LibraryCommands(QWidget):
         menu.addAction(
             self._action(
                 "reindex",
-                "Make the index anew",
-                "Throw the index of the embeddings away and make it again",
+                "Rebuild the index",
+                "Rebuild the index of the embeddings",
             )
         )
         self.more = icon_button(theme, "ellipsis", "More commands", parent=self, key="Alt+M", size=16)
@@ -114,7 +112,7 @@ class LibraryCommands(QWidget):
         several = rows is not None and 0 < len(rows) <= _MOST
         own = rows is None or any(not row.read_only for row in rows)
         self.brings_back = bool(rows) and own and all(row.archived for row in rows or () if not row.read_only)
-        why = "" if rows is None or own else "An exemplar of a file is read only: keep a copy (Ctrl+D)"
+        why = "" if rows is None or own else "An exemplar in a file is read-only. Save a copy (Ctrl+D)"
         too_many = f"Select at most {count(_MOST, 'exemplar')}" if selected else "Select exemplars first"
         states = {
             "edit": (single and own, why or "Select one exemplar"),
@@ -128,7 +126,7 @@ class LibraryCommands(QWidget):
         }
         commands = {command.name: command for command in _COMMANDS}
         if self.brings_back:
-            words = "Take it out of the archive: it is recalled again"
+            words = "Restore it from the archive, so that runs recall it again"
             commands["archive"] = commands["archive"]._replace(words=words)
         for name, (on, unless) in states.items():
             for shown in (self.actions_by_name[name], self.buttons.get(name)):
@@ -298,7 +296,7 @@ class LibraryPage(QWidget):
             self.or_words.say(_EMPTY)
         elif view.query.like and view.query.filter.archived:
             self.or_words.say(
-                "Those in the archive are not looked up by meaning: look for words instead (Ctrl+M)."
+                "Archived exemplars cannot be searched by meaning. Search by words instead (Ctrl+M)."
             )
         elif view.query.filter == Filter(archived=True):
             self.or_words.say(_NO_ARCHIVE)
@@ -308,18 +306,18 @@ class LibraryPage(QWidget):
     def _looser(self) -> str:
         view, counts = self._list, self._counts
         if counts is None or counts.filter != view.query.filter or counts.counts.total:
-            return "No exemplar is like that."
+            return "No exemplars match."
         helps = [
             f"without {name} there would be {thousands(number)}" for name, number in counts.without if number
         ]
         if helps:
-            return f"No exemplar is like that: {'; '.join(helps)}. Clear (Ctrl+Shift+C) takes all of it away."
+            return f"No exemplars match: {'; '.join(helps)}. Clear (Ctrl+Shift+C) removes all filters."
         if len(counts.without) > 1:
             return (
-                "No exemplar is like that, and no single filter is the reason. Clear (Ctrl+Shift+C) takes all of "
-                "them away."
+                "No exemplars match, and no single filter is the reason. Clear (Ctrl+Shift+C) removes all "
+                "filters."
             )
-        return _EMPTY if not view.whole else "No exemplar is like that. Clear (Ctrl+Shift+C) shows all."
+        return _EMPTY if not view.whole else "No exemplars match. Clear (Ctrl+Shift+C) shows all."
 
     def _look_for(self, view: ListView) -> bool:
         """Loosen the filters where they hide what is to be revealed; returns whether another list was asked for."""

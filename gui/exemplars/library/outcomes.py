@@ -16,7 +16,7 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, labelled, set_flag, set_tone
 
-_SOUND = "Nothing is wrong with them: their actions can be read, and what they name is in their observations."
+_SOUND = "No problems: their actions can be read, and their elements are in their observations."
 _COLUMNS = (Column("Exemplar"), Column("Level"), Column("Where"), Column("What"))
 
 
@@ -30,10 +30,10 @@ class NoticeBar(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._undo = Undo()
-        self.progress = labelled(QProgressBar(self, textVisible=False), "How far it is")
+        self.progress = labelled(QProgressBar(self, textVisible=False), "Progress")
         self.progress.setMaximumWidth(240)
         self.doing = ElidedLabel("", self)
-        self.cancel_button = key_button("Cancel", "End what goes on", "Alt+C", self.cancel_wanted.emit, self)
+        self.cancel_button = key_button("Cancel", "Cancel", "Alt+C", self.cancel_wanted.emit, self)
         self.work = QFrame(self)
         work = (self.progress, (self.doing, 1), self.cancel_button)
         in_row(self.work, *work, margins=(12, 6, 10, 6), spacing=8)
@@ -98,9 +98,7 @@ class CheckPane(QWidget):
         super().__init__(parent)
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
-        close = icon_button(
-            theme, "close", "Close what was found", self.closed.emit, self, key="Esc", size=12
-        )
+        close = icon_button(theme, "close", "Close the results", self.closed.emit, self, key="Esc", size=12)
         self.table = PlainTable(theme, "Problems", _COLUMNS, self)
         self.table.opened.connect(lambda key: self.exemplar_chosen.emit(str(key)))
         self.or_words = OrWords(self.table, self)

@@ -108,7 +108,7 @@ class ValuePicker(PickerButton):
             if words in value.casefold():
                 self._add(f"{value}  ·  {thousands(number)}", value, value, value in self._chosen)
         if self.values.count() == 0:
-            item = QListWidgetItem("None of the exemplars has one." if not words else "Nothing is like that.")
+            item = QListWidgetItem("No exemplar has one." if not words else "Nothing matches.")
             item.setFlags(Qt.ItemFlag.NoItemFlags)
             self.values.addItem(item)
         rows = min(self.values.count(), 12)

@@ -41,25 +41,23 @@ class LibraryColumn(NamedTuple):
 
 
 COLUMNS: tuple[LibraryColumn, ...] = (
-    LibraryColumn("distance", "Distance", 74, number=True, tooltip="From what is looked for, by meaning"),
+    LibraryColumn("distance", "Distance", 74, number=True, tooltip="Distance from the search, by meaning"),
     LibraryColumn("id", "Id", 150, "id"),
     LibraryColumn("family", "Family", 110, "family"),
     LibraryColumn("task", "Task", 230, "task"),
     LibraryColumn(
-        "origin", "Origin", 148, "origin", tooltip="Where it came from; those of files are read only"
+        "origin", "Origin", 148, "origin", tooltip="Where it came from. Those in files are read-only"
     ),
     LibraryColumn("environment", "Environment", 102, "environment"),
     LibraryColumn("site", "Site", 100, "site"),
-    LibraryColumn("llm", "LLM", 90, "llm", tooltip="Who decided the actions"),
-    LibraryColumn("steps", "Looks", 54, "steps", True, "How many observations it has"),
-    LibraryColumn("tokens", "Tokens", 64, "tokens", True, "About how many it has in a prompt"),
+    LibraryColumn("llm", "LLM", 90, "llm", tooltip="The LLM that decided the actions"),
+    LibraryColumn("steps", "Looks", 54, "steps", True, "Number of observations"),
+    LibraryColumn("tokens", "Tokens", 64, "tokens", True, "Approximate number in a prompt"),
     LibraryColumn(
-        "retrieved", "Retrieved", 72, None, True, "How often a run was shown it, or might have been"
+        "retrieved", "Retrieved", 72, None, True, "How often runs retrieved it, whether used or not"
     ),
-    LibraryColumn("used", "Used", 52, None, True, "How often a run was shown it"),
-    LibraryColumn(
-        "outcomes", "Success", 84, None, True, "Of the judged runs that were shown it, those that succeeded"
-    ),
+    LibraryColumn("used", "Used", 52, None, True, "How often runs used it"),
+    LibraryColumn("outcomes", "Success", 84, None, True, "Successes of the judged runs that used it"),
     LibraryColumn("tags", "Tags", 110),
     LibraryColumn("changed", "Changed", 132, "changed"),
     LibraryColumn("made", "Made", 132, "made"),
@@ -133,7 +131,7 @@ class RowModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(RIGHT if column.number else LEFT)
         if role == Qt.ItemDataRole.ToolTipRole:
-            sorts = "A click sorts by it" if column.order else "It cannot be sorted by"
+            sorts = "Click to sort" if column.order else "Cannot be sorted"
             return ". ".join(part for part in (column.tooltip, sorts) if part)
         return column.title if role == Qt.ItemDataRole.DisplayRole else None
 

@@ -86,7 +86,7 @@ class RecordingController(FeatureController):
         self._action.setIcon(self.window.theme.icon("record", tone="bad" if on else "text"))
         explain(
             self._action,
-            "End the recording, and keep it as an exemplar"
+            "End the recording and save it as an exemplar"
             if on
             else "Record how you do the task in the page, step by step, and keep it as an exemplar",
         )
@@ -104,7 +104,7 @@ class RecordingController(FeatureController):
         elif view.run is None:
             self.window.page.messages.say(
                 "No task is open",
-                "Open the task that you want to show (Ctrl+N), then record: what you do in its page becomes an "
+                "Open the task that you want to demonstrate (Ctrl+N), then record. What you do in its page becomes an "
                 "exemplar.",
             )
         elif view.mode in BUSY:
@@ -122,7 +122,7 @@ class RecordingController(FeatureController):
         box = QMessageBox(self.window)
         box.setWindowTitle("Record by hand")
         box.setText(f"{taken} done already.")
-        box.setInformativeText("Record the task from its start, or go on from where it stands?")
+        box.setInformativeText("Record the task from the start, or continue from here?")
         start = box.addButton("From the &start", QMessageBox.ButtonRole.AcceptRole)
         here = box.addButton("From &here", QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)

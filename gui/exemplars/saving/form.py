@@ -34,21 +34,19 @@ class SavingForm(QWidget):
         self.id = QComboBox(self, editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
         self.id.setAccessibleName("Id")
         self.id.setToolTip(
-            "Its name in the library; choose an earlier one of this run to save a new version of it"
+            "Its name in the library. Choose an earlier exemplar of this run to save a new version of it"
         )
         self.id.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.id.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.family = self._line("Family", "Exemplars of one family go into a prompt together")
-        self.tags = self._line("Tags", "Words of your own, with commas between them")
+        self.family = self._line("Family", "Exemplars of one family are shown together")
+        self.tags = self._line("Tags", "Your own words, separated by commas")
         self.tags.setPlaceholderText("such as checked, login")
         self._families, self._tags = self._offer_for(self.family), self._offer_for(self.tags)
-        self.note = self._line("Note", "For yourself and others; no LLM is shown it")
+        self.note = self._line("Note", "For people. No LLM sees it")
         self.metadata = QPlainTextEdit(self)
         self.metadata.setAccessibleName("Looked up by")
         self.metadata.setProperty("framed", True)
-        self.metadata.setToolTip(
-            "The text whose meaning is compared with a new task; empty is task and first page"
-        )
+        self.metadata.setToolTip("The text compared with new tasks. Empty: task and first page")
         self.metadata.setTabChangesFocus(True)
         self.metadata.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.metadata.setMinimumHeight(self.fontMetrics().lineSpacing() * _LINES)
@@ -138,12 +136,12 @@ class _Correction(QWidget):
     def __init__(self, one: SavingContrast, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.step = one.step
-        self.tick = QCheckBox(f"Keep the correction of step {one.step} as a contrast", self)
-        self.tick.setToolTip("What was tried and what was right stand in the exemplar, told apart as such")
+        self.tick = QCheckBox(f"Save the correction of step {one.step} as a contrast", self)
+        self.tick.setToolTip("The exemplar shows the mistake and the correction as such")
         self.words = NoteLabel("dim", "", self, margins=(21, 0, 0, 0))
         self.words.setFont(theme.machine_font())
         self.reason = QLineEdit(self)
-        self.reason.setPlaceholderText("Why, in a sentence; may be left empty")
+        self.reason.setPlaceholderText("Why, in one sentence. Optional")
         self.reason.setAccessibleName(f"Why the correction of step {one.step} is right")
         in_column(self, self.tick, self.words, self.reason, margins=(10, 2, 10, 4), spacing=2)
         self.show_correction(one)

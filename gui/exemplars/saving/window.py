@@ -106,13 +106,13 @@ class SavingWindow(QDialog):
 
     def _foot(self) -> QHBoxLayout:
         self.state = ElidedLabel("", self, tone="dim")
-        self.undo_button = key_button("Undo", "Take back what was saved", "Alt+U", self.undo_requested.emit)
+        self.undo_button = key_button("Undo", "Undo saving", "Alt+U", self.undo_requested.emit)
         self.edit_button = key_button(
-            "Edit…", "Go on with it in the editor, where every word can be changed", "Alt+E", self._on_edit
+            "Edit…", "Open it in the editor, where you can change every word", "Alt+E", self._on_edit
         )
         self.cancel_button = key_button("Cancel", "Close without saving", "Esc", self.reject)
         self.save_button = key_button(
-            "Save", "Put it into your library", "Ctrl+Return", self._on_save, accent=True
+            "Save", "Save it in your library", "Ctrl+Return", self._on_save, accent=True
         )
         buttons = (self.undo_button, self.edit_button, self.cancel_button, self.save_button)
         return in_row(None, (self.state, 1), *buttons, margins=(12, 6, 12, 10), spacing=8)
@@ -150,7 +150,7 @@ class SavingWindow(QDialog):
             pieces += [Piece(message.role, heading=at), Piece(message.text)]
         self.text.show_pieces(pieces)
         nothing = view.prompt_problem or (
-            "Tick a step at the left: nothing would be kept." if view.ready else ""
+            "Select a step on the left. Without one, nothing would be saved." if view.ready else ""
         )
         self.text_or_words.say("" if view.messages else nothing)
         self.preview.show_fact(f"about {count(view.tokens, 'token')}" if view.messages else "")
@@ -159,7 +159,7 @@ class SavingWindow(QDialog):
         for at, one in enumerate(view.problems):
             icon, tone = looks.get(one.level, ("info", "remedy"))
             rows.append(Row(one.text, icon=icon, tone=tone, word=one.where, key=at))
-        nothing_wrong = [Row("Nothing is wrong with it.", icon="check", tone="good", quiet=True)]
+        nothing_wrong = [Row("No problems.", icon="check", tone="good", quiet=True)]
         self.problems.show_rows(rows or (nothing_wrong if view.exemplar is not None else []))
 
     def _refresh(self) -> None:
@@ -210,9 +210,9 @@ class SavingWindow(QDialog):
 def _step_row(one: SavingStep) -> Row:
     row = one.row
     if one.why:
-        state = f"put back in, though {one.why}" if one.chosen else f"left out: {one.why}"
+        state = f"included, although {one.why}" if one.chosen else f"left out: {one.why}"
     else:
-        state = "" if one.chosen else "left out: not chosen"
+        state = "" if one.chosen else "left out: not selected"
     word = _ORIGINS.get(row.origin, "")
     return Row(
         f"{row.number}. {step_text(row)}",
@@ -223,7 +223,7 @@ def _step_row(one: SavingStep) -> Row:
         quiet=not one.chosen,
         key=row.number,
         checked=one.chosen if one.possible else None,
-        tooltip="Space or a click on the box keeps the step or leaves it out" if one.possible else state,
+        tooltip="Press Space or click the box to keep or leave out the step" if one.possible else state,
     )
 
 
@@ -271,23 +271,19 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
     """Return what came of saving, in words."""
     if saved.undone:
         if saved.version > 1:
-            return f"Undone: {saved.id} is as it was before. The version that was saved is kept beside it."
-        return f"Undone: {saved.id} is in the archive, where no run finds it."
+            return f"Undone: {saved.id} is as before. The version that you saved is kept as well."
+        return f"Undone: {saved.id} is in the archive, where runs do not find it."
     name = f"{saved.id}, version {saved.version}" if saved.version > 1 else saved.id
     if not saved.changed:
-        result = f"{name} was in the library just so already."
+        result = f"{name} is already in the library, exactly like this."
     else:
-        result = f"Saved: {name}. It is found from now on."
+        result = f"Saved: {name}. Runs find it from now on."
     if busy:
         return f"{result} Looking it up…"
     if saved.distance is None:
-        return (
-            result
-            if saved.problem
-            else f"{result} For this task others are nearer: it is not among the nearest 50."
-        )
+        return result if saved.problem else f"{result} For this task, it is not among the nearest 50."
     place = "it is the nearest" if saved.rank == 1 else f"it comes {_place(saved.rank)}"
-    return f"{result} For this very task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
+    return f"{result} For this task {place}, at distance {saved.distance:.3f}. {_use(saved)}"
 
 
 def _use(saved: Saved) -> str:
@@ -295,7 +291,7 @@ def _use(saved: Saved) -> str:
     if saved.used:
         return "Retrieved now:"
     return (
-        f"Yet it is not used: {saved.why} Save it with that family, or have the preset go by exemplars "
+        f"But it is not used: {saved.why} Save it with that family, or let the preset use exemplars "
         "instead of families."
     )
 

@@ -124,7 +124,7 @@ def test_what_was_killed_is_resumed_and_nothing_is_done_twice(cli, llm_server):
     done = cli("eval", "--name", "mine", "--resume", "--json", "--browser", need_chromium())
     assert done.code == 0, done.err
     assert (done.json["done"], done.json["variants"][0]["successes"]) == (5, 5)
-    assert "2 of them done before" in done.err
+    assert "2 of them already done" in done.err
     outcomes = ended(cli)
     assert len(outcomes) == 6
     assert max(Counter(case for case, outcome in outcomes if outcome == "done").values()) == 1
@@ -220,7 +220,7 @@ def test_a_refused_key_ends_the_evaluation_and_what_it_broke_off_does_not_count(
     done = inside(*words("--seeds", "0-7", "--concurrency", 2))
     assert done.code == 3, done.err
     assert "answered 401: wrong key; check the key" in done.err
-    assert re.search("[01] of 8 runs are done; --resume goes on.", done.err)
+    assert re.search("[01] of 8 runs are done. --resume continues.", done.err)
     assert len(attempts(inside)) <= 3
     assert {outcome for _, outcome in ended(inside)} <= {"done", "interrupted"}
     llm_server.otherwise = ONE

@@ -133,7 +133,7 @@ def test_a_driver_that_is_killed_is_resumed_and_nothing_is_done_twice(cli, clust
     done = cli(*words("--seeds", "0-4", *more, llm="test-model"))
     assert done.code == 0, done.err
     assert (done.json["done"], done.json["variants"][0]["successes"]) == (5, 5)
-    assert "2 of them done before" in done.err
+    assert "2 of them already done" in done.err
     assert len(attempts(cli)) == 5
     # The key has come to the nodes, and is in no file of theirs.
     assert {one.headers["authorization"] for one in llm_server.requests} == {f"Bearer {KEY}"}

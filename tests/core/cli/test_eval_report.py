@@ -132,10 +132,10 @@ def test_the_window_opens_at_the_step_that_decided_a_run(inside, evaluated, monk
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("eval", "--report"), "Say with --name"),
-        (("eval", "--report", "--name", "mine"), "There is no trace yet"),
-        (("--run", "7"), "There is no trace yet"),
-        (("--run", "7", "--task", "miniwob/click-link"), "choose one"),
+        (("eval", "--report"), "Use --name"),
+        (("eval", "--report", "--name", "mine"), "There is no database at"),
+        (("--run", "7"), "There is no database at"),
+        (("--run", "7", "--task", "miniwob/click-link"), "use one of them"),
     ],
 )
 def test_what_is_not_there_is_said_in_a_sentence(inside, words, said):

@@ -31,7 +31,7 @@ def test_what_is_new_is_reported_and_kept_and_the_second_time_it_is_there(inside
     assert kept(inside) == ["synapse/f/0"]
     assert '"synapse/f/0"' in inside("exemplars", "list", "--origin", "import", "--json").out
     again = inside("exemplars", "import", path)
-    assert "holds nothing that is new; nothing was kept" in again.err
+    assert "contains nothing new. Nothing was saved" in again.err
     assert kept(inside) == ["synapse/f/0"]
 
 
@@ -64,7 +64,7 @@ def test_policies_are_written_as_files_beside_the_exemplars(inside):
     assert (inside.folder / "out" / "find_it.md").exists()
     again = inside("exemplars", "import", path, "--policies", inside.folder / "out")
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "exists already" in again.err
 
 
 def test_what_is_exported_is_imported_again(inside):
@@ -98,7 +98,7 @@ def test_only_those_that_are_asked_for_are_exported(inside):
     chosen = inside("exemplars", "export", "--ids", f"{others[0]},mine/0")
     assert sorted(exported(chosen)) == sorted([others[0], "mine/0"])
     nothing = inside("exemplars", "export", "--mine", "--ids", others[0])
-    assert (nothing.code, "No exemplar is all of what was asked for" in nothing.err) == (2, True)
+    assert (nothing.code, "No exemplar matches all filters" in nothing.err) == (2, True)
 
 
 GITHUB = {
@@ -131,16 +131,16 @@ def test_policies_that_take_the_place_of_built_in_ones_are_named(inside):
     done = inside(
         "exemplars", "import", path, "--policies", inside.config / "policies" / "webarena", "--dry-run"
     )
-    assert "In place of the built-in policies of the same names: find_commits." in done.err
+    assert "They override the built-in policies of the same names: find_commits." in done.err
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("export", "--ids", "login-usr"), "There is no exemplar"),
-        (("export", "--origin", "impor"), "is no origin; choose one of"),
+        (("export", "--origin", "impor"), "is not an origin; use one of"),
         (("export", "--format", "synaps"), "did you mean synapse?"),
-        (("export", "--format", "synapse"), "Say where to write"),
+        (("export", "--format", "synapse"), "Use --output to say where to write"),
         (("export", "--family", "login-usr"), "did you mean login-user?"),
         (("import", "no.json"), "check that it is there"),
         (("import", "no.json", "--format", "webshp"), "did you mean webshop?"),

@@ -65,12 +65,12 @@ def test_a_malformed_line_is_told_by_a_list_and_is_a_fault_to_the_check(inside):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("list", "--origin", "elsewhere"), "is no origin; choose one of agent run"),
-        (("list", "--order", "size"), "is no order"),
+        (("list", "--origin", "elsewhere"), "is not an origin; use one of agent run"),
+        (("list", "--order", "size"), "is not an order"),
         (("list", "--from", "soon"), "--from: "),
         (("show", "no-such-one"), "There is no exemplar no-such-one"),
-        (("retrieve",), "Give the text of a task, or a run"),
-        (("retrieve", "--run", "3"), "There is no trace yet"),
+        (("retrieve",), "Use the text of a task, or --run"),
+        (("retrieve", "--run", "3"), "There is no database at"),
         (("loo", "--texts", "none.json"), "none.json"),
     ],
 )

@@ -21,7 +21,7 @@ def test_a_recording_is_shown_and_stored(inside):
 def test_a_dry_run_stores_nothing(inside):
     done = inside("import", saved(inside.folder, LAMPS), "--dry-run")
     assert done.code == 0
-    assert "would become one run of 1 steps; nothing was stored" in done.err
+    assert "would become one run with 1 steps. Nothing was stored" in done.err
     assert not inside.db.exists()
 
 

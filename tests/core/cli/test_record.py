@@ -47,7 +47,7 @@ def test_what_is_no_success_keeps_nothing_and_shows_where_it_ended(inside, tmp_p
     actions.write_text("REASON: The name.\nACTION: type [3] [karrie]\n", encoding="utf-8")
     done = inside(*command("--actions", actions, "-o", output))
     assert (done.code, output.exists()) == (1, False)
-    assert "Nothing was kept: It was not judged a success" in done.err
+    assert "Nothing was saved: It was not judged a success" in done.err
     assert 'value="karrie"' in done.out
 
 

@@ -215,7 +215,7 @@ def wait_for_phase(cli, phase):
     [
         ((), "--task"),
         (("--task", "miniwob/clik-test"), "miniwob/click-test"),
-        (("--task", "miniwob/click-test", "--url", "http://127.0.0.1/"), "brings its own URL"),
+        (("--task", "miniwob/click-test", "--url", "http://127.0.0.1/"), "has its own URL"),
         (("--url", "http://127.0.0.1/"), "instruction"),
         (("--task", "miniwob/click-test", "--preset", "lazer"), "did you mean laser?"),
         (("--task", "miniwob/click-test", "--on-gate", "perhaps"), "--on-gate"),

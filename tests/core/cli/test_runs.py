@@ -100,7 +100,7 @@ def test_what_would_be_pruned_is_said_and_only_with_yes_it_goes(trace):
     store.close()
     shown = trace("runs", "prune", "--task", "miniwob/*")
     assert ("miniwob/task-1" in shown.out, "cannot be undone" in shown.err) == (True, True)
-    assert "1 run kept: the last," in shown.err
+    assert "1 run kept: the last run," in shown.err
     assert len(trace("runs", "--json").json) == 2
     assert [one["run"] for one in trace("runs", "prune", "--outcome", "success", "--json").json["runs"]] == [
         1
@@ -165,7 +165,7 @@ def test_a_run_is_sent_to_a_collector(trace):
 def test_help_names_every_format_and_what_content_is(inside):
     help_text = re.sub(r"[\s│]+", " ", inside("export", "--help").out)
     assert all(one.name in help_text for one in FORMATS)
-    assert "left out without it" in help_text
+    assert "Default: leave it out" in help_text
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_help_names_every_format_and_what_content_is(inside):
         (("export", "1"), "--output"),
         (("export", "1", "--format", "atif", "--endpoint", "http://127.0.0.1:4318"), "--format otel"),
         (("export", "1", "--format", "otel", "--endpoint", "there"), "no address of a collector"),
-        (("export", "1", "--format", "json", "--content", "-o", "x.json"), "--content is for otel"),
+        (("export", "1", "--format", "json", "--content", "-o", "x.json"), "--content is only for otel"),
         (("frobnicate",), "frobnicate"),
     ],
 )
@@ -195,7 +195,7 @@ def test_what_is_not_there_has_the_code_2(trace, words, said):
 def test_without_a_trace_there_is_a_sentence_and_no_file_is_made(inside, words):
     done = inside(*words)
     assert done.code == 2
-    assert "There is no trace yet" in done.err
+    assert "There is no database at" in done.err
     assert not inside.db.exists()
 
 

@@ -118,7 +118,7 @@ def test_all_problems_are_listed_together(tmp_path):
         (TOML.replace('"look"', '"find"'), 'line 13: "find" is the id of an earlier task too'),
         (
             TOML.replace('answer = "12 EUR"', ""),
-            '"judge" in [tasks] cannot be used: it is empty: give at least one condition',
+            '"judge" in [tasks] cannot be used: it is empty: add at least one condition',
         ),
         (
             TOML.replace('"12 EUR"', "12"),

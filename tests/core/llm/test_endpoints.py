@@ -61,7 +61,7 @@ class TestKeys:
     def test_where_a_key_was_found_is_shown_without_it(self):
         assert self.keys(A="sk-1").why("A") == "The key is in the environment variable A."
         assert self.keys(MemoryKeyring({"A": "sk-1"})).why("A") == "The key A is in the system keyring."
-        assert self.keys().why("A") == "No key A in the environment or in the system keyring."
+        assert self.keys().why("A") == "There is no key A in the environment or the system keyring."
 
 
 class TestEndpoints:

@@ -201,7 +201,9 @@ class TestTheCheck:
         llm_server.key = "k"
         line = await open_with(flags={"base_url": llm_server.base_url}).check("m")
         assert "answered 401" in line
-        assert f"No key 127.0.0.1:{llm_server.port} in the environment or in the system keyring." in line
+        assert (
+            f"There is no key 127.0.0.1:{llm_server.port} in the environment or the system keyring." in line
+        )
 
     async def test_a_server_that_is_not_there_is_said_with_what_to_do(self, open_with):
         line = await open_with(flags={"base_url": "http://127.0.0.1:9/v1"}).check("m")

@@ -18,7 +18,7 @@ def with_actions(*actions: str, observation: str = PAGE, **more) -> Exemplar:
     ("action", "kind", "words"),
     [
         ("clck [1]", "action", 'There is no action "clck"'),
-        ("click [3]", "element", "click [3] names [3], which is not among"),
+        ("click [3]", "element", "click [3] names [3], which its look does not show"),
         ('click [button "Cancel"]', "element", 'names [button "Cancel"]'),
         ("drag [1] [99]", "element", "names [99]"),
     ],
@@ -54,7 +54,7 @@ def test_a_contrast_of_a_page_that_is_no_look_is_reported_as_being_in_no_prompt(
     kept = Contrast(observation=f"{PAGE}\n[14] text", tried="click [1]", right="click [2]")
     (found,) = check_contrasts(with_actions("click [1]", contrasts=(kept,)))
     assert (found.where, found.level) == ("contrast 1", "note")
-    assert "prompts do not tell it" in found.text
+    assert "prompts do not show it" in found.text
 
 
 def test_what_is_typed_into_a_field_that_hides_it_is_reported():

@@ -63,7 +63,7 @@ def test_a_half_installed_package_makes_the_environment_anew(ready):
     next(ready.venv.glob("lib/python3*/site-packages/tinydep/part.py")).unlink()
     done = ready.start("runs")
     assert done.returncode == 0
-    assert "anew, as the one there is not whole" in done.stderr
+    assert "(the existing one is incomplete)" in done.stderr
     assert list(ready.venv.glob("lib/python3*/site-packages/tinydep/part.py"))
 
 
@@ -82,7 +82,7 @@ def test_a_start_after_a_kill_waits_for_the_pip_that_lives_on(ready):
         first.communicate()
         second = ready.begin("runs")
         assert second.stderr is not None
-        assert "waiting for it to end" in second.stderr.readline()
+        assert "Waiting for it to finish" in second.stderr.readline()
         held.unlink()
         gate.write_text("go on")
         out, _ = second.communicate(timeout=60)
@@ -116,7 +116,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path, wheels):
     (project.venv / "thesis.tex").touch()
     done = project.start("runs")
     assert done.returncode == 3
-    assert done.stderr.startswith(f"{project.venv} is there and is not a virtual environment")
+    assert done.stderr.startswith(f"{project.venv} exists and is not a virtual environment")
     assert (project.venv / "thesis.tex").exists()
 
 

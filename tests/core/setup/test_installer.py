@@ -116,7 +116,7 @@ def test_too_little_room_is_reported_before_anything_is_installed(tmp_path, comm
     monkeypatch.setattr(installer, "_FRESH_BYTES", 10**18)
     console = Console(tmp_path / "log", io.StringIO())
     project = Project(root=tmp_path, name="tiny", requirements=(), extras={}, asks="this")
-    with pytest.raises(WorldError, match="make room"):
+    with pytest.raises(WorldError, match="free some space"):
         Installer(project, VirtualEnvironment(tmp_path / ".venv"), console).install((), libraries="ignore")
     assert not [call for call in commands.calls() if call.startswith("apt-get")]
 

@@ -33,7 +33,7 @@ def test_a_step_is_asked_again_from_its_row(window, controller, service):
 def test_it_opens_a_step_and_passes_on_its_questions(controller, service, session, qtbot: QtBot):
     session.catalogue_changed.send(samples.CATALOGUE)
     controller.open(18, 3)
-    assert "being read" in controller.dialog.or_words.words.text()
+    assert "Reading the prompt" in controller.dialog.or_words.words.text()
     service.changed.send(VIEW)
     qtbot.waitUntil(controller.dialog.ask_button.isEnabled)
     qtbot.waitUntil(lambda: controller.dialog.llm.count() > len(samples.CATALOGUE.llms))

@@ -119,7 +119,7 @@ def test_a_search_without_a_match_offers_nothing(theme, qtbot: QtBot):
     qtbot.addWidget(chooser)
     chooser.search.setText("lamp nowhere")
     assert not chooser.ok.isEnabled()
-    assert chooser.fact.text() == "No exemplar has these words."
+    assert chooser.fact.text() == "No exemplar matches."
 
 
 def test_the_policy_is_rewritten_in_its_place(dialog: AskAgain):
@@ -141,7 +141,7 @@ def test_edits_by_hand_stay_where_exemplars_are_rearranged(dialog: AskAgain):
 
 def test_an_exemplar_that_can_not_be_told_apart_any_more_says_so(dialog: AskAgain, qtbot: QtBot):
     dialog.messages.sections[2].delete_button.click()
-    qtbot.waitUntil(lambda: "cannot be told apart" in dialog.items.rows.rows[2].detail)
+    qtbot.waitUntil(lambda: "can no longer be told apart" in dialog.items.rows.rows[2].detail)
     assert dialog.items.rows.rows[2].text == "Keep the draft of Ada."
     select(dialog, "draft-1")
     assert not dialog.items.drop_button.isEnabled()
@@ -162,7 +162,7 @@ def test_reset_brings_all_of_them_back(dialog: AskAgain, qtbot: QtBot):
 
 def test_a_run_that_was_recorded_without_them_says_so(dialog: AskAgain):
     dialog.show_view(VIEW.replace(step=4, parts=(), parts_known=False))
-    assert "was not recorded" in dialog.items.note.text()
+    assert "did not record" in dialog.items.note.text()
     assert not dialog.items.rows.isVisible()
 
 

@@ -198,7 +198,7 @@ def test_the_recorded_action_is_reported_where_nobody_proposed_it_again(dialog):
     dialog.show_view(VIEW.replace(asked=(SECOND,)))
     assert figures(dialog)[-1] == ("click [5]", "0 of 2 · 0%", True)
     dialog.answers.bars.select_action("click [5]")
-    assert "none of the answers" in dialog.answers.thoughts.rows[0].text
+    assert "None of the answers" in dialog.answers.thoughts.rows[0].text
 
 
 def test_the_thoughts_are_those_of_the_chosen_action(dialog):
@@ -237,7 +237,7 @@ def test_while_answers_come_the_progress_is_reported_and_only_cancel_is_offered(
     put(qtbot, dialog)
     dialog.show_view(VIEW.replace(busy=True))
     assert dialog.progress.text() == "0 of 5"
-    assert "has not come yet" in dialog.answers.or_words.words.text()
+    assert "Waiting for the first answer" in dialog.answers.or_words.words.text()
     coming = asked(0, GREEN, BLUE, GREEN, count=5)
     dialog.show_view(VIEW.replace(busy=True, asked=(FIRST, coming)))
     assert dialog.progress.text() == "3 of 5"

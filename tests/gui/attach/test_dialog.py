@@ -62,7 +62,7 @@ def test_an_open_quotation_mark_is_told_and_nothing_is_asked_for(dialog: AttachD
 def test_the_addresses_of_an_attached_agent_are_shown_and_copied(dialog: AttachDialog):
     assert not dialog.copy_button.isEnabled()
     dialog.show_view(ATTACHED)
-    assert dialog.state.text() == "The program runs."
+    assert dialog.state.text() == "The program is running."
     assert dialog.output.source == "Step 1\nI click the first button."
     dialog.copy_button.click()
     lines = QGuiApplication.clipboard().text().splitlines()
@@ -86,7 +86,7 @@ def test_an_attached_agent_is_let_go_of(dialog: AttachDialog, qtbot: QtBot):
     with qtbot.waitSignal(dialog.detach_requested):
         dialog.detach_button.click()
     dialog.show_view(ATTACHED.replace(addresses=None, running=False))
-    assert dialog.state.text() == "The agent has been let go of."
+    assert dialog.state.text() == "The agent is detached."
     assert dialog.output.source.startswith("Step 1")
 
 

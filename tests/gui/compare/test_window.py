@@ -70,7 +70,7 @@ def words(compare: CompareWindow) -> dict[str, str]:
 
 
 def test_the_steps_stand_beside_each_other_with_what_differs_in_words(compare):
-    assert cells(compare, 0)[2] == "one step of both"
+    assert cells(compare, 0)[2] == "one shared step"
     assert cells(compare, 1) == [
         '2. click [12] · link "Minton ceramic table lamp"',
         '2. click [14] · link "Brass lamp"',
@@ -88,7 +88,7 @@ def test_the_first_difference_is_chosen_and_read_at_first(qtbot, theme):
         compare.show_compared(VIEW)
     assert asked.args == [(18, 2), (21, 2)]
     assert row_of(compare) == 1
-    assert "part at step 2" in compare.summary.text()
+    assert "differ from step 2" in compare.summary.text()
 
 
 def test_n_and_shift_n_go_through_the_differences(compare, qtbot):
@@ -166,7 +166,7 @@ def test_both_pictures_stand_beside_each_other(compare):
 
 def test_runs_that_are_read_that_cannot_be_and_that_are_empty_say_so(compare):
     compare.show_compared(ComparedView(left=18, right=21))
-    assert "are being read" in compare.or_words.words.text()
+    assert "Reading and aligning" in compare.or_words.words.text()
     compare.show_compared(ComparedView(left=18, right=99, problem="There is no run 99."))
     assert compare.or_words.words.text() == "There is no run 99."
     compare.show_compared(VIEW.replace(compared=Compared(left=LEFT, right=RIGHT)))

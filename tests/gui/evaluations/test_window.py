@@ -72,7 +72,7 @@ def test_words_and_boxes_leave_tasks_out_and_families_sum_theirs(shown):
     shown.by_family.setChecked(True)
     assert texts(shown, 0)[:3] == ["All tasks", "click-link", "miniwob/click-link-1"]
     shown.search.setText("nothing like it")
-    assert "No task is like that" in shown.or_none.words.text()
+    assert "No task matches" in shown.or_none.words.text()
 
 
 def test_only_flipped_leaves_tasks_with_a_flip(shown):
@@ -191,7 +191,7 @@ def test_the_main_window_asks_before_it_interrupts_what_it_has_started(window, c
     service.changed.send(EvaluationsView(ready=True, started=("mine",)))
     qtbot.waitUntil(lambda: controller._view.started == ("mine",))
     assert not window.close()
-    assert "resumed" in controller.question.informativeText()
+    assert "resume" in controller.question.informativeText()
     controller.question.reject()
     assert window.isVisible()
     window.close()

@@ -131,7 +131,7 @@ def test_steps_that_are_written_wrong_are_reported_before_anything_is_asked(show
 def test_the_plot_goes_by_keys_and_tells_each_point_in_words(shown: BisectPage, qtbot: QtBot):
     plot = shown.plot
     plot.setFocus()
-    assert shown.sentence.text() == ("From step 1: 1 of 4 came to success (25%), 95 % interval 5% to 70%.")
+    assert shown.sentence.text() == ("From step 1: 1 of 4 succeeded (25%), 95 % interval 5% to 70%.")
     qtbot.keyClick(plot, Qt.Key.Key_Right)
     assert plot.step == 3
     assert plot.accessibleDescription() == shown.sentence.text()

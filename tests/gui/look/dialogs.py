@@ -80,7 +80,7 @@ def settings(studio: Studio) -> QWidget:
         LLMAnswer(
             ok=True,
             text="llama: The LLM server at http://127.0.0.1:11434 answers in 12 ms and has llama3.3. It calls a tool "
-            "when asked to, but cannot be made to; keeps to a JSON schema, but takes none that is strict; takes no "
+            "when asked, but cannot be forced to; follows a JSON schema, but takes no strict one; takes no "
             "pictures; streams; counts tokens. It stops when a call is cancelled: the next one was answered after "
             '0.2 s. Presets with reply_format = "auto" ask it for tools. The test took 912 tokens.',
         )

@@ -32,7 +32,9 @@ def editor(studio: Studio) -> QWidget:
 
 def editor_faults(studio: Studio) -> QWidget:
     opened = samples.opened(samples.BROKEN, base=samples.DRAFT)
-    problem = "The draft cannot be kept in /home/me/data/drafts (No space left on device); save the exemplar."
+    problem = (
+        "The draft cannot be saved in /home/me/data/drafts (No space left on device). Save the exemplar."
+    )
     shown = _editor(studio, samples.view(samples.BROKEN, opened=opened, problem=problem))
     shown.tabs.setCurrentWidget(shown.problems)
     return shown

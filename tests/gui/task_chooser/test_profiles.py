@@ -17,7 +17,7 @@ def asked_for_profile(window: MainWindow) -> QMessageBox:
 
 def test_a_profile_with_logins_is_opened_only_once_a_person_agrees(window: MainWindow, session):
     box = asked_for_profile(window)
-    assert "another user of this machine can drive the browser of this window" in box.text()
+    assert "another user of this machine can control the browser of this window" in box.text()
     assert "the profile work" in box.text()
     box.button(QMessageBox.StandardButton.Cancel).click()
     assert session.asked == []

@@ -70,7 +70,7 @@ def test_a_test_finds_out_what_is_honoured_and_the_run_under_way_goes_by_it(
     asked.service.test(mine, NO_KEY)
     answer = asked.answer()
     assert answer.ok
-    assert "calls no tools; keeps to a strict JSON schema; takes no pictures" in answer.text
+    assert "calls no tools; follows a strict JSON schema; takes no pictures" in answer.text
     assert "The test took" in answer.text
     assert next(one.text for one in asked.answers if one.under_way) == "Asking for a plain reply…"
     assert llms.get("mine").reply_format == "json"

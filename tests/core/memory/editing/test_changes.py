@@ -84,7 +84,7 @@ def test_what_is_not_unique_on_the_first_page_is_named_by_role_and_name_and_repo
 
 @pytest.mark.parametrize("looks", [(0,), (0, 2)])
 def test_only_looks_that_follow_one_another_are_merged(looks):
-    with pytest.raises(UsageError, match="follow one another"):
+    with pytest.raises(UsageError, match="consecutive looks"):
         merged(ABC, looks)
 
 
@@ -93,7 +93,7 @@ def test_a_look_is_split_at_an_action_and_the_second_says_that_its_page_is_not_k
     assert [one.actions for one in made.draft.steps] == [("click [1]",), ("click [3]",)]
     assert [one.thought for one in made.draft.steps] == ["So.", ""]
     assert "Look 2 shows the page of look 1" in made.remarks[0]
-    with pytest.raises(UsageError, match="second action"):
+    with pytest.raises(UsageError, match="its second or a later action"):
         split(made.draft, 0, 1)
 
 
@@ -143,5 +143,5 @@ def test_brackets_of_a_value_are_written_in_actions_as_actions_have_them():
 
 @pytest.mark.parametrize("name", ["", "City", "a b", "1st", "{city"])
 def test_what_is_no_name_of_a_placeholder_is_refused(name):
-    with pytest.raises(UsageError, match="small letters"):
+    with pytest.raises(UsageError, match="lowercase letters"):
         placeholder(name)

@@ -104,7 +104,7 @@ def test_one_of_a_file_cannot_be_archived_and_the_button_says_so(page, qtbot):
     page.rows.setCurrentIndex(page.rows.rows_model.index(4))
     assert (page.keep_left.isEnabled(), page.keep_right.isEnabled()) == (True, False)
     assert "cannot be archived" in page.keep_right.toolTip()
-    assert "read only" in page.left_name.text()
+    assert "read-only" in page.left_name.text()
 
 
 def test_a_part_is_shown_as_a_part_and_nothing_as_nothing(page):
@@ -114,7 +114,7 @@ def test_a_part_is_shown_as_a_part_and_nothing_as_nothing(page):
     assert "only 12 of 40 were compared with all" in page.words.text()
     page.show_view(NOTHING.replace(hidden=2))
     assert page.or_words.words.text() == (
-        "No two of the 40 exemplars lie within 0.2. 2 pairs that you keep are not listed."
+        "No two of the 40 exemplars lie within 0.2. 2 pairs marked to keep both are not listed."
     )
     page.show_view(VIEW.replace(undo="a and b are both kept"))
     assert page.undo_button.isEnabled()

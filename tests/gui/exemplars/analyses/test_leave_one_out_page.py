@@ -53,7 +53,7 @@ def test_before_it_was_begun_the_page_says_what_it_is_for(page):
 def test_totals_families_and_confusions_are_shown(page):
     page.show_view(VIEW)
     assert page.total.text() == (
-        "2 of 4 find their family (50.0%), by words and 3 votes. 1 are alone in their family and cannot be found."
+        "2 of 4 find their family (50.0%), by words and 3 votes. 1 are alone in their family, so they cannot be found."
     )
     assert page.families.lines[0].cells == ("a", "2", "1", "50%", "0.500", "b (1)")
     assert page.confusions.names == ("a", "b", "c")

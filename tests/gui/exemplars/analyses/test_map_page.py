@@ -57,7 +57,7 @@ def test_before_it_is_drawn_the_page_says_what_to_do(page):
 
 
 def test_it_says_how_much_the_plane_shows_and_what_is_thin(page):
-    assert "The plane shows 23% of what tells them apart" in page.caption.text()
+    assert "The plane shows 23% of the differences" in page.caption.text()
     assert [row.text for row in page.alone.rows] == ["rare"]
     assert (page.lonely.rows[0].text, page.lonely.rows[0].word) == ("d", "0.900")
     assert page.legend.topLevelItem(2).text(0) == "rare"
@@ -131,7 +131,7 @@ def test_the_task_is_listed_with_real_distances_and_what_is_not_on_the_map(page)
     page.show_view(VIEW.replace(task=TASK, wanted_task="Log in.", stale=True))
     assert [row.word for row in page.near.rows] == ["0.200", "0.400"]
     assert "not on the map yet" in page.near.rows[1].detail
-    assert "draw it again" in page.caption.text()
+    assert "Draw the map again" in page.caption.text()
     assert page.plot.grab().toImage().width() > 0
 
 

@@ -121,7 +121,7 @@ def test_faults_are_reported_at_their_place_and_gone_to(shown, qtbot):
     assert "Action 2: There is no action" in shown.look.problem.text()
     assert [one.line for one in shown.look.actions_field._marks] == [0, 1]
     assert "1 problem" in shown.looks.list.item(2).text()
-    assert shown.head.task.toolTip().startswith("Write the task")
+    assert shown.head.task.toolTip().startswith("Enter the task")
     assert (shown.save_button.isEnabled(), "task" in shown.save_button.toolTip()) == (False, True)
     shown.problems.rows.pressed_on.emit(shown.problems.rows.rows[1].key)
     assert shown.look.title.text() == "Look 3 of 3"
@@ -210,9 +210,9 @@ def test_a_value_that_is_selected_becomes_a_placeholder_in_the_places_that_are_t
     shown.look.actions_field.setTextCursor(cursor)
     qtbot.keyClick(shown.look.actions_field, Qt.Key.Key_G, CTRL)
     assert shown.values.value.text() == "Oakland"
-    assert (shown.values.ok.isEnabled(), "small letters" in shown.values.fact.text()) == (False, True)
+    assert (shown.values.ok.isEnabled(), "lowercase letters" in shown.values.fact.text()) == (False, True)
     shown.values.name.setText("{city}")
-    assert shown.values.fact.text() == "It is changed 12 times, in 10 places of 10."
+    assert shown.values.fact.text() == "Changes 12 times, in 10 places of 10."
     shown.values.list.item(0).setCheckState(Qt.CheckState.Unchecked)
     shown.values.ok.click()
     assert "Oakland" in shown.edits.now.task

@@ -105,7 +105,7 @@ def test_one_of_a_file_cannot_be_edited_or_archived_and_says_why(opened):
     actions = opened.page.commands.actions_by_name
     assert not actions["edit"].isEnabled()
     assert not actions["archive"].isEnabled()
-    assert "read only" in actions["edit"].toolTip()
+    assert "read-only" in actions["edit"].toolTip()
     assert actions["copy"].isEnabled()
 
 

@@ -80,7 +80,7 @@ NO_SUCCESS = VIEW.replace(
             id=EXEMPLAR.id,
             kind="element",
             where="look 2, action 1",
-            text="click [9] names [9], which is not among what the look shows.",
+            text="click [9] names [9], which its look does not show.",
         ),
         Problem(
             id=EXEMPLAR.id,
@@ -137,7 +137,7 @@ def test_ticking_a_step_puts_it_back_in_and_says_what_to_think_of_it(shown: Savi
     ((choice,),) = emitted
     assert choice.steps == frozenset({1, 3, 4, 5})
     assert choice.contrasts == frozenset({4})
-    assert "put back in, though it failed" in shown.steps.rows[4].detail
+    assert "included, although it failed" in shown.steps.rows[4].detail
 
 
 def test_a_correction_is_kept_with_its_reason_or_left_out(shown: SavingWindow, qtbot: QtBot):
@@ -197,7 +197,7 @@ def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: SavingWindow)
     why = "2 of the 3 nearest are of the family enter-password."
     saved = SAVED.saved.replace(found=others, why=why)
     shown.show_view(SAVED.replace(saved=saved))
-    assert f"Yet it is not used: {why} Save it with that family" in shown.saved.words.text()
+    assert f"But it is not used: {why} Save it with that family" in shown.saved.words.text()
 
 
 def test_what_cannot_be_kept_is_reported_and_cannot_be_saved(shown: SavingWindow):

@@ -265,7 +265,7 @@ def test_a_draft_that_cannot_be_kept_is_said_and_a_failure_to_save_stays_said(as
     asked.service.open_new()
     asked.drafts.folder.write_text("in the way")
     asked.check(asked.draft(task="x"))
-    assert "cannot be kept" in asked.view.problem
+    assert "cannot be saved" in asked.view.problem
     asked.drafts.folder.unlink()
     asked.check(asked.draft(task="xy"))
     assert asked.view.problem == ""

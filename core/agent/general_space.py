@@ -32,6 +32,8 @@ _LARGE = 48
 """CSS pixels of both sides from which on that is so of what can be clicked and has no name."""
 _MANY = ("option", "treeitem", "row", "gridcell", "cell", "listitem", "canvas")
 """Roles of what is chosen together with others by a key that is held."""
+_SHAPES = ("graphics-symbol", "canvas")
+"""Roles of what charts are drawn with, which often answer the mouse over them and no click."""
 _READ = ("text", "paragraph", "code", "blockquote")
 """Roles of running text."""
 _WORDS = 3
@@ -239,6 +241,9 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
         yield _action(
             "right_click", "Click an element with the right button, for the page's menu.", target, *at
         )
+    shapes = [one for one in observation.elements if one.role in _SHAPES and one.in_viewport][:CAP]
+    if hovered := [*clicked, *(one for one in shapes if one not in clicked)]:
+        target = _target(hovered, "The number of the element.")
         yield _action("hover", "Move the mouse over an element.", target, *at)
     if any(_has_words(one) for one in observation.elements):
         yield _action(

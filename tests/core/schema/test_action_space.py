@@ -86,6 +86,14 @@ def test_places_keys_and_words_are_offered_where_the_page_has_what_they_are_for(
     assert plain.problem(parse_action(text)) is not None
 
 
+def test_a_shape_that_no_click_acts_on_can_be_pointed_at():
+    chart = observation(element(1, "graphics-symbol", "Sales", uses=()), element(2, "text", "words", uses=()))
+    offered = permissible_of(chart)
+    assert offered.problem(parse_action("hover [1]")) is None
+    assert offered.problem(parse_action("hover [2]")) is not None
+    assert offered.problem(parse_action("click [1]")) is not None
+
+
 def test_a_pixel_is_offered_to_who_sees_the_page_alone():
     assert permissible_of(PAGE, pictures=True).problem(parse_action("click_at [3] [4]")) is None
     assert "click_at is not permissible" in str(

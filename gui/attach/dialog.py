@@ -118,7 +118,7 @@ class AttachDialog(QDialog):
         self.folder.setPlaceholderText(str(Path.cwd()))
         self.folder_button = key_button("Browse…", "Choose the folder", "Alt+B", self._on_folder)
         self.task = labelled(QLineEdit(self), "Task")
-        self.task.setPlaceholderText("miniwob/click-test-2: opened and judged. Leave empty for any page")
+        self.task.setPlaceholderText("miniwob/click-test-2, or empty for any page")
         self.task.textChanged.connect(self._refresh)
         self.seed = labelled(QSpinBox(self, maximum=2**31 - 1), "Seed")
         self.url = labelled(QLineEdit(self), "URL")

@@ -53,7 +53,7 @@ class PartedDialog(QDialog):
 
     def show_parted(self, parted: Parted) -> None:
         """Show where an agent parted from its record by what it asked."""
-        self.words.setText(f"{parted.why} It stands there, and waits for an answer.")
+        self.words.setText(f"{parted.why} It waits there for an answer.")
         self.texts.show_texts(parted.recorded, parted.asked)
         self.only_changes.setChecked(True)
         self.fact.setText(count(self.texts.changed, "line differs", "lines differ"))

@@ -173,7 +173,7 @@ class AskingDialog(QDialog):
             form.addRow("LLMs", self.llms)
             form.addRow("Exemplars", self.exemplars)
         form.addRow("At once", self.at_once)
-        form.addRow("At the most", in_row(None, (self.cost, 1), (self.minutes, 1), spacing=6))
+        form.addRow("Limits", in_row(None, (self.cost, 1), (self.minutes, 1), spacing=6))
         if self.mode != "resume":
             form.addRow("Command line", in_row(None, (self.command, 1), self.copy_button, spacing=6))
         if self.mode != "new":

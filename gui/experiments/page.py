@@ -130,7 +130,7 @@ class ExperimentForm(QWidget):
         form.setContentsMargins(12, 10, 12, 8)
         form.setSpacing(7)
         common = (("Each", self.times), ("Preset", self.preset), ("LLM", self.llm))
-        limits = (("At the most", self.limits), ("", self.total))
+        limits = (("Limits", self.limits), ("", self.total))
         for label, field in (*first, *common, *last, *limits):
             if isinstance(field, QLayout):
                 form.addRow(label, field)

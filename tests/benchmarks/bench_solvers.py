@@ -17,10 +17,10 @@ from core.llm.rules import RulesLLM
 from core.schema.errors import BackstepError
 from core.schema.task import Task
 from tests.benchmarks.bench_rules import Player, wanted
-from tests.core.memory.solvers import BY_MOUSE, SOLVERS
+from tests.core.memory.solvers import BY_MOUSE, SOLVERS, WORKED_OUT
 from tests.core.memory.solvers.permitted import permitted
 
-OWN: dict[str, ScriptOf] = {name: script for name, (script, _) in SOLVERS.items()} | BY_MOUSE
+OWN: dict[str, ScriptOf] = {name: script for name, (script, _) in SOLVERS.items()} | BY_MOUSE | WORKED_OUT
 
 
 async def solved(environments: Environments, executable: str, task: Task, seeds: range) -> list[str]:

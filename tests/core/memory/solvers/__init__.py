@@ -49,6 +49,31 @@ from tests.core.memory.solvers.searching import (
     search_engine,
     terminal,
 )
+from tests.core.memory.solvers.working_out import (
+    ascending_numbers,
+    button_delay,
+    click_color,
+    copy_paste_2,
+    count_shape,
+    enter_text_2,
+    find_greatest,
+    form_sequence,
+    form_sequence_2,
+    generate_number,
+    grid_coordinate,
+    guess_number,
+    multi_layouts,
+    odd_or_even,
+    phone_book,
+    read_table,
+    read_table_2,
+    scroll_text_2,
+    simple_algebra,
+    simple_arithmetic,
+    social_media_some,
+    stock_market,
+    text_transform,
+)
 
 SOLVERS: dict[str, tuple[ScriptOf, tuple[int, ...]]] = {
     "book-flight": (book_flight, (0, 3, 1)),
@@ -96,3 +121,32 @@ BY_MOUSE: dict[str, ScriptOf] = {
     "use-slider-2": use_slider,
 }
 """Of tasks that are about places and words: no exemplars are recorded of them."""
+
+WORKED_OUT: dict[str, ScriptOf] = {
+    "ascending-numbers": ascending_numbers,
+    "button-delay": button_delay,
+    "click-color": click_color,
+    "copy-paste-2": copy_paste_2,
+    "count-shape": count_shape,
+    "enter-text-2": enter_text_2,
+    "find-greatest": find_greatest,
+    "form-sequence": form_sequence,
+    "form-sequence-2": form_sequence_2,
+    "generate-number": generate_number,
+    "grid-coordinate": grid_coordinate,
+    "guess-number": guess_number,
+    "multi-layouts": multi_layouts,
+    "multi-orderings": multi_layouts,
+    "odd-or-even": odd_or_even,
+    "phone-book": phone_book,
+    "read-table": read_table,
+    "read-table-2": read_table_2,
+    "scroll-text-2": scroll_text_2,
+    "simple-algebra": simple_algebra,
+    "simple-arithmetic": simple_arithmetic,
+    "social-media-all": social_media_some,
+    "social-media-some": social_media_some,
+    "stock-market": stock_market,
+    "text-transform": text_transform,
+}
+"""Of tasks that the built-in LLM does not understand: what they take of the actions is shown by these."""

@@ -23,7 +23,7 @@ def permitted(script_of: ScriptOf) -> ScriptOf:
                 look = looks.send(page)
         except StopIteration:
             return
-        except (LookupError, ValueError) as error:
+        except (LookupError, ValueError, RuntimeError) as error:  # The last is a `next` that found nothing.
             raise ActionError(f"The solver does not know this page: {error}") from error
 
     return script

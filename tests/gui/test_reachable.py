@@ -214,3 +214,27 @@ def test_what_takes_the_mouse_takes_the_keyboard_too(shown):
         if isinstance(widget, QHeaderView) or widget.objectName().startswith("qt_") or _only_chooses(widget):
             continue
         assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus, f"{described(widget)} is not reached by Tab"
+
+
+def test_what_has_the_focus_looks_otherwise(shown, qapp):
+    """Each kind of widget is tried once in a window, in both themes."""
+    top = shown.window.window()
+    top.activateWindow()
+    for choice in ("light", "dark"):
+        shown.studio.window.theme.choose(choice)
+        tried = set()
+        for widget in inside(shown.window, INTERACTIVE):
+            kind = (type(widget), *(str(widget.property(name)) for name in _LOOKS))
+            usable = widget.isVisible() and widget.isEnabled() and not widget.visibleRegion().isEmpty()
+            if not usable or kind in tried or not widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                continue
+            tried.add(kind)
+            widget.setFocus(Qt.FocusReason.TabFocusReason)
+            if not widget.hasFocus():
+                continue  # It passes the focus on.
+            focused = widget.grab().toImage()
+            widget.clearFocus()
+            assert widget.grab().toImage() != focused, f"{described(widget)} hides the focus ({choice})"
+
+
+_LOOKS = ("accent", "chip", "flat", "person", "picker", "wordless", "framed", "checked", "readOnly")

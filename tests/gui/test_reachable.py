@@ -2,10 +2,11 @@
 
 import importlib
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -24,7 +25,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.theme.theme import Theme
 from gui.widgets.item_views import RowMenu
+from tests.gui.look.analyses import Bench
 from tests.gui.look.studio import Studio
 
 STAGES = (
@@ -61,6 +64,7 @@ STAGES = (
     "evaluations.evaluations",
     "evaluations.evaluations_new",
     "palette.palette_found",
+    "analyses",
 )
 INTERACTIVE = (
     QAbstractButton,
@@ -77,8 +81,11 @@ INTERACTIVE = (
 
 
 @pytest.fixture(scope="module", params=STAGES)
-def shown(request, qapp: QApplication) -> Iterator[SimpleNamespace]:
+def shown(request, qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """A window with sample data, as it is drawn to be looked at."""
+    if request.param == "analyses":
+        yield from _analyses(tmp_path_factory.mktemp("analyses"))
+        return
     module, _, stage = request.param.partition(".")
     studio = Studio(qapp, "light")
     found = getattr(importlib.import_module(f"tests.gui.look.{module}"), stage)(studio)
@@ -92,6 +99,20 @@ def shown(request, qapp: QApplication) -> Iterator[SimpleNamespace]:
             kept.close()
     studio.window.deleteLater()
     qapp.processEvents()
+
+
+def _analyses(folder: Path) -> Iterator[SimpleNamespace]:
+    """The pages of the library's window that analyse it."""
+    settings = QSettings(str(folder / "look.ini"), QSettings.Format.IniFormat)
+    theme = Theme(settings)
+    bench = Bench(folder, theme, settings)
+    yield SimpleNamespace(window=bench.tabs, studio=SimpleNamespace(window=SimpleNamespace(theme=theme)))
+    bench.settle()
+    bench.memory.close()
+    bench.loop.close()
+    bench.tabs.close()
+    bench.tabs.deleteLater()
+    bench.window.deleteLater()
 
 
 def inside(window: QWidget, kind: type | tuple[type, ...]) -> list[QWidget]:

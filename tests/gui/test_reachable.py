@@ -1,6 +1,7 @@
 """Every window can be used without a mouse and without eyes: menus of rows, names, focus and the order of Tab."""
 
 import importlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -80,6 +81,15 @@ INTERACTIVE = (
 )
 
 
+class QuickStudio(Studio):
+    """Waits no longer for what is drawn than a test has to."""
+
+    def settle(self) -> None:
+        end = time.process_time() + 0.1  # Of this process, as there.
+        while time.process_time() < end:
+            self.application.processEvents()
+
+
 @pytest.fixture(scope="module", params=STAGES)
 def shown(request, qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """A window with sample data, as it is drawn to be looked at."""
@@ -87,7 +97,7 @@ def shown(request, qapp: QApplication, tmp_path_factory: pytest.TempPathFactory)
         yield from _analyses(tmp_path_factory.mktemp("analyses"))
         return
     module, _, stage = request.param.partition(".")
-    studio = Studio(qapp, "light")
+    studio = QuickStudio(qapp, "light")
     found = getattr(importlib.import_module(f"tests.gui.look.{module}"), stage)(studio)
     for _ in range(5):
         qapp.processEvents()

@@ -565,7 +565,7 @@ def test_a_narrow_window_keeps_run_step_stop_and_the_search_and_lists_the_rest(
     assert not {"Run", "Step", "Stop"} & set(listed)
     qtbot.waitUntil(window.isActiveWindow)
     qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
-    assert tool_bar.search.hasFocus()
+    qtbot.waitUntil(tool_bar.search.hasFocus)
     qtbot.waitUntil(lambda: tool_bar.rect().contains(tool_bar.search.geometry()))
     assert tool_bar.search.width() >= 120
     window.runs.tree.setFocus()

@@ -135,7 +135,7 @@ class Bars(QListView):
             return
         action = self.action
         self.bars_model.show_rows(bars)
-        self.setFixedHeight(min(max(len(bars), 1), 6) * _HEIGHT)
+        self.setFixedHeight(min(max(len(bars), 1), 6) * _HEIGHT + 2 * self.frameWidth())
         self.select_action(action)
 
     def select_action(self, action: str | None) -> None:

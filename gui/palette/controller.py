@@ -159,7 +159,8 @@ class PaletteController(FeatureController):
         shown = list(found_in((*self._entries, *kept), kinds, words, recent))
         there = {entry.id for entry in shown}
         asked = bool(words) or len(kinds) == 1
-        waiting, problems = [], []
+        waiting: list[str] = []
+        problems: list[str] = []
         for kind, found, entries in (
             ("run", self._runs, run_entries(self._runs, words) if self._runs is not None else ()),
             (

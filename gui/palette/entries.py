@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, get_args
 
 from PySide6.QtGui import QAction
@@ -83,6 +84,11 @@ class PaletteEntry:
     @property
     def id(self) -> tuple[Kind, str]:
         return self.kind, self.name
+
+    @cached_property
+    def searched(self) -> str:
+        """Everything that is said of it, in small letters."""
+        return f"{self.text} {self.detail} {self.kind}".lower()
 
     @property
     def word(self) -> str:
@@ -219,26 +225,27 @@ def found_in(
         order = {one.id: at for at, one in enumerate(among)}
         shown.sort(key=lambda one: (bool(one.why_not), used.get(one.id, len(used)), order[one.id]))
         return tuple(replace(one, recent=one.id in used) for one in shown[:_MOST])
-    scored = []
+    scored: list[tuple[float, PaletteEntry, Match]] = []
+    parts = words.lower().split()
     for entry in among:
-        matched = _matched(entry, words)
+        matched = match(words, entry.text) or _in_detail(entry, parts)
         if matched is not None:
-            bonus = 8.0 / (1 + used[entry.id]) + 6.0 if entry.id in used else 0.0
-            scored.append(
-                (matched.score + bonus, replace(entry, places=matched.places, recent=entry.id in used))
-            )
-    least = max((score for score, _ in scored), default=0.0) * _WEAK
+            bonus = 8.0 / (1 + used[entry.id]) + 6.0 if used and entry.id in used else 0.0
+            scored.append((matched.score + bonus, entry, matched))
+    least = max((score for score, *_ in scored), default=0.0) * _WEAK
     kept = [one for one in scored if one[0] >= least]
     kept.sort(key=lambda one: (bool(one[1].why_not), -one[0]))
-    return tuple(entry for _, entry in kept[:_MOST])
+    return tuple(
+        replace(entry, places=matched.places, recent=entry.id in used) for _, entry, matched in kept[:_MOST]
+    )
 
 
-def _matched(entry: PaletteEntry, words: str) -> Match | None:
-    """Return how well the text matches, or how well all that is said matches as it is written."""
-    if (found := match(words, entry.text)) is not None:
-        return found
-    parts = words.lower().split()
-    whole = f"{entry.text} {entry.detail} {entry.kind}".lower()
-    if not all(part in whole for part in parts):
+def _in_detail(entry: PaletteEntry, parts: list[str]) -> Match | None:
+    """Return how well all that is said of an entry matches words as they are written."""
+    if not all(part in entry.searched for part in parts):
         return None
-    return Match(_IN_DETAIL * sum(12.0 + 7 * len(part) for part in parts), _marked(entry, words).places)
+    places: set[int] = set()
+    for part in parts:
+        at = entry.text.lower().find(part)
+        places.update(range(at, at + len(part)) if at >= 0 else ())
+    return Match(_IN_DETAIL * sum(12.0 + 7 * len(part) for part in parts), tuple(sorted(places)))

@@ -31,11 +31,14 @@ class Match:
 def match(words: str, text: str) -> Match | None:
     """Return the best match of all words in a text, in any order; None where one of them is not in it."""
     parts = words.lower().split()
+    if not all(_letters_of(part).match(text) for part in parts):
+        return None
     text = text[:_LOOKED_AT]
     lower = text.lower()
     if len(lower) != len(text):  # A few letters are longer in lower case: the places would be wrong.
         lower = text
-    score, places = 0.0, set()
+    score = 0.0
+    places: set[int] = set()
     for part in parts:
         found = _match_word(part, text, lower)
         if found is None:
@@ -47,7 +50,7 @@ def match(words: str, text: str) -> Match | None:
 
 
 def _match_word(word: str, text: str, lower: str) -> Match | None:
-    if not _letters_of(word).match(lower):
+    if not _letters_of(word).match(lower):  # What was looked at before may have more than is looked at here.
         return None
     return _as_it_is(word, text, lower) or _by_letters(word, text, lower)
 
@@ -55,7 +58,9 @@ def _match_word(word: str, text: str, lower: str) -> Match | None:
 @lru_cache(maxsize=256)
 def _letters_of(word: str) -> re.Pattern[str]:
     """Return what tells quickly whether a text has the letters of a word in their order."""
-    return re.compile("".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in word), re.DOTALL)
+    return re.compile(
+        "".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in word), re.DOTALL | re.IGNORECASE
+    )
 
 
 def _as_it_is(word: str, text: str, lower: str) -> Match | None:

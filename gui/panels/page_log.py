@@ -232,7 +232,7 @@ class PageLogPanel(LineList):
         return (CopyEntry(f"Copy as cURL{needs}", request_command(entry.method, entry.url), why_not),)
 
     def _record(self, index: QModelIndex) -> LogEntry | LogRow:
-        row = self.model.rows[index.row()]
+        row: LogRow = self.model.rows[index.row()]
         return row.entry or row
 
     def _tell(self) -> None:

@@ -27,6 +27,7 @@ class WindowFrame(QObject):
     def fit_screen(self, room: QSize) -> None:
         """Fill a screen with `room` too small for the first size and a title bar."""
         if room.width() < FIRST_SIZE.width() or room.height() < FIRST_SIZE.height() + _TITLE_BAR:
+            self._window.resize(room)  # Where no window manager makes it as large as the screen.
             self._window.showMaximized()
 
     def show_beside(self, shown: QWidget, place: str) -> None:

@@ -109,7 +109,9 @@ def _plain(value: Any) -> Any:
 
 def action_copies(text: str, elements: Iterable[Element] = (), words: str = "") -> tuple[CopyEntry, ...]:
     """Return an action as text, and as a line of Playwright; nothing where there is none."""
-    from core.trace.exports.copied import NotExpressibleError, playwright_line  # Only needed in a menu.
+    # Only needed in a menu.
+    from core.trace.exports.copied import playwright_line
+    from core.trace.exports.playwright_script import NotExpressibleError
 
     if not text:
         return ()

@@ -254,7 +254,7 @@ class Rows(QListView):
         option = QStyleOptionViewItem()
         delegate = self.itemDelegate()
         indexes: Sequence[QModelIndex] = [self.rows_model.index(at) for at in range(len(self.rows))]
-        height = sum(delegate.sizeHint(option, index).height() for index in indexes)
+        height = sum(delegate.sizeHint(option, index).height() for index in indexes) + 2 * self.frameWidth()
         if height != self.height() or height != self.maximumHeight():
             self.setFixedHeight(height)
 

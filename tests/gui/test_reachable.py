@@ -1,11 +1,13 @@
 """Every window can be used without a mouse and without eyes: menus of rows, names, focus and the order of Tab."""
 
 import importlib
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -24,7 +26,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.theme.theme import Theme
 from gui.widgets.item_views import RowMenu
+from tests.gui.look.analyses import Bench
 from tests.gui.look.studio import Studio
 
 STAGES = (
@@ -61,6 +65,7 @@ STAGES = (
     "evaluations.evaluations",
     "evaluations.evaluations_new",
     "palette.palette_found",
+    "analyses",
 )
 INTERACTIVE = (
     QAbstractButton,
@@ -76,11 +81,23 @@ INTERACTIVE = (
 )
 
 
+class QuickStudio(Studio):
+    """Waits no longer for what is drawn than a test has to."""
+
+    def settle(self) -> None:
+        end = time.process_time() + 0.1  # Of this process, as there.
+        while time.process_time() < end:
+            self.application.processEvents()
+
+
 @pytest.fixture(scope="module", params=STAGES)
-def shown(request, qapp: QApplication) -> Iterator[SimpleNamespace]:
+def shown(request, qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """A window with sample data, as it is drawn to be looked at."""
+    if request.param == "analyses":
+        yield from _analyses(tmp_path_factory.mktemp("analyses"))
+        return
     module, _, stage = request.param.partition(".")
-    studio = Studio(qapp, "light")
+    studio = QuickStudio(qapp, "light")
     found = getattr(importlib.import_module(f"tests.gui.look.{module}"), stage)(studio)
     for _ in range(5):
         qapp.processEvents()
@@ -92,6 +109,20 @@ def shown(request, qapp: QApplication) -> Iterator[SimpleNamespace]:
             kept.close()
     studio.window.deleteLater()
     qapp.processEvents()
+
+
+def _analyses(folder: Path) -> Iterator[SimpleNamespace]:
+    """The pages of the library's window that analyse it."""
+    settings = QSettings(str(folder / "look.ini"), QSettings.Format.IniFormat)
+    theme = Theme(settings)
+    bench = Bench(folder, theme, settings)
+    yield SimpleNamespace(window=bench.tabs, studio=SimpleNamespace(window=SimpleNamespace(theme=theme)))
+    bench.settle()
+    bench.memory.close()
+    bench.loop.close()
+    bench.tabs.close()
+    bench.tabs.deleteLater()
+    bench.window.deleteLater()
 
 
 def inside(window: QWidget, kind: type | tuple[type, ...]) -> list[QWidget]:
@@ -214,3 +245,27 @@ def test_what_takes_the_mouse_takes_the_keyboard_too(shown):
         if isinstance(widget, QHeaderView) or widget.objectName().startswith("qt_") or _only_chooses(widget):
             continue
         assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus, f"{described(widget)} is not reached by Tab"
+
+
+def test_what_has_the_focus_looks_otherwise(shown, qapp):
+    """Each kind of widget is tried once in a window, in both themes."""
+    top = shown.window.window()
+    top.activateWindow()
+    for choice in ("light", "dark"):
+        shown.studio.window.theme.choose(choice)
+        tried = set()
+        for widget in inside(shown.window, INTERACTIVE):
+            kind = (type(widget), *(str(widget.property(name)) for name in _LOOKS))
+            usable = widget.isVisible() and widget.isEnabled() and not widget.visibleRegion().isEmpty()
+            if not usable or kind in tried or not widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                continue
+            tried.add(kind)
+            widget.setFocus(Qt.FocusReason.TabFocusReason)
+            if not widget.hasFocus():
+                continue  # It passes the focus on.
+            focused = widget.grab().toImage()
+            widget.clearFocus()
+            assert widget.grab().toImage() != focused, f"{described(widget)} hides the focus ({choice})"
+
+
+_LOOKS = ("accent", "chip", "flat", "person", "picker", "wordless", "framed", "checked", "readOnly")

@@ -32,6 +32,13 @@ def review(studio: Studio) -> None:
     studio.review()
 
 
+def focused(studio: Studio) -> None:
+    """The focus in a list, with its ring."""
+    studio.review()
+    studio.settle()
+    studio.window.docks.go_to("Policy stack")
+
+
 def narrow(studio: Studio) -> None:
     """As on a screen of 1280 by 800 pixels at doubled density."""
     studio.review()

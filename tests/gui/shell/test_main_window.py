@@ -546,6 +546,35 @@ def test_f10_in_the_welcome_steps_and_closes_it(window: MainWindow, session, qtb
     welcome.reject()
 
 
+def test_a_narrow_window_keeps_run_step_stop_and_the_search_and_lists_the_rest(
+    window: MainWindow, session, qtbot: QtBot
+):
+    review(qtbot, window, session)
+    window.resize(640, 400)
+    tool_bar = window.tool_bar
+    qtbot.waitUntil(tool_bar.search_button.isVisible)
+    for name in ("run", "step", "stop"):
+        button = tool_bar.buttons[name]
+        assert button.isVisible()
+        assert tool_bar.rect().contains(button.geometry())
+    assert not tool_bar.search.isVisible()
+    assert tool_bar.rect().contains(tool_bar.search_button.geometry())
+    tool_bar.more.menu().aboutToShow.emit()
+    listed = [action.text().replace("&", "") for action in tool_bar.more.menu().actions()]
+    assert {"Over", "Into", "Out", "Phase", "Record by hand", "Preset", "LLM", "Mechanisms"} <= set(listed)
+    assert not {"Run", "Step", "Stop"} & set(listed)
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
+    qtbot.waitUntil(tool_bar.search.hasFocus)
+    qtbot.waitUntil(lambda: tool_bar.rect().contains(tool_bar.search.geometry()))
+    assert tool_bar.search.width() >= 120
+    window.runs.tree.setFocus()
+    qtbot.waitUntil(tool_bar.search_button.isVisible)
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: all(button.isVisible() for button in tool_bar.buttons.values()))
+    assert not tool_bar.more.isVisible()
+
+
 def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     assert (window.width(), window.height()) == (1280, 800)

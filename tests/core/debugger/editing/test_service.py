@@ -256,3 +256,26 @@ def test_a_preview_in_a_branch_has_the_branchs_own_texts_of_other_policies(edito
     assert "Be thrifty." in view.preview
     assert view.why_no_try == ""
     live.session.closers.remove(forking.close)
+
+
+def test_the_settings_file_is_edited_at_a_key_and_checked(editor, live):
+    view = editor.ask(editor.service.open_setting, "max_steps")
+    assert view.asked
+    lines = view.text.split("\n")
+    assert lines[view.line - 1].lstrip("# ").startswith("max_steps = ")
+    wrong = editor.ask(editor.service.check, view.name, view.text + "\nmax_stepz = 3\n")
+    assert "max_steps" in wrong.problem
+    before = (
+        (live.config / "settings.toml").read_text("utf-8")
+        if (live.config / "settings.toml").exists()
+        else None
+    )
+    try:
+        saved = editor.ask(editor.service.save, view.name, "max_steps = 12\n")
+        assert saved.applied
+        assert (live.config / "settings.toml").read_text("utf-8") == "max_steps = 12\n"
+        assert editor.ask(editor.service.open_setting, "max_steps").line == 1
+        assert editor.ask(editor.service.open_setting, "theme").text == 'max_steps = 12\n# theme = "system"\n'
+    finally:
+        if before is not None:
+            (live.config / "settings.toml").write_text(before, "utf-8")

@@ -7,12 +7,12 @@ import pytest
 
 from core.schema.observation import Box, Element
 from core.trace.exports.copied import (
-    NotExpressibleError,
     call_command,
     masked,
     playwright_line,
     request_command,
 )
+from core.trace.exports.playwright_script import NotExpressibleError
 
 BOX = Box(x=0, y=0, width=10, height=10)
 ELEMENTS = (

@@ -16,7 +16,7 @@ from core.schema.exemplar import Recall
 from core.schema.messages import Usage
 from core.schema.observation import Observation
 from core.schema.record import Record
-from core.schema.step import RECORDS, CallRecord, Observed, PhaseRecord, Recalled, record_of
+from core.schema.step import RECORDS, Aligned, CallRecord, Observed, PhaseRecord, Recalled, record_of
 from core.storage.database import phrases_of
 from core.trace import encoding
 from core.trace.database import TraceDatabase
@@ -302,6 +302,36 @@ def times(database: TraceDatabase, run: int) -> tuple[StepTimes, ...]:
             }
             found[number] = _valid(database, StepTimes, values)
     return tuple(found.values())
+
+
+def pictures(database: TraceDatabase, run: int) -> dict[int, str]:
+    """Return the hashes of the steps' pictures by the number of the step; a step without one is left out."""
+    return {
+        row["number"]: row["hash"]
+        for part, left in path(database, run)
+        for row in database.rows(
+            "SELECT number, hash FROM steps JOIN blobs ON blobs.id = screenshot WHERE run = ? AND number < ?",
+            (part, left),
+        )
+    }
+
+
+def judgements(database: TraceDatabase, run: int) -> tuple[tuple[int, Aligned], ...]:
+    """Return what was judged of the steps, in order; what is damaged is left out."""
+    found: list[tuple[int, Aligned]] = []
+    for part, left in path(database, run):
+        for row in database.rows(
+            "SELECT number, record FROM phases JOIN steps ON steps.id = phases.step"
+            " WHERE run = ? AND number < ? AND phases.phase = 'align' ORDER BY number",
+            (part, left),
+        ):
+            try:
+                record = encoding.decode("align", row["record"], None)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue
+            if isinstance(record, Aligned) and record.judged:
+                found.append((row["number"], record))
+    return tuple(found)
 
 
 def calls(database: TraceDatabase, run: int, step: int | None = None) -> tuple[CallRecord, ...]:

@@ -19,7 +19,7 @@ from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
 from core.schema.observation import Observation, picture_type
 from core.schema.restore import Restored
-from core.schema.step import BlobHash, CallRecord, PhaseRecord, Recalled, record_of
+from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.trace import encoding, owners, pruning
 from core.trace import reader as reading
@@ -486,6 +486,14 @@ class TraceStore:
         """Return what ``act`` and ``align`` left in the last `JUDGED` steps up to `last`, each with its step."""
         steps = self._read(lambda: reading.judged(self._database, run, last - JUDGED + 1, last))
         return tuple((number, record) for number, records in steps for record in records)
+
+    def pictures(self, run: int) -> dict[int, BlobHash]:
+        """Return the blobs of the steps' pictures, by the number of the step; for a branch, of those before it too."""
+        return self._read(lambda: reading.pictures(self._database, run))
+
+    def judgements(self, run: int) -> tuple[tuple[int, Aligned], ...]:
+        """Return what was judged of the steps of a run, each with its step, in order."""
+        return self._read(lambda: reading.judgements(self._database, run))
 
     def calls(self, run: int) -> tuple[CallRecord, ...]:
         return self._read(lambda: reading.calls(self._database, run))

@@ -39,6 +39,7 @@ class EvaluationsController(FeatureController):
         self.follow(service.opened, self._on_opened)
         self.follow(window.session.catalogue_changed, self._on_catalogue)
         window.actions_by_name["evaluations"].triggered.connect(lambda: self.open())
+        window.deciding_step_requested.connect(service.open_run)
         window.closing.connect(self._on_closing)
 
     def open(self) -> None:

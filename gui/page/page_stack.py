@@ -7,11 +7,12 @@ frames and its clicks would wait for ever.
 from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QImage, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from core.debugger.exemplars.saving.views import RecordingView
 from core.debugger.snapshots import Picked, SessionView, StepView
+from core.debugger.timeline.views import StepPictures
 from core.schema.observation import Box
 from gui.page.element_card import ElementCard
 from gui.page.message_bar import MessageBar
@@ -54,6 +55,9 @@ class PageStack(QWidget):
         self._area = page_area
         self._session = SessionView()
         self._recording = RecordingView()
+        self._over: list[QWidget] = []
+        self.looking = False
+        """Whether steps are looked at in passing: the one under way does not uncover the page meanwhile."""
         self._build_strip(theme)
         in_column(self, self._strip, (page_area, 1), spacing=0)
         self.overlay = Overlay(theme, self)
@@ -85,6 +89,11 @@ class PageStack(QWidget):
         page_area.set_handed_over(False)
         self._tell_strip()
 
+    def lay_over(self, widget: QWidget) -> None:
+        """Have a child of this widget lie over all of the page while it is shown."""
+        self._over.append(widget)
+        self._lay_out()
+
     @property
     def pointing(self) -> bool:
         return self.shield.pointing
@@ -99,7 +108,20 @@ class PageStack(QWidget):
         """Cover the page with a recorded step, or uncover it."""
         if not step.live and self.pointing:
             self.set_pointing(False)
+        if step.live and self.looking:
+            return
+        self.looking = False
         self.cover.show_step(step)
+        self._follow_cover()
+
+    def look(self, view: StepPictures, before: QImage, after: QImage) -> None:
+        """Cover the page with pictures of a step that is looked at in passing, until a step is shown."""
+        if self.pointing:
+            self.set_pointing(False)
+        self.cover.show_pictures(view, before, after)
+        self._follow_cover()
+
+    def _follow_cover(self) -> None:
         self.messages.set_aside(self.covered, self._session)
         self._lay_out()
 
@@ -253,6 +275,9 @@ class PageStack(QWidget):
         self.hint.raise_()
         if self.covered:
             self.cover.raise_()
+        for widget in self._over:
+            widget.setGeometry(self.rect())
+            widget.raise_()
         self.messages.lie_in(self.rect())
 
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QCheckBox, QStackedWidget, QWidget
 from core.debugger.compare.views import PairView, StepKey
 from core.debugger.snapshots import ScreenshotView
 from core.debugger.timeline.views import StepSpan
-from gui.page.step_cover import Picture
+from gui.page.picture import Picture
 from gui.theme.theme import Theme
 from gui.widgets.choices import choice_box
 from gui.widgets.formats import count

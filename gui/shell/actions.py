@@ -165,6 +165,20 @@ COMMANDS: tuple[Command, ...] = (
         "arrow-right",
         "Show the recorded step after the one in view",
     ),
+    Command(
+        "before_after",
+        "Before and &after",
+        "Ctrl+Alt+B",
+        "split-horizontal",
+        "Show the page before and after the recorded step: side by side, with a slider, or before alone",
+    ),
+    Command(
+        "play_back",
+        "P&lay the run back",
+        "Ctrl+Alt+P",
+        "play",
+        "Show the recorded steps of the run in view one after another; once more, or Esc, stops",
+    ),
     Command("now", "&Back to now", "Esc", "history", "Show the live page and the step under way"),
     Command("accept", "&Accept the action", "Ctrl+Return", "check", "Take the next action as it stands"),
     Command(

@@ -90,6 +90,8 @@ class WindowCommands(QObject):
             "stop": run.stop,
             "previous": self._on_previous,
             "next_recorded": self._on_next_recorded,
+            "play_back": window.time.toggle_playing,
+            "before_after": window.page.cover.next_mode,
             "now": self._on_escape,
             "accept": window.action.accept,
             "ask_again": session.corrections.ask_again,
@@ -178,7 +180,13 @@ class WindowCommands(QObject):
             **dict.fromkeys(("again", "next_seed"), bool(view.task)),
             "previous": self._neighbour(-1) is not None,
             "next_recorded": recorded and self._neighbour(1) is not None,
-            "now": recorded or pointing or window.page.messages.shown or self._elements.pinned is not None,
+            "play_back": has_run and step is not None and step.number > 0,
+            "before_after": recorded,
+            "now": recorded
+            or pointing
+            or window.run_card.row is not None
+            or window.page.messages.shown
+            or self._elements.pinned is not None,
         }
         for name, on in states.items():
             window.actions_by_name[name].setEnabled(on)
@@ -310,6 +318,10 @@ class WindowCommands(QObject):
             window.page.set_pointing(False)
         elif self._elements.pinned is not None:
             self._elements.pin(None)
+        elif window.time.is_playing:
+            window.time.stop_playing()
+        elif window.run_card.row is not None:
+            window.run_card.close_card()
         elif self._step is not None and not self._step.live:
             window.session.trace.show_now()
         else:

@@ -32,6 +32,8 @@ Panel = TypeVar("Panel", bound=QWidget)
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+_LEAST_BELOW = 110
+"""Pixels that the docks below the page keep when the page needs room."""
 
 
 class _Title(QWidget):
@@ -207,6 +209,19 @@ class Docks(QObject):
         self._window.resizeDocks(
             [docks[place.name] for place in tall], [place.height for place in tall], vertical
         )
+
+    def give_page_room(self, least: int) -> None:
+        """Make the docks below the page lower where the page is lower than `least` pixels."""
+        page = self._window.centralWidget()
+        missing = least - page.height() if page is not None else 0
+        below = [
+            dock
+            for dock in self.by_name.values()
+            if self._window.dockWidgetArea(dock) == BOTTOM and not dock.isFloating() and dock.isVisible()
+        ]
+        if missing > 0 and below:
+            height = max(below[0].height() - missing, _LEAST_BELOW)
+            self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
 
     def is_in_front(self, name: str) -> bool:
         """Return whether a dock is shown and not behind another tab."""

@@ -13,11 +13,13 @@ from core.debugger.snapshots import (
     PersonQuestion,
     Picked,
     RefusedEdit,
+    RunsView,
     SessionView,
     StepView,
 )
 from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
+from core.trace.records import RunRow
 from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
 from gui.shell.element_links import ElementLinks
@@ -119,6 +121,11 @@ class MainWindow(WindowParts):
         self.dock("Observation").visibilityChanged.connect(self._mark_kept)
         self.dock("DevTools").visibilityChanged.connect(self._show_devtools)
         self.page_area.inspected.connect(self._on_inspected)
+        self.runs.run_chosen.connect(self._show_run_card)
+        self.run_card.deciding_step_requested.connect(self.deciding_step_requested)
+        self.run_card.compare_requested.connect(self.runs.compare_run_requested)
+        self.run_card.again_requested.connect(self.tasks.open_task)
+        self.run_card.closed.connect(self._refresh_actions)
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.state_changed.connect(self._refresh_actions)
         self.tasks.recent_changed.connect(self.tool_bar.show_recent)
@@ -128,6 +135,7 @@ class MainWindow(WindowParts):
     def _connect_session(self) -> None:
         session, commands = self.session, self._commands
         self.runs.step_requested.connect(session.trace.show_step)
+        self.run_card.step_requested.connect(session.trace.show_step)
         self.runs.run_requested.connect(session.trace.open_run)
         self.runs.more_requested.connect(session.trace.list_more_runs)
         self.runs.back_requested.connect(session.branches.go_back)
@@ -141,6 +149,7 @@ class MainWindow(WindowParts):
         self.action.ask_again_requested.connect(session.corrections.ask_again)
         self.action.answer_requested.connect(session.corrections.answer)
         self.time.bar.step_requested.connect(session.trace.show_step)
+        self.time.film.step_requested.connect(session.trace.show_step)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
         for panel in self.docks.panels:
@@ -170,7 +179,7 @@ class MainWindow(WindowParts):
             (session.catalogue_changed, "latest", self._show_catalogue),
             (session.session_changed, "latest", self._show_session),
             (session.live_page_changed, "latest", self.page.overlay.show_live_page),
-            (session.runs_changed, "latest", self.runs.show_runs),
+            (session.runs_changed, "latest", self._show_runs),
             (session.step_changed, "latest", self._show_step),
             (session.question_asked, "latest", self._show_question),
             (session.edit_refused, "every", self._show_refused),
@@ -211,6 +220,7 @@ class MainWindow(WindowParts):
         gone = view.run is None and self.view.run is not None
         self.view = view
         if gone:
+            self.run_card.close_card()
             self._show_no_step()
         title = f"{view.task} · seed {view.seed} – Backstep" if view.task else "Backstep"
         self.setWindowTitle(title)
@@ -245,8 +255,25 @@ class MainWindow(WindowParts):
             self.dock("DevTools").bring()
 
     @Slot(object)
+    def _show_runs(self, view: RunsView) -> None:
+        self.runs.show_runs(view)
+        card = self.run_card.row
+        row = next((row for row in view.runs if card is not None and row.run == card.run), None)
+        if row is not None and row != card:
+            self._show_run_card(row)
+
+    @Slot(object)
+    def _show_run_card(self, row: RunRow) -> None:
+        """Lay what is known of a run over the page, until a step is shown or it is closed."""
+        viewed = self._step.run if self._step is not None else None
+        self.run_card.show_run(row, current=row.run == self.view.run, viewed=viewed or None)
+        self._refresh_actions()
+
+    @Slot(object)
     def _show_step(self, step: StepView) -> None:
-        self._step = step
+        before, self._step = self._step, step
+        if not step.live or (before is not None and not before.live):
+            self.run_card.close_card()
         self.page.show_step(step)
         self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)
         self._mark_kept()

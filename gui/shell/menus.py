@@ -53,7 +53,7 @@ _PAGE = (
 )
 _VIEW = (
     ("palette", "search_runs", "find", "library", "evaluations"),
-    ("previous", "next_recorded", "now", "why", "pin_element"),
+    ("previous", "next_recorded", "play_back", "before_after", "now", "why", "pin_element"),
 )
 _EDIT = (
     ("undo_edit",),

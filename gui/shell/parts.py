@@ -19,10 +19,11 @@ from gui.panels.observation import ObservationPanel
 from gui.panels.page_log import PageLogPanel
 from gui.panels.plan.panel import PlanPanel
 from gui.panels.prompt import PromptPanel
+from gui.panels.runs.card import RunCard
 from gui.panels.runs.panel import RunsPanel
 from gui.panels.stack import StackPanel
 from gui.panels.state.panel import StatePanel
-from gui.panels.timeline.bar import TimeStrip
+from gui.panels.timeline.strip import TimeStrip
 from gui.shell.actions import make_actions
 from gui.shell.bars import StatusLine, ToolBar
 from gui.shell.docks import PLACES, Docks, PanelDock
@@ -64,6 +65,8 @@ class WindowParts(QMainWindow):
     """The `LibraryWindow`, once, when it is first opened: other features add their pages."""
     why_requested = Signal(int, int, str)
     """Run and step, and words of it that are to be looked for; no words ask what can be."""
+    deciding_step_requested = Signal(int)
+    """A run whose deciding step is to be shown."""
     step_shown = Signal(object)
     """A `StepView`, once all panels show it."""
     closing = Signal(object)
@@ -94,6 +97,8 @@ class WindowParts(QMainWindow):
         """The browser of the live page, as `PageStack` says."""
         self.page = PageStack(theme, page_area, self)
         self.setCentralWidget(self.page)
+        self.run_card = RunCard(theme, self.page)
+        self.page.lay_over(self.run_card)
         self.docks = Docks(theme, self)
         self._name_panels()
         self.menus = Menus(self.actions_by_name, self.docks, theme, self)

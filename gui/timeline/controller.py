@@ -8,12 +8,16 @@ from core.debugger.snapshots import SessionView, StepView
 from core.debugger.timeline.views import TimeView
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
+from gui.timeline.pictures import StepPicturesController
+from gui.timeline.playback import Playback
 
 if TYPE_CHECKING:
     from core.debugger.timeline.service import TimelineService
 
 _REST_MS = 150
 """Rest after a step was shown before the time of the run is read again."""
+_PAGE = 250
+"""Pixels of the live page's height that the time bar leaves it where the docks below it can be lower."""
 _SHARE = 10
 """What part of the time it may take to read that: of a long run it is read less often."""
 
@@ -36,14 +40,15 @@ class TimelineController(FeatureController):
         self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
         window.dock("Page log").visibilityChanged.connect(self._on_log_seen)
-        window.time.shown_changed.connect(self._read_times)
+        window.time.shown_changed.connect(self._on_shown)
+        self._room = QTimer(self, singleShot=True, interval=0)
+        self._room.timeout.connect(lambda: window.docks.give_page_room(_PAGE))
         window.dock("Diff").visibilityChanged.connect(self._on_diff_seen)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
         self._step = step if step.number else None
         self.window.page_log.wait(step.run, step.number)
-        self.window.time.bar.show_viewed(step.run, step.number)
         if self.window.docks.is_in_front("Page log"):
             self._read_log()
         if step.run != self._timed:
@@ -55,6 +60,12 @@ class TimelineController(FeatureController):
     def _is_seen(self) -> bool:
         """Whether the time of the run can be seen: its bar, or Diff, which offers its steps."""
         return self.window.time.isVisible() or self.window.docks.is_in_front("Diff")
+
+    @Slot()
+    def _on_shown(self) -> None:
+        if self.window.time.isVisible():
+            self._room.start()  # Once the window is laid out with it.
+        self._read_times()
 
     def _read_soon(self) -> None:
         if not self._rest.isActive():
@@ -102,4 +113,7 @@ class TimelineController(FeatureController):
                 self._reading.invalidate()
 
 
-install = TimelineController
+def install(window: MainWindow, service: "TimelineService") -> None:
+    TimelineController(window, service)
+    StepPicturesController(window, service)
+    Playback(window)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar, get_args
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -12,6 +12,7 @@ from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, L
 from core.debugger.exemplars.library.views import Query
 from core.debugger.experiments.bisect import BisectRequest
 from core.debugger.experiments.worth_records import WorthRequest
+from core.debugger.timeline.playing import Speed
 from core.schema.changes import Changes
 from core.schema.record import Record
 
@@ -72,6 +73,20 @@ def _to_word(on: bool) -> str:
     return "true" if on else "false"
 
 
+CoverMode = Literal["one", "side", "slider"]
+"""How a recorded step shows the page before and after it."""
+_COVER_MODES: tuple[CoverMode, ...] = get_args(CoverMode)
+
+
+def _cover_mode(text: str) -> CoverMode:
+    return next((mode for mode in _COVER_MODES if mode == text), "one")
+
+
+def _speed(text: str) -> Speed:
+    speeds: tuple[Speed, ...] = get_args(Speed)
+    return next((speed for speed in speeds if speed == text), "1")
+
+
 class Remembered:
     """Reads and writes `settings`; what is damaged there counts as not remembered."""
 
@@ -103,6 +118,13 @@ class Remembered:
     """The folder that downloads are saved in; empty is the system's."""
     waits_folded = _Kept("time/folded", True, lambda text: text != "false", _to_word)
     """Whether the time bar draws waits short."""
+    film_shown = _Kept("time/film", True, lambda text: text != "false", _to_word)
+    """Whether the time bar has the pictures of the steps."""
+    film_height = _Kept("time/film_height", 92, lambda text: min(280, max(64, int(text))))
+    """Pixels of the filmstrip."""
+    cover_mode = _Kept[CoverMode]("page/before_after", "one", _cover_mode)
+    play_speed = _Kept[Speed]("time/speed", "1", _speed)
+    """How fast a run is played back."""
     welcome_seen = _Kept("welcome/seen", False, lambda text: text == "true", _to_word)
 
     def __init__(self, settings: QSettings) -> None:

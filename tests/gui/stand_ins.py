@@ -24,6 +24,7 @@ from core.debugger.snapshots import (
     SessionView,
     StepView,
 )
+from core.debugger.timeline.views import FilmPictures, StepPictures
 from core.schema.events import LogLine
 from core.schema.signal import Signal as CoreSignal
 from gui.panels.runs.panel import RunsPanel
@@ -110,6 +111,28 @@ class AskedService:
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *arguments, **named: self.asked.append((name, *arguments, *named.values()))
+
+
+class PicturingService(AskedService):
+    """A service of the time bar that answers what it is asked for pictures; `pictures` has them by name."""
+
+    def __init__(self) -> None:
+        super().__init__("logged", "pictured", "looked", "hovered")
+        self.pictures: dict[str, bytes] = {}
+        self.steps: dict[tuple[int, int], StepPictures] = {}
+        """What is answered of a step by its run and number."""
+
+    def read_pictures(self, names: tuple[str, ...]) -> None:
+        self.asked.append(("read_pictures", names))
+        self.pictured.send(FilmPictures(pictures=tuple((one, self.pictures.get(one, b"")) for one in names)))
+
+    def look(self, run: int, number: int) -> None:
+        self.asked.append(("look", run, number))
+        self.looked.send(self.steps.get((run, number), StepPictures(run=run, number=number)))
+
+    def hover(self, run: int, number: int) -> None:
+        self.asked.append(("hover", run, number))
+        self.hovered.send(self.steps.get((run, number), StepPictures(run=run, number=number)))
 
 
 BAR = 30

@@ -102,7 +102,7 @@ class EvaluationsService(Service[EvaluationsView]):
 
     @command
     async def open_run(self, run: int) -> None:
-        """Find the step that decided how a run of the evaluation in view ended, and send it by `opened`."""
+        """Find the step that decided how a run ended, and send it by `opened`."""
         step = await self.read(lambda store: deciding_step(store, store.run(run)))
         self.opened.send(OpenedRun(run=run, step=step or 1))
 

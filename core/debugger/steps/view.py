@@ -99,7 +99,7 @@ def step_view(
             made.of(call.number, (call,), lambda call=call: _call(source, call))  # type: ignore[misc]
             for call in detail.calls
         ),
-        screenshot=_screenshot(source, observed, acted, detail, chosen),
+        screenshot=screenshot_view(source, detail),
         interventions=tuple(
             f"{datetime.fromtimestamp(i.when):%H:%M:%S} {i.in_words}" for i in detail.interventions
         ),
@@ -294,13 +294,10 @@ def said(message: Message | LLMReply) -> str:
     return "\n".join([*([message.text] if message.text else []), *calls])
 
 
-def _screenshot(
-    source: StepSource,
-    observed: Observed | None,
-    acted: Acted | None,
-    detail: StepDetail,
-    chosen: Action | None,
-) -> ScreenshotView:
+def screenshot_view(source: StepSource, detail: StepDetail) -> ScreenshotView:
+    """Return the picture that a step observed, with the element that its action acts on."""
+    observed, acted = record_of(Observed, detail.records), record_of(Acted, detail.records)
+    chosen = action_of(detail.records)
     if observed is None:
         return ScreenshotView(caption="This step was begun and the page was not read.")
     data = b""

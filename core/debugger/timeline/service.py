@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 from core.browser.log.records import LogPart
 from core.debugger.commands import command
 from core.debugger.service import Service
+from core.debugger.timeline.pictures import film_pictures, step_pictures
 from core.debugger.timeline.views import (
     CallSpan,
     CostPoint,
+    FilmPictures,
     HeldSpan,
     MarkKind,
     PageLogView,
     PhaseSpan,
+    StepPictures,
     StepSpan,
     TimeMark,
     TimeView,
 )
 from core.schema.errors import TraceError
 from core.schema.signal import Signal
-from core.schema.step import Acted, CallRecord, record_of
+from core.schema.step import Acted, BlobHash, CallRecord, record_of
 from core.trace.records import Hit, Intervention, StepRow, StepTimes
 from core.trace.store import TraceStore
 
@@ -39,13 +42,16 @@ _LONGEST = 300
 
 
 class TimelineService(Service[TimeView]):
-    """Reads the times of a run (`changed`) and the page's log of a step (`logged`)."""
+    """Reads the times of a run (`changed`), the page's log of a step (`logged`) and pictures of steps."""
 
     view = TimeView()
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self.logged: Signal[PageLogView] = Signal()
+        self.pictured: Signal[FilmPictures] = Signal()
+        self.looked: Signal[StepPictures] = Signal()
+        self.hovered: Signal[StepPictures] = Signal()
 
     @command
     async def read_times(self, run: int) -> None:
@@ -55,6 +61,34 @@ class TimelineService(Service[TimeView]):
             lambda store: time_view(store, run),
             self.send,
             lambda problem: TimeView(run=run, problem=problem),
+        )
+
+    @command
+    async def read_pictures(self, names: tuple[BlobHash, ...]) -> None:
+        """Read pictures for the filmstrip; each question is answered, also where it cannot be."""
+        await self.answer(
+            "film",
+            lambda store: film_pictures(store, names),
+            self.pictured.send,
+            lambda _problem: FilmPictures(pictures=tuple((name, b"") for name in names)),
+        )
+
+    @command
+    async def look(self, run: int, step: int) -> None:
+        """Read the page before and after a step, to be shown large."""
+        await self._read_step(run, step, self.looked)
+
+    @command
+    async def hover(self, run: int, step: int) -> None:
+        """Read the page before and after a step, to be shown beside the pointer."""
+        await self._read_step(run, step, self.hovered)
+
+    async def _read_step(self, run: int, step: int, signal: Signal[StepPictures]) -> None:
+        await self.answer(
+            f"step {id(signal)}",
+            lambda store: step_pictures(store, run, step),
+            signal.send,
+            lambda problem: StepPictures(run=run, number=step, no_before=problem, no_after=problem),
         )
 
     @command
@@ -90,8 +124,11 @@ def time_view(store: TraceStore, run: int) -> TimeView:
         number: tuple(of_it)
         for number, of_it in groupby(sorted(calls, key=lambda call: call.step), lambda call: call.step)
     }
+    pictures = store.pictures(run)
     steps = tuple(
-        _step(rows[one.number], one, by_step.get(one.number, ())) for one in times if one.number in rows
+        _step(rows[one.number], one, by_step.get(one.number, ()), pictures.get(one.number, ""))
+        for one in times
+        if one.number in rows
     )
     imported = row.environment == "import"
     if imported:
@@ -101,6 +138,8 @@ def time_view(store: TraceStore, run: int) -> TimeView:
         *_of_interventions(store.interventions(run)),
         *_of_steps(store, run, steps),
         *_of_calls(calls),
+        *_of_judgements(store, run, steps),
+        *_of_branches(store, run, steps),
     ]
     own = next((one for one in steps if one.run == run), None)
     if row.parent_run is not None and own is not None:
@@ -120,7 +159,7 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     )
 
 
-def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord]) -> StepSpan:
+def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord], picture: BlobHash) -> StepSpan:
     begun_of = dict(times.phases_begun)
     phases = []
     before = times.begun
@@ -131,7 +170,9 @@ def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord]) -> StepSp
         before = max(saved, before)
     spans = tuple(_call(one) for one in calls)
     ended = max((times.ended, *(one.ended for one in spans)))
-    return StepSpan(**dict(row), begun=times.begun, ended=ended, phases=tuple(phases), calls=spans)
+    return StepSpan(
+        **dict(row), begun=times.begun, ended=ended, phases=tuple(phases), calls=spans, picture=picture
+    )
 
 
 def _call(call: CallRecord) -> CallSpan:
@@ -246,6 +287,36 @@ def _of_calls(calls: Iterable[CallRecord]) -> list[TimeMark]:
         )
         for call in calls
         if call.error
+    ]
+
+
+def _of_judgements(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> list[TimeMark]:
+    ends = {step.number: step.ended for step in steps}
+    found = []
+    for number, judged in store.judgements(run):
+        if judged.aligned is None or number not in ends:
+            continue
+        by = "a person" if judged.overruled else "rule" if judged.by_rule else "the LLM"
+        kind: MarkKind = "right" if judged.aligned else "wrong"
+        text = f"Judged {kind} by {by}. {judged.by_rule} {judged.sentence}"
+        found.append(TimeMark(time=ends[number], step=number, kind=kind, text=_short(text)))
+    return found
+
+
+def _of_branches(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> list[TimeMark]:
+    """Return where other runs left this one, or those that it branched from."""
+    begins = {(step.run, step.number): step.begun for step in steps}
+    own = store.path_of(run)
+    return [
+        TimeMark(
+            time=begins[left, number],
+            step=number,
+            kind="branch",
+            text=f"Run {branch} leaves run {left} before step {number}",
+        )
+        for left in own
+        for branch, number in store.branches(left)
+        if branch not in own and (left, number) in begins
     ]
 
 

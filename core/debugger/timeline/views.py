@@ -1,10 +1,11 @@
-"""What the window draws of the log of the page in a step."""
+"""What the window draws of a run over time: its steps, their pictures, and the log of the page in a step."""
 
 from typing import Literal
 
 from core.browser.log.records import LogPart
+from core.debugger.snapshots import ScreenshotView
 from core.schema.record import Record
-from core.schema.step import Phase, seconds_covered
+from core.schema.step import BlobHash, Phase, seconds_covered
 from core.trace.records import StepRow
 
 
@@ -25,7 +26,9 @@ MarkKind = Literal[
     "error",  # an action or a call failed
     "remedy",  # a prepared alternative was tried
     "trial",  # a new trial begins
-    "branch",  # the run left the one it branched from
+    "branch",  # the run left the one it branched from, or another run left this one
+    "right",  # the step was judged to have served its purpose
+    "wrong",  # the step was judged not to have served it
 ]
 
 
@@ -91,6 +94,8 @@ class StepSpan(StepRow):
     ended: float
     phases: tuple[PhaseSpan, ...] = ()
     calls: tuple[CallSpan, ...] = ()
+    picture: BlobHash = ""
+    """The blob of the page as the step observed it; empty where no picture was taken or kept."""
 
 
 class CostPoint(Record):
@@ -133,3 +138,25 @@ class TimeView(Record):
     def seconds_in_llm(self) -> float:
         """Wall time: calls that overlapped count once."""
         return seconds_covered((call.begun, call.seconds) for step in self.steps for call in step.calls)
+
+
+class FilmPictures(Record):
+    """Pictures of the filmstrip that were asked for, by the name of their blob."""
+
+    pictures: tuple[tuple[BlobHash, bytes], ...] = ()
+    """Empty bytes for those that cannot be read."""
+
+
+class StepPictures(Record):
+    """The page before a step and after it."""
+
+    run: int
+    number: int
+    """As they were asked for: the row may be of the run that this one branched from."""
+    row: StepRow | None = None
+    before: ScreenshotView = ScreenshotView()
+    after: ScreenshotView = ScreenshotView()
+    no_before: str = ""
+    """Why there is no picture before."""
+    no_after: str = ""
+    """Why there is none after."""

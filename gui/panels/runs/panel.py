@@ -4,12 +4,13 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
 from core.debugger.snapshots import RunsView, SessionView, StepView
 from core.trace.records import RunRow, StepRow
 from gui.panels.runs.model import Node, RunsModel
+from gui.panels.runs.preview import StepHover
 from gui.panels.runs.tree import Folding, RunsDelegate
 from gui.theme.theme import Theme
 from gui.widgets.copying import CopyEntry, action_copies
@@ -99,6 +100,8 @@ class RunsPanel(QWidget):
     """Run and number of a step to show."""
     run_requested = Signal(int)
     """A run whose steps are to be loaded."""
+    run_chosen = Signal(object)
+    """The `RunRow` of a run whose own row was clicked or opened."""
     more_requested = Signal(int)
     """How many runs are listed, where older ones are to be listed too."""
     back_requested = Signal(int, int)
@@ -143,6 +146,7 @@ class RunsPanel(QWidget):
         self.folding.run_requested.connect(self.run_requested)
         self.tree.selectionModel().currentChanged.connect(self.state_changed)
         self.tree.installEventFilter(self)
+        self.hover = StepHover(theme, self.tree, self.model)
         RowMenu(self.tree, self.entries, copies=self._copies, record=self._record)
         for key, slot in (
             ("Ctrl+M", self._on_make_current),
@@ -296,7 +300,13 @@ class RunsPanel(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self.state_changed.emit()
+        if event.type() == QEvent.Type.FocusOut:
+            self.hover.hide()
         return super().eventFilter(watched, event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.hover.hide()
 
     def _run_in_hand(self) -> Node | None:
         """Return the run whose row, or a row of which, is the current one."""
@@ -362,6 +372,7 @@ class RunsPanel(QWidget):
             self.step_requested.emit(node.step.run, node.step.number)
         elif node.kind == "run":
             self.tree.expand(index)
+            self.run_chosen.emit(node.run)
         else:
             self.model.show_earlier(index)
             self.folding.settle()

@@ -1,8 +1,6 @@
 """The time bar: steps, phases, LLM calls and waits of a run to scale, with what happened on the way."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -15,23 +13,20 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QScrollBar, QToolBar, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QWidget
 
 from core.debugger.timeline.views import StepSpan, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.painter import ROWS, TimePainter, TimeScale
 from gui.theme.theme import Theme
-from gui.widgets.buttons import icon_button
-from gui.widgets.layouts import in_column, in_row
-from gui.widgets.remembered import Remembered
-from gui.widgets.words import OrWords, labelled, small_label
+from gui.widgets.layouts import in_column
+from gui.widgets.words import OrWords, labelled
 
 NONE = "No run is in view. Its steps, calls and waits show here on a line of time; F10 takes the first step."
 _BEGINNING = "The run has not taken a step yet: F10 takes the first one, and its time shows here."
 _SIDE = 6
 _NEAR = 6.0
 """Pixels within which a mark is meant."""
-_KEY = "Ctrl+T"
 
 
 class TimeBar(QWidget):
@@ -39,6 +34,8 @@ class TimeBar(QWidget):
 
     step_requested = Signal(int, int)
     """Run and number of a step."""
+    scrubbed = Signal(int, int)
+    """The same while the mouse is pressed and moves over the whole bar."""
     changed = Signal()
     """Zoom or place has changed."""
 
@@ -53,6 +50,7 @@ class TimeBar(QWidget):
         self._picture: QPixmap | None = None
         self._pressed: float | None = None
         self._moved = False
+        self._scrubbed: StepSpan | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setFixedHeight(ROWS.height)
@@ -215,7 +213,7 @@ class TimeBar(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
-            self._pressed, self._moved = event.position().x(), False
+            self._pressed, self._moved, self._scrubbed = event.position().x(), False, None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._pressed is None:
@@ -224,11 +222,22 @@ class TimeBar(QWidget):
         if self._moved or abs(by) >= QApplication.startDragDistance():
             self._moved = True
             self._pressed = event.position().x()
-            self.scale.move_by(-by)
-            self._repaint()
+            if self.scale.is_whole:
+                self._scrub(self._pressed - _SIDE)
+            else:
+                self.scale.move_by(-by)
+                self._repaint()
+
+    def _scrub(self, x: float) -> None:
+        step = self.step_at(x)
+        if step is not None and step is not self._scrubbed:
+            self._scrubbed = step
+            self.scrubbed.emit(step.run, step.number)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         pressed, self._pressed = self._pressed, None
+        if pressed is not None and self._scrubbed is not None:
+            self._ask(self._scrubbed)
         if pressed is None or self._moved or event.button() != Qt.MouseButton.LeftButton:
             return
         x, y = event.position().x() - _SIDE, event.position().y()
@@ -289,7 +298,7 @@ class TimeArea(QWidget):
     def _follow(self) -> None:
         scale = self.bar.scale
         room = self.bar.width()
-        self.slider.setVisible(scale.zoom > 1.001)
+        self.slider.setVisible(not scale.is_whole)
         self.slider.blockSignals(True)
         self.slider.setRange(0, max(round(scale.length) - room, 0))
         self.slider.setPageStep(room)
@@ -299,64 +308,3 @@ class TimeArea(QWidget):
 
     def _on_scrolled(self, value: int) -> None:
         self.bar.move_to(float(value))
-
-
-class TimeStrip(QToolBar):
-    """Lies above the status line; it is hidden and shown as tool bars are, and stays as it was left."""
-
-    shown_changed = Signal()
-    """It was shown or hidden."""
-
-    def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
-        super().__init__("Time bar", parent)
-        self._remembered = remembered
-        self.setObjectName("timeStrip")
-        self.setMovable(False)
-        self.setFloatable(False)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
-        self.area = TimeArea(theme)
-        self.bar = self.area.bar
-        self.facts = small_label(theme)
-        bar, button = self.bar, partial(self._button, theme)
-        folds = "Draw waits short, so that the work is seen; off draws all to scale"
-        self.fold = button("fold", folds)
-        self.fold.setCheckable(True)
-        self.fold.setChecked(remembered.waits_folded)
-        self.fold.toggled.connect(self._on_folded)
-        bar.set_folded(remembered.waits_folded)
-        closer = button("zoom-in", "Zoom in (+ in the bar, or the wheel)", partial(bar.zoom_by, 1.5))
-        farther = button("zoom-out", "Zoom out (− in the bar, or the wheel)", partial(bar.zoom_by, 1 / 1.5))
-        self.fit = button("screen-full", "Show the whole run (0 in the bar)", bar.fit)
-        hide = button("close", f"Hide the time bar; {_KEY} shows it again", self.hide)
-        buttons = (self.fold, closer, farther, self.fit, hide)
-        head = in_row(None, (self.facts, 1), *buttons, margins=(8, 0, 4, 0), spacing=2)
-        inside = QWidget(self)
-        in_column(inside, head, self.area, margins=(0, 1, 0, 1), spacing=1)
-        self.addWidget(inside)
-        self.visibilityChanged.connect(lambda _on: self.shown_changed.emit())
-
-    @Slot(object)
-    def show_times(self, view: TimeView) -> None:
-        """Replace what is on screen with `view`."""
-        self.facts.setText(time_words.summary(view) or "Time bar")
-        self.area.show_times(view)
-
-    def reach(self) -> None:
-        """Show it and give it the focus; hide it where it has the focus already."""
-        if self.isVisible() and self.bar.hasFocus():
-            self.hide()
-            return
-        self.show()
-        self.bar.setFocus(Qt.FocusReason.ShortcutFocusReason)
-
-    def _button(
-        self, theme: Theme, icon: str, words: str, do: Callable[[], object] | None = None
-    ) -> QToolButton:
-        button = icon_button(theme, icon, words, do, self, size=12)
-        button.setFixedSize(20, 18)
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        return button
-
-    def _on_folded(self, on: bool) -> None:
-        self._remembered.waits_folded = on
-        self.bar.set_folded(on)

@@ -55,6 +55,11 @@ class TimeScale:
         """Pixels of the whole bar at this zoom."""
         return self._width * self.zoom
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the bar is in view."""
+        return self.zoom <= 1.001
+
     def show(self, begun: float, ended: float, waits: Sequence[HeldSpan], *, folded: bool) -> None:
         """Take another time; zoom and place stay as far as they can."""
         self._begun, self._ended = begun, max(ended, begun + 1e-3)

@@ -12,7 +12,9 @@ MARKS: dict[MarkKind, tuple[str, str, str]] = {
     "error": ("✗", "bad", "Error"),
     "remedy": ("▲", "remedy", "Remedy"),
     "trial": ("⟳", "text", "Trial"),
-    "branch": ("⑂", "text", "Branch"),
+    "branch": ("├", "text", "Branch"),
+    "right": ("✓", "good", "Judgement"),
+    "wrong": ("≠", "bad", "Judgement"),
 }
 """The sign, the colour token and the word of each kind of mark; no two kinds have one sign."""
 
@@ -87,7 +89,10 @@ def description(view: TimeView) -> str:
         entries = ", ".join(f"step {one.number} with {seconds(one.ended - one.begun)}" for one in longest)
         lines.append(f"The longest: {entries}.")
     kinds = {kind: sum(mark.kind == kind for mark in view.marks) for kind in MARKS}
-    marked = ", ".join(f"{MARKS[kind][2].lower()} {number}" for kind, number in kinds.items() if number)
+    named = {"right": "judged right", "wrong": "judged wrong"}
+    marked = ", ".join(
+        f"{named.get(kind, MARKS[kind][2].lower())} {number}" for kind, number in kinds.items() if number
+    )
     lines += [f"Marks: {marked}."] if marked else []
     lines += [mark_words(mark) for mark in view.marks[:20]]
     if len(view.marks) > 20:

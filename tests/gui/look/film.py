@@ -1,210 +1,184 @@
-"""The moving picture of the README, taken from a run: `python -m tests.gui.look.film resources/pictures/tour.gif`.
+"""Pictures of the filmstrip, before and after, a run's card and the preview: `python -m tests.gui.look.film OUTDIR`."""
 
-It starts the program with the built-in LLM and folders of its own, presses the
-keys that its captions name, and takes pictures of the window meanwhile. Waiting
-is shortened and a result is held for as long as it takes to read; no frame is
-drawn by hand. It ends with exit code 1 if the run does not go as the captions say.
-"""
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
+from PySide6.QtWidgets import QWidget
 
-import os
-import sys
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
-
-from PIL import Image
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer
-from PySide6.QtGui import QImage, QPainter
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication
-
-from core.cli.window import make_session
-from core.cli.window_arguments import WindowArguments
-from core.debugger.worker import Worker
-from core.settings.settings import load_settings
-from gui.application import Application
-from gui.shell.main_window import MainWindow
-
-TASK = "shop/goal-021"
-WRONG_STEP, RIGHT_ITEM = 2, "BKQMMRK0SZ"
-SIZE, WIDTH = QSize(1280, 800), 1000
-CAPTION = 34
-PASSING, MOST = 120, 4
-"""Milliseconds that a frame of something passing stays, and how many such frames in a row are kept."""
-PATIENCE = 120_000
+from core.debugger.snapshots import ScreenshotView
+from core.debugger.timeline.views import StepPictures, TimeMark
+from core.schema.observation import Box
+from core.schema.task import Verdict
+from tests.gui import reading_samples, samples
+from tests.gui.look.studio import Studio, take_pictures
+from tests.gui.stand_ins import paint_page
 
 
-class Film:
-    """Frames with the milliseconds that each is shown."""
-
-    def __init__(self, window: MainWindow) -> None:
-        self.window = window
-        self.frames: list[tuple[QImage, int]] = []
-        self._passing: list[QImage] = []
-        self._caption = ""
-
-    def caption(self, text: str) -> None:
-        self._caption = text
-
-    def wait(self, condition: Callable[[], bool]) -> None:
-        """Take pictures until the condition holds."""
-        for _ in range(PATIENCE // PASSING):
-            if condition():
-                return
-            QTest.qWait(PASSING)
-            picture = self._take()
-            if not self._passing or picture != self._passing[-1]:
-                self._passing.append(picture)
-        raise RuntimeError(f"{self._caption}: {self.window.view.mode}, {self.window.view.message}")
-
-    def hold(self, seconds: float) -> None:
-        """Show what there is now for so long."""
-        QTest.qWait(600)
-        if not self.frames:
-            self._passing.clear()  # The start of the program is no part of the story.
-        self.frames += [(picture, PASSING) for picture in self._passing[-MOST:]]
-        self._passing.clear()
-        self.frames.append((self._take(), round(seconds * 1000)))
-
-    def _take(self) -> QImage:
-        picture = QImage(SIZE + QSize(0, CAPTION), QImage.Format.Format_RGB888)
-        theme = self.window.theme
-        picture.fill(theme.colour("text"))
-        painter = QPainter(picture)
-        painter.drawPixmap(0, 0, self.window.grab())
-        painter.setPen(theme.colour("panel"))
-        painter.setFont(theme.heading_font())
-        bar = picture.rect().adjusted(16, SIZE.height(), -16, 0)
-        painter.drawText(bar, Qt.AlignmentFlag.AlignVCenter, self._caption)
-        painter.end()
-        return picture
-
-    def save(self, path: Path) -> None:
-        """Write the frames with one palette, so that what stays the same costs nothing."""
-        images = [_scaled(picture) for picture, _ in self.frames]
-        height = images[0].height
-        some = images[:: max(1, len(images) // 8)]
-        sheet = Image.new("RGB", (WIDTH, height * len(some)))
-        for at, image in enumerate(some):
-            sheet.paste(image, (0, at * height))
-        palette = sheet.quantize(255, method=Image.Quantize.MAXCOVERAGE)
-        drawn = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
-        times = [milliseconds for _, milliseconds in self.frames]
-        drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=times, loop=0, optimize=True)
+def page_picture(number: int, *, dark: bool = False, width: int = 680, height: int = 400) -> bytes:
+    """Return a PNG of a page with a number on it."""
+    image = QImage(width, height, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    paint_page(painter, QRect(0, 0, width, height))
+    if dark:
+        painter.fillRect(0, 0, width, height, QColor("#15171c"))
+    painter.fillRect(20, 190, 90 + 37 * number % 400, 60, QColor.fromHsv(number * 47 % 360, 140, 200))
+    font = QFont("Liberation Sans")
+    font.setPixelSize(64)
+    painter.setFont(font)
+    painter.setPen(QColor("#c9ced8" if dark else "#333"))
+    painter.drawText(QPoint(30, 350), f"Page {number}")
+    painter.end()
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    return data.data()
 
 
-def _scaled(picture: QImage) -> Image.Image:
-    smooth = picture.scaledToWidth(WIDTH, Qt.TransformationMode.SmoothTransformation)
-    smooth = smooth.convertToFormat(QImage.Format.Format_RGB888)
-    size = smooth.width(), smooth.height()
-    return Image.frombuffer("RGB", size, smooth.constBits(), "raw", "RGB", smooth.bytesPerLine(), 1)
-
-
-def play(window: MainWindow, film: Film) -> None:
-    """Step, run into a mistake, go back to it, correct it and come to success."""
-
-    def press(name: str, caption: str) -> None:
-        film.caption(caption)
-        film.wait(window.actions_by_name[name].isEnabled)
-        window.actions_by_name[name].trigger()
-
-    def at_review(step: int) -> bool:
-        rests = window.view.mode == "waiting" and window.view.phase == "review"
-        return rests and window.view.step == step and window.action.editable
-
-    film.caption(f"{TASK}: the built-in LLM buys herbal tea in the bundled shop")
-    film.wait(lambda: window.view.mode == "waiting" and bool(window.view.task))
-    film.hold(1.6)
-    press("step", "F10  Step: the agent reads the page and proposes an action, marked in the page")
-    film.wait(lambda: at_review(1))
-    film.hold(1.5)
-    press("step", "F10  Step: the action is carried out, and the next one is proposed")
-    film.wait(lambda: at_review(2))
-    film.hold(1.5)
-    press("run", "F5  Run: no success, it was the wrong tea")
-    film.wait(lambda: window.view.mode == "ended")
-    if window.view.success is not False:
-        raise RuntimeError("The first run did not fail.")
-    film.hold(1.8)
-    film.caption(f"Click step {WRONG_STEP}: what the agent saw and chose then")
-    _click(window.runs.tree, window.runs.model.step_index(1, WRONG_STEP))
-    film.wait(lambda: window.page.cover.isVisible())
-    film.hold(1.5)
-    press("back", "Ctrl+B  Back: the page and the agent are restored to before that step, on a branch")
-    film.wait(lambda: window.view.mode == "waiting" and window.view.run == 2)
-    film.hold(1.6)
-    press("step", "F10  Step: the same proposal again")
-    film.wait(lambda: at_review(WRONG_STEP))
-    window.dock("Permissible actions").bring()
-    film.hold(1.3)
-    film.caption("Double-click another permissible action to correct it")
-    rows = window.permissible.model
-    right = [at for at, row in enumerate(rows.rows) if RIGHT_ITEM in getattr(row, "text", "")]
-    _click(window.permissible.list, rows.index(right[0]) if right else QModelIndex(), double=True)
-    film.wait(lambda: RIGHT_ITEM in window.action.form.line.text())
-    film.hold(1.5)
-    press("accept", "Ctrl+Enter  Accept: your action is carried out, and the step keeps both versions")
-    film.wait(lambda: window.view.mode == "waiting" and window.view.step > WRONG_STEP)
-    film.hold(1.4)
-    press("run", "F5  Run: success")
-    film.wait(lambda: window.view.mode == "ended")
-    if window.view.success is not True:
-        raise RuntimeError("The branch did not come to success.")
-    film.hold(2.6)
-
-
-def _click(view: QAbstractItemView, index: QModelIndex, *, double: bool = False) -> None:
-    """Click a row as the mouse does."""
-    if not index.isValid():
-        raise RuntimeError("The row to be clicked is not there.")
-    view.scrollTo(index)
-    place = view.visualRect(index).center()
-    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    QTest.mouseClick(view.viewport(), left, none, place)
-    if double:
-        QTest.mouseDClick(view.viewport(), left, none, place)
-
-
-def main() -> int:
-    """Take the film and write it; return the exit code."""
-    target = Path(sys.argv[1]).resolve()
-    folder = tempfile.mkdtemp(prefix="backstep-film-")
-    os.environ.update(
-        BACKSTEP_CONFIG_DIR=f"{folder}/config",
-        BACKSTEP_DATA_DIR=f"{folder}/data",
-        XDG_CONFIG_HOME=f"{folder}/window",
+def _begin(studio: Studio, steps: int = 12, *, pictures: bool = True, dark: bool = False) -> None:
+    studio.review()
+    studio.settle()
+    view = reading_samples.times(steps)
+    if pictures:
+        for number in range(min(steps, 40)):
+            studio.timeline.pictures[f"page-{number}"] = page_picture(number + 1, dark=dark)
+        named = (step.replace(picture=f"page-{(step.number - 1) % 40}") for step in view.steps)
+        view = view.replace(steps=tuple(named))
+    number = min(6, steps)
+    marks = (
+        TimeMark(
+            time=view.steps[number - 1].ended, step=number, kind="right", text="Judged right by the LLM."
+        ),
+        TimeMark(time=view.steps[0].ended, step=1, kind="wrong", text="Judged wrong by the LLM."),
+        TimeMark(time=view.steps[0].begun, step=1, kind="branch", text="Run 19 leaves run 18 before step 1"),
     )
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    settings = load_settings()
-    worker = Worker()
-    worker.start()
-    application = Application(theme="light")
-    arguments = WindowArguments(task=TASK, preset="laser", llm="rules", chosen=True)
-    lost: list[RuntimeError] = []
+    studio.timeline.changed.send(view.replace(marks=(*view.marks, *marks)))
+    studio.window.time.show()
+    studio.settle()
 
-    def begin() -> None:
-        (window,) = (one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow))
-        window.showNormal()  # It begins maximised where the screen is small.
-        window.resize(SIZE)
-        film = Film(window)
-        try:
-            play(window, film)
-            film.save(target)
-        except RuntimeError as error:
-            lost.append(error)
-        finally:
-            window.close()
 
-    QTimer.singleShot(0, begin)
-    application.show_window(
-        lambda: make_session(settings, application.host, application.screen, arguments, worker),
-        worker,
-        arguments,
+def film(studio: Studio) -> None:
+    _begin(studio)
+
+
+def film_dark_pages(studio: Studio) -> None:
+    _begin(studio, dark=True)
+    studio.window.time._set_height(180)
+
+
+def film_thousand(studio: Studio) -> None:
+    _begin(studio, 1000)
+    studio.window.time.film.go(500)
+    studio.settle()
+
+
+def film_one_step(studio: Studio) -> None:
+    _begin(studio, 1)
+
+
+def film_without_pictures(studio: Studio) -> None:
+    _begin(studio, pictures=False)
+
+
+def _pair(number: int = 3, *, after: bool = True) -> StepPictures:
+    shot = ScreenshotView(
+        data=page_picture(1),
+        viewport=(680, 400),
+        box=Box(x=140, y=120, width=104, height=36),
+        caption="Step 3",
     )
-    for error in lost:
-        print(error, file=sys.stderr)
-    return 1 if lost else 0
+    following = ScreenshotView(data=page_picture(9), viewport=(680, 400)) if after else ScreenshotView()
+    last = "This is the last step of its run: the page was not observed after it."
+    return StepPictures(
+        run=18,
+        number=number,
+        row=samples.STEPS[2],
+        before=shot,
+        after=following,
+        no_after="" if after else last,
+    )
+
+
+def scrubbed(studio: Studio) -> None:
+    _begin(studio)
+    studio.timeline.steps[18, 3] = _pair()
+    studio.window.time.film._scrub(2)
+
+
+def _compared(studio: Studio, mode: str, *, after: bool = True) -> None:
+    studio.review()
+    studio.settle()
+    studio.timeline.steps[18, 3] = _pair(after=after)
+    step = samples.recorded_step()
+    studio.session.step_changed.send(step.replace(screenshot=_pair().before))
+    studio.settle()
+    studio.window.page.cover.set_mode(mode)  # type: ignore[arg-type]
+
+
+def side_by_side(studio: Studio) -> None:
+    _compared(studio, "side")
+
+
+def slider(studio: Studio) -> None:
+    _compared(studio, "slider")
+
+
+def side_without_after(studio: Studio) -> None:
+    _compared(studio, "side", after=False)
+
+
+def slider_without_after(studio: Studio) -> None:
+    _compared(studio, "slider", after=False)
+
+
+def run_card(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    row = samples.run_row(
+        19,
+        verdict=Verdict(success=False, reward=0.833, judge="page", reason="Bought a lamp of another colour."),
+        parent_run=18,
+        parent_step=3,
+        grade="exact",
+        name="second try",
+        touched=True,
+        llm_calls=14,
+        prompt_tokens=51_204,
+        completion_tokens=1_802,
+        cost=0.31,
+        seconds=84.2,
+        seconds_in_llm=61.0,
+        answer="$58.00",
+    )
+    studio.window.runs.run_chosen.emit(row)
+
+
+def run_card_long(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    row = samples.run_row(17, outcome="error", verdict=Verdict(), error="The browser went away. " * 12)
+    studio.window.runs.run_chosen.emit(row.replace(instruction="Buy a lamp, and then another one. " * 30))
+
+
+def run_card_without_steps(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.window.runs.run_chosen.emit(samples.run_row(15, outcome="interrupted", verdict=Verdict(), steps=0))
+
+
+def playing(studio: Studio) -> None:
+    _begin(studio)
+    studio.window.time.toggle_playing()
+
+
+def preview(studio: Studio) -> QWidget:
+    studio.review()
+    studio.settle()
+    studio.timeline.steps[18, 3] = _pair()
+    runs = studio.window.runs
+    runs.tree.setCurrentIndex(runs.model.step_index(18, 3))
+    runs.hover.toggle()
+    return runs.hover.preview
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    take_pictures(globals())

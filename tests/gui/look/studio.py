@@ -17,9 +17,9 @@ from gui.breakpoints.controller import BreakpointsController
 from gui.compare.controller import CompareController
 from gui.provenance.controller import ProvenanceController
 from gui.shell.main_window import MainWindow
-from gui.timeline.controller import TimelineController
+from gui.timeline.controller import install as install_timeline
 from tests.gui import samples
-from tests.gui.stand_ins import AskedService, AskedSession, DrawnPage
+from tests.gui.stand_ins import AskedService, AskedSession, DrawnPage, PicturingService
 
 
 class Studio:
@@ -30,7 +30,7 @@ class Studio:
         self.session = AskedSession()
         self.breakpoints = AskedService("answered")
         self.provenance = AskedService()
-        self.timeline = AskedService("logged")
+        self.timeline = PicturingService()
         self.compare = AskedService("paired", "diffed")
         folder = tempfile.mkdtemp()
         settings = QSettings(f"{folder}/look.ini", QSettings.Format.IniFormat)
@@ -39,7 +39,7 @@ class Studio:
         self.window.begin(self.session)
         self.breaks = BreakpointsController(self.window, self.breakpoints)
         self.origins = ProvenanceController(self.window, self.provenance)
-        TimelineController(self.window, self.timeline)
+        install_timeline(self.window, self.timeline)
         CompareController(self.window, self.compare)
         self.window.resize(1280, 800)
         self.window.show()

@@ -4,26 +4,25 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.debugger.snapshots import ScreenshotView
+from core.debugger.timeline.views import StepPictures
 from gui.shell.main_window import MainWindow
-from gui.timeline.controller import TimelineController
+from gui.timeline.controller import install
 from tests.gui import reading_samples, samples
-from tests.gui.stand_ins import AskedService, AskedSession
+from tests.gui.stand_ins import AskedSession, PicturingService
 
 
 @pytest.fixture
-def service() -> AskedService:
-    return AskedService("logged")
+def service() -> PicturingService:
+    return PicturingService()
 
 
 @pytest.fixture
-def controller(
-    window: MainWindow, service: AskedService, session: AskedSession, qtbot: QtBot
-) -> TimelineController:
-    controller = TimelineController(window, service)
+def controller(window: MainWindow, service: PicturingService, session: AskedSession, qtbot: QtBot) -> None:
+    install(window, service)
     session.session_changed.send(samples.SESSION)
     session.step_changed.send(samples.STEP)
     qtbot.waitUntil(lambda: window.step_in_view is not None)
-    return controller
 
 
 def test_what_is_read_follows_the_step_in_view(window, controller, service, session, qtbot):
@@ -47,7 +46,7 @@ def test_the_time_bar_is_shown_hidden_and_reached_by_its_key(window, controller,
     window.setFocus()
     qtbot.keyClick(window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
     assert window.time.isVisible()
-    assert window.focusWidget() is window.time.bar
+    assert window.focusWidget() is window.time.film
     window.time.hide()
     qtbot.keyClick(window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
     assert window.time.isVisible()
@@ -58,3 +57,64 @@ def test_a_step_of_the_bar_is_asked_of_the_session(window, controller, service, 
     qtbot.waitUntil(lambda: len(window.time.bar.view.steps) == 5)
     window.time.bar.go(-2)
     assert session.asked[-1] == ("show_step", 18, 3)
+
+
+def pictures(number: int, *, after: bool = True) -> StepPictures:
+    shot = ScreenshotView(data=samples.screenshot(), viewport=(680, 400))
+    return StepPictures(
+        run=18,
+        number=number,
+        row=samples.step_row(18, number),
+        before=shot,
+        after=shot if after else ScreenshotView(),
+        no_after="" if after else "This is the last step.",
+    )
+
+
+def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtaken(
+    window, controller, service, session, qtbot
+):
+    answers = []
+    service.look = lambda run, number: answers.append(number)
+    service.changed.send(reading_samples.times())
+    qtbot.waitUntil(lambda: len(window.time.film.view.steps) == 5)
+    for number in (1, 2, 3, 4):
+        window.time.film.scrubbed.emit(18, number)
+    assert answers == [1]  # One is read at a time.
+    service.looked.send(pictures(1))
+    qtbot.waitUntil(lambda: answers == [1, 4])
+    assert window.page.cover.title.text().startswith("Step 1 of run 18")
+    session.step_changed.send(samples.STEP.replace(observation=samples.ABSTRACTED))  # The run goes on.
+    qtbot.waitUntil(lambda: window.step_in_view.observation == samples.ABSTRACTED)
+    assert window.page.covered
+    window.time.film.step_requested.emit(18, 4)
+    assert session.asked[-1] == ("show_step", 18, 4)
+    session.step_changed.send(samples.STEP)
+    qtbot.waitUntil(lambda: not window.page.covered)
+
+
+def test_before_and_after_are_read_for_the_recorded_step_and_the_way_is_remembered(
+    window, controller, service, session, qtbot
+):
+    service.steps[18, 3] = pictures(3)
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.page.covered)
+    assert ("look", 18, 3) not in service.asked
+    window.actions_by_name["before_after"].trigger()
+    cover = window.page.cover
+    qtbot.waitUntil(lambda: cover.after.words == "")
+    assert cover.after.isVisible()
+    window.actions_by_name["before_after"].trigger()
+    assert cover.picture.slides
+    assert not cover.after.isVisible()
+    assert window.remembered.cover_mode == "slider"
+
+
+def test_a_step_without_a_page_after_it_says_why(window, controller, service, session, qtbot):
+    service.steps[18, 3] = pictures(3, after=False)
+    window.page.cover.set_mode("side")
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.page.cover.after.words == "This is the last step.")
+    window.page.cover.set_mode("slider")
+    assert not window.page.cover.picture.slides
+    assert "This is the last step." in window.page.cover.caption.text()

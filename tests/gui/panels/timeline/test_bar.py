@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QApplication
 
 from core.debugger.timeline.views import TimeMark, TimeView
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.bar import TimeArea, TimeStrip
+from gui.panels.timeline.bar import TimeArea
 from gui.panels.timeline.painter import ROWS
+from gui.panels.timeline.strip import TimeStrip
 from gui.widgets.remembered import Remembered
 from tests.gui import reading_samples as samples
 
@@ -82,6 +83,19 @@ def test_a_click_leads_to_the_step_and_a_drag_does_not(bar, asked, qtbot):
     qtbot.mouseRelease(bar, Qt.MouseButton.LeftButton, pos=place - QPoint(60, 0))
     assert asked == [(18, 3)]
     assert bar.scale.left > left
+
+
+def test_a_drag_over_the_whole_bar_scrubs_and_the_release_rests_on_the_step(bar, asked, qtbot):
+    scrubbed = []
+    bar.scrubbed.connect(lambda run, number: scrubbed.append(number))
+    y = ROWS.steps + 4
+    qtbot.mousePress(bar, Qt.MouseButton.LeftButton, pos=QPoint(round(middle(bar, 0)) + 6, y))
+    for at in (1, 2, 3):
+        qtbot.mouseMove(bar, QPoint(round(middle(bar, at)) + 6, y))
+    assert asked == []
+    qtbot.mouseRelease(bar, Qt.MouseButton.LeftButton, pos=QPoint(round(middle(bar, 3)) + 6, y))
+    assert scrubbed == [2, 3, 4]
+    assert asked == [(18, 4)]
 
 
 def test_keys_go_through_the_steps(bar, asked, qtbot):

@@ -1,0 +1,65 @@
+"""Pictures of the page: before and after a step, and those of the filmstrip."""
+
+from collections.abc import Iterable
+
+from core.debugger.snapshots import ScreenshotView
+from core.debugger.steps.view import screenshot_view
+from core.debugger.timeline.views import FilmPictures, StepPictures
+from core.schema.errors import NotInTraceError, TraceError
+from core.schema.step import BlobHash, Observed, record_of
+from core.trace.records import StepDetail
+from core.trace.store import TraceStore
+
+_NOT_KEPT = "was not taken or not kept (pictures in the settings, --pictures)."
+
+
+def film_pictures(store: TraceStore, names: Iterable[BlobHash]) -> FilmPictures:
+    """Return these pictures; one that is missing or damaged has no bytes."""
+    return FilmPictures(pictures=tuple((name, _picture(store, name)) for name in names))
+
+
+def step_pictures(store: TraceStore, run: int, number: int) -> StepPictures:
+    """Return the page as a step observed it, and as the next step of the same run observed it; raises TraceError."""
+    detail = store.step(run, number)
+    before = screenshot_view(store, detail)
+    after, no_after = _after(store, detail)
+    return StepPictures(
+        run=run,
+        number=number,
+        row=detail.row,
+        before=before,
+        after=after,
+        no_before="" if before.data else _missing(detail, f"The picture before step {number}"),
+        no_after=no_after,
+    )
+
+
+def _after(store: TraceStore, detail: StepDetail) -> tuple[ScreenshotView, str]:
+    row = detail.row
+    try:
+        following = store.step(row.run, row.number + 1)
+    except NotInTraceError:
+        if store.run(row.run).outcome == "running":
+            return ScreenshotView(), "The page has not been observed since this step."
+        return ScreenshotView(), "This is the last step of its run: the page was not observed after it."
+    if following.row.trial != row.trial:
+        return ScreenshotView(), (
+            f"The next step begins trial {following.row.trial} on a fresh page: "
+            "the page was not observed after this step."
+        )
+    after = screenshot_view(store, following).replace(box=None)
+    return after, "" if after.data else _missing(following, f"The picture after step {row.number}")
+
+
+def _missing(detail: StepDetail, what: str) -> str:
+    observed = record_of(Observed, detail.records)
+    if observed is None:
+        return f"{what} is missing: step {detail.row.number} was begun, but its page was not read."
+    return f"{what} cannot be read from the database." if observed.screenshot else f"{what} {_NOT_KEPT}"
+
+
+def _picture(store: TraceStore, name: BlobHash) -> bytes:
+    try:
+        return store.blob(name)
+    except TraceError:
+        return b""

@@ -1,0 +1,93 @@
+"""The page before and after a step, and what is said where one of them is missing."""
+
+import pytest
+
+from core.debugger.timeline.pictures import film_pictures, step_pictures
+from core.debugger.timeline.service import time_view
+from core.schema.step import Aligned
+from core.trace.blobs import hash_of
+from core.trace.store import TraceStore
+from tests.core.trace.making import PICTURE, records, start, write_run, write_step
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = TraceStore.open(tmp_path / "traces.db", busy_seconds=0)
+    yield store
+    store.close()
+
+
+def test_before_is_what_the_step_observed_and_after_what_the_next_one_did(store):
+    run = write_run(store)
+    view = step_pictures(store, run, 1)
+    assert (view.before.data, view.after.data) == (PICTURE, PICTURE)
+    assert view.before.box is not None
+    assert view.after.box is None
+    assert (view.no_before, view.no_after) == ("", "")
+
+
+def test_after_the_last_step_the_page_was_not_observed(store):
+    run = write_run(store)
+    assert "last step of its run" in step_pictures(store, run, 2).no_after
+
+
+def test_a_run_that_goes_on_has_not_observed_the_page_since(store):
+    run = store.begin_run(start())
+    write_step(store, run, 1)
+    assert step_pictures(store, run, 1).no_after == "The page has not been observed since this step."
+
+
+def test_a_picture_that_was_not_kept_is_told_from_a_page_that_was_not_read(store):
+    run = store.begin_run(start())
+    write_step(store, run, 1)
+    store.begin_step(run, 2)
+    assert "step 2 was begun, but its page was not read" in step_pictures(store, run, 1).no_after
+    observed = next(records()).replace(screenshot="")
+    store.save_phase(run, 2, observed, blobs=((b"<html></html>" * 9, "text/html"), *_html()))
+    view = step_pictures(store, run, 2)
+    assert "was not taken or not kept" in view.no_before
+    assert "was not taken or not kept" in step_pictures(store, run, 1).no_after
+
+
+def _html():
+    from tests.core.trace.making import HTML
+
+    return ((HTML, "text/html"),)
+
+
+def test_a_new_trial_begins_on_a_fresh_page(store):
+    run = store.begin_run(start())
+    write_step(store, run, 1)
+    store.begin_step(run, 2, 2)
+    assert "begins trial 2 on a fresh page" in step_pictures(store, run, 1).no_after
+
+
+def test_a_step_before_a_branch_has_the_page_after_it_from_the_run_that_it_is_of(store):
+    run = write_run(store, steps=3)
+    branch = store.begin_run(start().replace(parent_run=run, parent_step=3))
+    write_step(store, branch, 3)
+    view = step_pictures(store, branch, 2)
+    assert view.row.run == run
+    assert view.after.data == PICTURE
+
+
+def test_pictures_of_the_film_that_are_missing_have_no_bytes(store):
+    write_run(store)
+    gone = hash_of(b"gone")
+    view = film_pictures(store, (hash_of(PICTURE), gone))
+    assert view.pictures == ((hash_of(PICTURE), PICTURE), (gone, b""))
+
+
+def test_the_line_of_time_names_the_pictures_and_marks_judgements_and_branches(store):
+    run = write_run(store, steps=3)
+    store.save_phase(run, 2, Aligned(judged=True, aligned=False, sentence="It went nowhere."))
+    branch = store.begin_run(start().replace(parent_run=run, parent_step=3))
+    write_step(store, branch, 3)
+    view = time_view(store, run)
+    assert {step.picture for step in view.steps} == {hash_of(PICTURE)}
+    marks = {mark.kind: mark for mark in view.marks}
+    assert (marks["wrong"].step, marks["branch"].step) == (2, 3)
+    assert "It went nowhere." in marks["wrong"].text
+    assert f"Run {branch} leaves run {run} before step 3" in marks["branch"].text
+    own = [mark for mark in time_view(store, branch).marks if mark.kind == "branch"]
+    assert [mark.text for mark in own] == [f"Run {branch} leaves run {run} before step 3"]

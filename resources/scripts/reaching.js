@@ -119,7 +119,8 @@ const reaching = (() => {
     if (!covered && off(el)) return { ...said, problem: "is disabled" };
     const point = () => {
       const box = el.getBoundingClientRect();
-      return [box.left + Math.min(box.width * across, box.width - 1), box.top + Math.min(box.height * down, box.height - 1)];
+      const inside = (part, size) => Math.max(0, Math.min(size * part, size - 1));   // The root's box may be flat.
+      return [box.left + inside(across, box.width), box.top + inside(down, box.height)];
     };
     said.scrolled = bringPoint(el, point);
     said.box = boxOf(el);

@@ -7,7 +7,13 @@
   const { locate, place, pointed, framePlace, throughFrame } = reaching;
   const { findRole, findXPath, focused, at, nearest, spot } = finding;
   const { ready, assign, written, paste, slid, choose, fileField, isChecked } = fields;
-  const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected } = gestures;
+  const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected, selection, selectedWords } = gestures;
+
+  // What a demonstration asks of an element: whether it is used by itself, is dragged, is seen, takes its value whole.
+  const used = el => traits.uses(el, names.role(el), false).length > 0;
+  const drags = el => { for (let one = el; one && one !== document.body; one = one.parentElement) if (traits.uses(one, names.role(one), false).includes("drag")) return true; return false; };
+  const visible = el => !reaching.unseen(el);
+  const takesValue = el => traits.VALUE_INPUT.has(el.type);
 
   const tagOf = ref => byRef(ref)?.tagName ?? "";
   // Where a field stands whose words are told as bullets, or null.
@@ -26,5 +32,6 @@
   }
 
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, isSecret, bullets, nearest, known, shown, usable, lastReading,
+    used, drags, visible, takesValue, selection, selectedWords,
     settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
 })();

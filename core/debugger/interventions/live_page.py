@@ -52,9 +52,8 @@ class HumanActionRecorder:
         return self._steps
 
     async def _record(self) -> None:
-        human_actions = self._demonstration.human_actions
         while True:
-            human_action = await human_actions.get()
+            human_action = await self._demonstration.take()
             try:
                 await self._take(human_action)
             except (BackstepError, PageGone) as error:
@@ -62,14 +61,14 @@ class HumanActionRecorder:
                     f"What you did ({human_action.kind} {human_action.label}) was not recorded: {error}"
                 )
             finally:
-                human_actions.task_done()
+                self._demonstration.done()
 
     async def _take(self, human_action: HumanAction) -> None:
-        waiting = self._demonstration.human_actions
+        demonstration = self._demonstration
         if self.over:
             return
         action = await self.human_actions.take(
-            human_action, more=not waiting.empty(), waiting=lambda: not waiting.empty()
+            human_action, more=demonstration.waiting, waiting=lambda: demonstration.waiting
         )
         tabs = self._run.world.tabs
         if action is not None:
@@ -78,7 +77,7 @@ class HumanActionRecorder:
                 await tabs.follow()
                 await self._demonstration.follow(tabs.current)
         # A human action that waits is reported before the page can say that it has ended the episode.
-        self.over = bool(self._steps) and await self._run.world.episode_ended() and waiting.empty()
+        self.over = bool(self._steps) and await self._run.world.episode_ended() and not demonstration.waiting
         if action is not None or self.over:
             self._on_step()
 

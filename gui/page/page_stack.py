@@ -6,20 +6,20 @@ frames and its clicks would wait for ever.
 
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from core.debugger.exemplars.saving.views import RecordingView
-from core.debugger.snapshots import Picked, SessionView, StepView
+from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
 from core.schema.observation import Element
 from gui.page.message_bar import MessageBar
-from gui.page.overlay import Overlay
+from gui.page.overlay import Overlay, way_to
 from gui.page.shield import KeyGuard, Shield
 from gui.page.step_cover import StepCover
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.enabled_commands import can_hand_over
+from gui.widgets.enabled_commands import BUSY, can_hand_over
 from gui.widgets.formats import count, step_text
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, set_flag
@@ -39,6 +39,10 @@ class PageStack(QWidget):
     pointing_changed = Signal(bool)
     point_requested = Signal(float, float, bool)
     """x and y in the viewport, and whether it was a click."""
+    scroll_requested = Signal(float, float, float, float)
+    """x and y in the viewport, and by how much to the right and down."""
+    target_requested = Signal()
+    """The page is to be scrolled to what the next action acts on, or back."""
     back_requested = Signal()
     discard_requested = Signal()
     """What is being recorded is not to be kept."""
@@ -47,12 +51,17 @@ class PageStack(QWidget):
         super().__init__(parent)
         self._area = page_area
         self._session = SessionView()
+        self._page, self._action = LivePageView(), ""
         self._recording = RecordingView()
         self._build_strip(theme)
         in_column(self, self._strip, (page_area, 1), spacing=0)
         self.overlay = Overlay(theme, self)
         self.shield = Shield(self)
         self.keys = KeyGuard(page_area)
+        self.marker = QPushButton(self)
+        self.marker.setProperty("edge", True)
+        self.marker.clicked.connect(self.target_requested)
+        self.marker.hide()
         self.hint = QLabel("The page is the agent's: F6 hands it to you", self)
         self.hint.setProperty("toast", True)
         self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -66,6 +75,7 @@ class PageStack(QWidget):
         self.keys.refused.connect(self._on_refused)
         self.keys.tabbed.connect(self.focusNextPrevChild)
         self.shield.pointed.connect(self._on_pointed)
+        self.shield.turned.connect(self._on_turned)
         self.shield.left.connect(lambda: self.overlay.show_picked(None))
         self.cover.back_requested.connect(self.back_requested)
         page_area.set_handed_over(False)
@@ -86,6 +96,8 @@ class PageStack(QWidget):
         if not step.live and self.pointing:
             self.set_pointing(False)
         self.cover.show_step(step)
+        self._action = step.action.action
+        self._show_marker()
         self.messages.set_aside(self.covered, self._session)
         self._lay_out()
 
@@ -104,6 +116,14 @@ class PageStack(QWidget):
             self.keys.open = view.handed_over
             self._area.set_handed_over(view.handed_over)
             self.hint.hide()
+        self._tell_strip()
+
+    @Slot(object)
+    def show_live_page(self, view: LivePageView) -> None:
+        """Outline what can be chosen, and say where the target of the next action is while it is out of view."""
+        self._page = view
+        self.overlay.show_live_page(view)
+        self._show_marker()
         self._tell_strip()
 
     @Slot(object)
@@ -173,6 +193,8 @@ class PageStack(QWidget):
             tone, handover = "person", "Give back (F6)"
         elif self.pointing:
             words = "Point at an element and click it; Esc ends pointing."
+        elif self._page.scrolled:
+            words = "You scrolled the agent's page. It is put back before the agent acts (Shift+F7 puts it back now)."
         elif view.instruction:
             words = view.instruction
         elif view.run is None:
@@ -191,6 +213,46 @@ class PageStack(QWidget):
         )
         self.handover_button.setEnabled(can_hand_over(view))
         self.discard_button.setVisible(recording)
+
+    def _show_marker(self) -> None:
+        """Say at the border of the page where the next action's target is, or how the page is put back."""
+        target, page = self._page.next, self.overlay.geometry()
+        away = target is not None and (target.hidden or not self.overlay.is_in_view(target))
+        self.marker.setVisible(
+            (away or self._page.scrolled) and not self.covered and not self._session.handed_over
+        )
+        if self.marker.isHidden():
+            return
+        if away:
+            assert target is not None
+            way = way_to(target, QRectF(self.overlay.rect()), self._area.page_scale())
+            self.marker.setText(f"{target.ref} next {way}: {self._action}"[:80])
+            self.marker.setToolTip("Scroll the page to what the next action acts on (Shift+F7)")
+        else:
+            way = ""
+            self.marker.setText("Scrolled to look at: put back")
+            self.marker.setToolTip(
+                "Scroll the page back to where the agent saw it (Shift+F7); it is put back before the agent acts"
+            )
+        self.marker.setAccessibleName(self.marker.text())
+        self.marker.adjustSize()
+        x = page.center().x() - self.marker.width() // 2
+        y = page.center().y() - self.marker.height() // 2
+        if way[:1] == "→":
+            x = page.right() - self.marker.width() - 8
+        elif way[:1] == "←":
+            x = page.left() + 8
+        else:
+            y = page.top() + 8 if way[:1] == "↑" else page.bottom() - self.marker.height() - 8
+        self.marker.move(x, y)
+        self.marker.raise_()
+
+    def _on_turned(self, x: float, y: float, right: float, down: float) -> None:
+        if self._session.mode in BUSY or self._session.run is None:
+            self._on_refused()
+            return
+        scale = self._area.page_scale()
+        self.scroll_requested.emit(x / scale, y / scale, right / scale, down / scale)
 
     def _on_handover(self) -> None:
         self.handover_requested.emit(not self._session.handed_over)
@@ -221,6 +283,7 @@ class PageStack(QWidget):
         self.overlay.raise_()
         self.shield.raise_()
         self.hint.raise_()
+        self._show_marker()
         if self.covered:
             self.cover.raise_()
         self.messages.lie_in(self.rect())

@@ -45,7 +45,7 @@ _RUN = (
     ("max_steps",),
     ("attach",),
 )
-_ACTION = (("accept", "skip", "fire_remedy"), ("point", "handover", "record"))
+_ACTION = (("accept", "skip", "fire_remedy"), ("point", "show_target", "handover", "record"))
 _VIEW = (("search_runs", "find", "library", "evaluations"), ("previous", "next_recorded", "now", "why"))
 _EDIT = (
     ("undo_edit",),

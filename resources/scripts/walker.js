@@ -4,7 +4,7 @@
   const { isSecret, bullets, refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
   const { label } = names;
   const { walk, markedHtml, known, shown, usable, lastReading } = reading;
-  const { locate, place, pointed, framePlace, throughFrame } = reaching;
+  const { locate, place, pointed, framePlace, throughFrame, peek, peekBy, putBack, standing } = reaching;
   const { findRole, findXPath, focused, at, nearest, spot } = finding;
   const { ready, assign, written, paste, slid, choose, fileField, isChecked } = fields;
   const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected, selection, selectedWords } = gestures;
@@ -22,7 +22,7 @@
 
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, written, paste, slid,
     choose, isChecked, scrollBy, refOf, fileField, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
-    framePlace, throughFrame, openRoot, tagOf, secretPlace, labelOf };
+    framePlace, throughFrame, peek, peekBy, putBack, standing, openRoot, tagOf, secretPlace, labelOf };
 
   // Calls a function that may name elements: refs begin at `from`, where other documents have stopped.
   function ask(from, call, ...given) {

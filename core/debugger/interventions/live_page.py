@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from core.agent.human_actions import HumanActions
 from core.agent.loop import AgentRun
 from core.agent.spaces.macros import action_at
 from core.browser.channel import PageGone
 from core.browser.demonstration import Demonstration, HumanAction
+from core.browser.page import Page
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.snapshots import Picked
 from core.schema.errors import ActionError, BackstepError, BrowserError
@@ -187,6 +188,43 @@ class LivePage(SessionCommands):
         self._publisher.picked.send(
             Picked(ref=ref, label=found["label"], box=box, final=final, action=action)
         )
+
+    @command
+    async def show_target(self) -> None:
+        """Scroll the page to what the next action acts on, or back to where the agent saw it."""
+        run, target = self._peeking(), self._publisher.steps.live_page.next
+        if run is None:
+            return
+        if run.world.peek.active:
+            await run.world.peek.put_back()
+            self._publisher.steps.live_page_changed.send(self._publisher.steps.live_page)
+        elif target is None:
+            self._publisher.tell("The next action acts on no element of this page.", done=False)
+        else:
+            await self._peek(run, lambda page: run.world.peek.reveal(page, target.ref))
+
+    @command
+    async def scroll(self, x: float, y: float, right: float, down: float) -> None:
+        """Scroll the agent's page for the person to look at, at a point of the viewport, by CSS pixels."""
+        run = self._peeking()
+        if run is not None:
+            await self._peek(run, lambda page: run.world.peek.scroll(page, x, y, right, down))
+
+    def _peeking(self) -> AgentRun | None:
+        """Return the run whose page may be scrolled to look at: it rests, and the page is the agent's."""
+        run = self._current.under_way
+        return None if self._runner.busy or self._publisher.session.handed_over else run
+
+    async def _peek(self, run: AgentRun, scroll: Callable[[Page], Awaitable[None]]) -> None:
+        try:
+            await scroll(run.world.tabs.current)
+        except (PageGone, ActionError, BrowserError):
+            await run.world.peek.put_back()
+            self._publisher.tell(
+                "The page could not be scrolled; reading it tells why: step again.", done=False
+            )
+            return
+        await self._publisher.steps.follow_peek(run)
 
     async def _action_at(self, ref: Ref) -> str:
         """Return the action of the state at hand that acts on an element, as text; empty where there is none."""

@@ -41,8 +41,8 @@ class HumanActions:
         look at it, while the person was typing, is the page that they were done
         in; `waiting` tells whether one has come meanwhile. A step that was
         begun for the agent becomes theirs. Returns the action, or None where
-        what they did is none. Raises BrowserError, PageGone and TraceError; the
-        step is not sealed then.
+        what they did is none. Raises ActionError, BrowserError, PageGone and
+        TraceError; the step is not sealed then.
         """
         run, state, world = self.run, self.run.state, self.run.world
         before = state.capture
@@ -54,6 +54,8 @@ class HumanActions:
             elif not more:
                 state.capture = await self._read()
             return None
+        if human_action.kind == "upload":
+            human_action = await human_action.with_path(world.tabs.current)
         action = human_action.action(before.observation)
         if action is None:
             return None

@@ -239,6 +239,7 @@ class AgentRun:
         """
         self._advancing = True
         try:
+            await self.world.peek.put_back()
             return await self._advance()
         finally:
             self._advancing = False

@@ -11,6 +11,7 @@ from core.browser.capturer import Capturer, titled
 from core.browser.channel import PageGone
 from core.browser.checkpoints.page_state import PageState, origin_of, read_page_state
 from core.browser.driver import TabDriver
+from core.browser.peek import Peek
 from core.browser.read_ahead import ReadAhead
 from core.browser.settling import SettleMark
 from core.browser.tabs import Tabs
@@ -49,6 +50,7 @@ class World:
     environment: Environment
     gates: Gates
     touches: Touches = field(default_factory=Touches)
+    peek: Peek = field(default_factory=Peek)
     record_network: bool = True
     """Whether what servers answer is to be recorded, where they are not ours."""
 
@@ -102,6 +104,7 @@ class World:
 
     async def read(self, ahead: ReadAhead | None = None) -> Capture:
         """Read the current page, unless what `ahead` knows of it holds still; a crashed one is brought back first."""
+        await self.peek.put_back()
         if ahead is not None:
             capture = await ahead.capture()
             if capture is not None and await self.unchanged(capture):

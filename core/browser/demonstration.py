@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from collections import deque
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -14,36 +15,55 @@ from core.schema.action import (
     Action,
     Check,
     Click,
+    Direction,
     DoubleClick,
+    Drag,
     Press,
     RefTarget,
     RightClick,
+    Scroll,
     Select,
+    SelectText,
     Target,
     Type,
+    Upload,
     XPathTarget,
 )
 from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import Observation, Ref
 from core.schema.record import Record
+from core.system.patience import within
 
 log = logging.getLogger(__name__)
 
 _BINDING = "__backstepReported"
 _BEGIN = "__backstepDemonstration.set(true)"
+_TWICE_SECONDS = 0.3
+"""So soon after a click a second one makes it a double click."""
 
 
-class HumanAction(Record):
+class NamedElement(Record):
+    """An element as the page named it."""
+
+    ref: Ref | None = None
+    """Its ref, where it had one already."""
+    label: str = ""
+    xpath: str = ""
+
+    def target(self, page: Observation) -> Target | None:
+        """Return how an action names it; None for no element."""
+        if self.ref is not None and page.element(self.ref) is not None:
+            return RefTarget(ref=self.ref)
+        return XPathTarget(xpath=self.xpath) if self.xpath else None
+
+
+class HumanAction(NamedElement):
     """One thing that a person did, as the page reported it."""
 
     kind: str
     """``look``: nothing is done yet, but the page has changed."""
-    ref: Ref | None = None
-    """The ref of the element, where it had one already."""
-    label: str = ""
-    xpath: str = ""
     text: str = ""
-    """What was typed or chosen; of a password as many bullets."""
+    """What was typed, chosen or selected; of a password as many bullets; the path of a file."""
     secret: str = Field(default="", repr=False, exclude=True)
     """The password that was typed: kept in memory only, to type it again."""
     place: str = Field(default="", exclude=True)
@@ -51,18 +71,48 @@ class HumanAction(Record):
     keys: str = ""
     """The key or chord of a press, or what was held at a click."""
     at: str = ""
-    """The place in a drawing or a picture that was clicked."""
+    """The place in the element where the mouse went down, where it matters."""
+    to: NamedElement | None = None
+    """What something was dropped on."""
+    to_at: str = ""
+    """The place in it, where it matters."""
+    direction: Direction = "down"
+    nth: int = 0
+    """Which of several places with the same words was selected."""
+    once: bool = False
+    """Of a click: whether it may be the first of two."""
     checked: bool = True
     selected: bool = True
     """Of an option: whether it was chosen, or taken back."""
     typing: bool = True
     """Of a look: whether something was typed that is not reported yet; else the page changed by itself."""
 
+    files: int = 0
+    """How many files were chosen."""
+    document: int = Field(default=0, exclude=True)
+    """The execution context that reported it."""
+
+    async def with_path(self, page: Page) -> "HumanAction":
+        """Return the choice of a file with the file's path, which the page itself is not told.
+
+        Raises ActionError, BrowserError and PageGone.
+        """
+        if self.files > 1:
+            raise ActionError(f"{self.files} files were chosen at once, and an action gives one file.")
+        asked = {"expression": "__backstepDemonstration.chosenFile()", "contextId": self.document}
+        answer = await page.send("Runtime.evaluate", asked)
+        if "objectId" not in answer["result"]:
+            raise ActionError("The file field was emptied before its file could be looked up.")
+        found = await page.send("DOM.getFileInfo", {"objectId": answer["result"]["objectId"]})
+        return self.replace(text=str(found["path"]))
+
     def action(self, page: Observation) -> Action | None:
         """Return the action that would do it again in the page as it was before; None for what has none."""
-        target = self._target(page)
+        target = self.target(page)
         if self.kind == "press":
             return Press(keys=self.keys)
+        if self.kind == "scroll":
+            return Scroll(direction=self.direction, target=target)
         if target is None:
             return None
         match self.kind:
@@ -78,12 +128,13 @@ class HumanAction(Record):
                 return Select(target=target, option=self.text, selected=self.selected)
             case "check":
                 return Check(target=target, checked=self.checked)
+            case "select_text":
+                return SelectText(target=target, text=self.text, nth=self.nth)
+            case "upload":
+                return Upload(target=target, path=self.text)
+            case "drag" if self.to is not None and (to := self.to.target(page)) is not None:
+                return Drag(target=target, to=to, from_at=self.at, to_at=self.to_at)
         return None
-
-    def _target(self, page: Observation) -> Target | None:
-        if self.ref is not None and page.element(self.ref) is not None:
-            return RefTarget(ref=self.ref)
-        return XPathTarget(xpath=self.xpath) if self.xpath else None
 
 
 class Demonstration:
@@ -93,6 +144,34 @@ class Demonstration:
         self.human_actions: asyncio.Queue[HumanAction] = asyncio.Queue()
         self._followed: dict[Page, str] = {}
         """The pages that are listened to, with the number of the script in each."""
+        self._ahead: deque[HumanAction] = deque()
+        """What was looked at to tell whether a click was the first of two."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something that was done has not been taken yet."""
+        return bool(self._ahead) or not self.human_actions.empty()
+
+    async def take(self) -> HumanAction:
+        """Wait for what is done next; two clicks that make a double click are one. Call `done` afterwards."""
+        one = self._ahead.popleft() if self._ahead else await self.human_actions.get()
+        if one.kind != "click" or not one.once or self._ahead:
+            return one
+        try:
+            async with within(_TWICE_SECONDS):
+                while (then := await self.human_actions.get()).kind == "look":
+                    self._ahead.append(then)
+        except TimeoutError:
+            return one
+        if then.kind != "double_click" or then.xpath != one.xpath:
+            self._ahead.append(then)
+            return one
+        self.human_actions.task_done()
+        return then
+
+    def done(self) -> None:
+        """Tell that what `take` gave has been recorded."""
+        self.human_actions.task_done()
 
     async def follow(self, page: Page) -> None:
         """Listen to a tab from now on; raises BrowserError and PageGone."""
@@ -126,7 +205,8 @@ class Demonstration:
         if event.get("name") != _BINDING:
             return
         try:
-            self.human_actions.put_nowait(HumanAction.model_validate(json.loads(event["payload"])))
+            told = json.loads(event["payload"]) | {"document": event["executionContextId"]}
+            self.human_actions.put_nowait(HumanAction.model_validate(told))
         except (ValueError, ValidationError) as error:
             # The error itself would tell what was typed.
             log.warning("A human action could not be read (%s).", type(error).__name__)

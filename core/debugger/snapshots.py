@@ -196,6 +196,8 @@ class OutlineView(Record):
     ref: Ref
     box: Box
     chosen: bool = False
+    hidden: bool = False
+    """Out of view, in the window or in a box that scrolls: told for the chosen one only."""
 
 
 class LivePageView(Record):
@@ -205,6 +207,13 @@ class LivePageView(Record):
     url: str = ""
     outlines: tuple[OutlineView, ...] = ()
     viewport: tuple[int, int] = (0, 0)
+    scrolled: bool = False
+    """Scrolled for the person to look at; it is put back as the agent saw it before anything is done to it."""
+
+    @property
+    def next(self) -> OutlineView | None:
+        """What the next action acts on, where it is in the page."""
+        return next((one for one in self.outlines if one.chosen), None)
 
 
 class RunsView(Record):

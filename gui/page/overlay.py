@@ -48,6 +48,8 @@ def place(
     """
     outlines: list[Outline] = []
     for view in sorted(views, key=lambda view: not view.chosen):
+        if view.hidden:
+            continue
         box = _rect(view.box, scale).translated(room.topLeft())
         if box.intersects(room):
             text = f"{view.ref} next" if view.chosen else str(view.ref)
@@ -61,6 +63,20 @@ def place(
                 taken.add(spot)
                 break
     return outlines
+
+
+def way_to(view: OutlineView, room: QRectF, scale: float) -> str:
+    """Return where an element lies that is out of view, as an arrow and a word."""
+    box = _rect(view.box, scale).translated(room.topLeft())
+    if box.top() >= room.bottom():
+        return "↓ below"
+    if box.bottom() <= room.top():
+        return "↑ above"
+    if box.left() >= room.right():
+        return "→ to the right"
+    if box.right() <= room.left():
+        return "← to the left"
+    return "↕ scrolled out of view"
 
 
 def kept_boxes(step: StepView | None) -> tuple[Box, ...]:
@@ -120,6 +136,7 @@ class Overlay(QWidget):
         self._views: tuple[OutlineView, ...] = ()
         self.outlines: list[Outline] = []
         """What lies in the view now, the chosen one first."""
+        self._scrolled = False
         self.kept: tuple[Box, ...] = ()
         """The places of the elements that the abstraction kept, as they are drawn now."""
         self._highlighted: Ref | None = None
@@ -138,9 +155,13 @@ class Overlay(QWidget):
 
     def show_live_page(self, view: LivePageView) -> None:
         """Draw these outlines in place of the last."""
-        if view.outlines != self._views:
-            self._views = view.outlines
+        if view.outlines != self._views or view.scrolled != self._scrolled:
+            self._views, self._scrolled = view.outlines, view.scrolled
             self._place()
+
+    def is_in_view(self, view: OutlineView) -> bool:
+        """Return whether any of an element's box lies in the view."""
+        return _rect(view.box, self._scale).intersects(QRectF(self.rect()))
 
     def show_kept(self, boxes: tuple[Box, ...]) -> None:
         """Draw a thin dotted line around what the abstraction kept; an empty tuple takes it away."""
@@ -191,7 +212,8 @@ class Overlay(QWidget):
             return
         painter.setFont(self._theme.small_font())
         visible = QRectF(event.rect())
-        self._paint_kept(painter, visible)
+        if not self._scrolled:  # They are where the agent saw them.
+            self._paint_kept(painter, visible)
         for outline in reversed(self.outlines):  # the chosen one last, on top
             reach = outline.box if outline.label is None else outline.box.united(outline.label)
             if reach.adjusted(-4, -4, 4, 4).intersects(visible):

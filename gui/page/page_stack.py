@@ -6,22 +6,22 @@ frames and its clicks would wait for ever.
 
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QImage, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
 from core.debugger.exemplars.saving.views import RecordingView
-from core.debugger.snapshots import Picked, SessionView, StepView
+from core.debugger.snapshots import LivePageView, Picked, SessionView, StepView
 from core.debugger.timeline.views import StepPictures
 from core.schema.observation import Box
 from gui.page.element_card import ElementCard
 from gui.page.message_bar import MessageBar
-from gui.page.overlay import Overlay
+from gui.page.overlay import Overlay, way_to
 from gui.page.shield import KeyGuard, Shield
 from gui.page.step_cover import StepCover
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.enabled_commands import can_hand_over
+from gui.widgets.enabled_commands import BUSY, can_hand_over
 from gui.widgets.formats import count, step_text
 from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import ElidedLabel, set_flag
@@ -41,6 +41,10 @@ class PageStack(QWidget):
     pointing_changed = Signal(bool)
     point_requested = Signal(float, float, bool)
     """x and y in the viewport, and whether it was a click."""
+    scroll_requested = Signal(float, float, float, float)
+    """x and y in the viewport, and by how much to the right and down."""
+    target_requested = Signal()
+    """The page is to be scrolled to what the next action acts on, or back."""
     back_requested = Signal()
     discard_requested = Signal()
     """What is being recorded is not to be kept."""
@@ -49,11 +53,14 @@ class PageStack(QWidget):
     hover_ended = Signal()
     pressed = Signal()
     """The page or the picture was clicked, while nobody points."""
+    scrolled = Signal()
+    """The outlines lie elsewhere, as `live_page` has them."""
 
     def __init__(self, theme: Theme, page_area: Any, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._area = page_area
         self._session = SessionView()
+        self.live_page, self._action = LivePageView(), ""
         self._recording = RecordingView()
         self._over: list[QWidget] = []
         self.looking = False
@@ -63,6 +70,10 @@ class PageStack(QWidget):
         self.overlay = Overlay(theme, self)
         self.shield = Shield(self)
         self.keys = KeyGuard(page_area)
+        self.marker = QPushButton(self)
+        self.marker.setProperty("edge", True)
+        self.marker.clicked.connect(self.target_requested)
+        self.marker.hide()
         self.hint = QLabel("The page is the agent's: F6 hands it to you", self)
         self.hint.setProperty("toast", True)
         self.hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -78,6 +89,7 @@ class PageStack(QWidget):
         self.keys.refused.connect(self._on_refused)
         self.keys.tabbed.connect(self.focusNextPrevChild)
         self.shield.pointed.connect(self._on_pointed)
+        self.shield.turned.connect(self._on_turned)
         self.shield.left.connect(lambda: self.overlay.show_picked(None))
         self.shield.hovered.connect(self._on_hovered)
         self.shield.hover_ended.connect(self.hover_ended)
@@ -112,6 +124,8 @@ class PageStack(QWidget):
             return
         self.looking = False
         self.cover.show_step(step)
+        self._action = step.action.action
+        self._show_marker()
         self._follow_cover()
 
     def look(self, view: StepPictures, before: QImage, after: QImage) -> None:
@@ -141,6 +155,15 @@ class PageStack(QWidget):
             self._area.set_handed_over(view.handed_over)
             self.hint.hide()
         self._tell_strip()
+
+    @Slot(object)
+    def show_live_page(self, view: LivePageView) -> None:
+        """Outline what can be chosen, and say where the target of the next action is while it is out of view."""
+        self.live_page = view
+        self.overlay.show_live_page(view)
+        self._show_marker()
+        self._tell_strip()
+        self.scrolled.emit()
 
     @Slot(object)
     def show_recording(self, view: RecordingView) -> None:
@@ -218,6 +241,8 @@ class PageStack(QWidget):
             tone, handover = "person", "Give back (F6)"
         elif self.pointing:
             words = "Point at an element and click it; Esc ends pointing."
+        elif self.live_page.scrolled:
+            words = "You scrolled the agent's page. It is put back before the agent acts (Shift+F7 puts it back now)."
         elif view.instruction:
             words = view.instruction
         elif view.run is None:
@@ -239,6 +264,46 @@ class PageStack(QWidget):
 
     def _on_said(self, title: str, text: str) -> None:
         self.messages.say(title, text, lasts=True)
+
+    def _show_marker(self) -> None:
+        """Say at the border of the page where the next action's target is, or how the page is put back."""
+        target, page = self.live_page.next, self.overlay.geometry()
+        away = target is not None and (target.hidden or not self.overlay.is_in_view(target))
+        self.marker.setVisible(
+            (away or self.live_page.scrolled) and not self.covered and not self._session.handed_over
+        )
+        if self.marker.isHidden():
+            return
+        if away:
+            assert target is not None
+            way = way_to(target, QRectF(self.overlay.rect()), self._area.page_scale())
+            self.marker.setText(f"{target.ref} next {way}: {self._action}"[:80])
+            self.marker.setToolTip("Scroll the page to what the next action acts on (Shift+F7)")
+        else:
+            way = ""
+            self.marker.setText("Scrolled to look at: put back")
+            self.marker.setToolTip(
+                "Scroll the page back to where the agent saw it (Shift+F7); it is put back before the agent acts"
+            )
+        self.marker.setAccessibleName(self.marker.text())
+        self.marker.adjustSize()
+        x = page.center().x() - self.marker.width() // 2
+        y = page.center().y() - self.marker.height() // 2
+        if way[:1] == "→":
+            x = page.right() - self.marker.width() - 8
+        elif way[:1] == "←":
+            x = page.left() + 8
+        else:
+            y = page.top() + 8 if way[:1] == "↑" else page.bottom() - self.marker.height() - 8
+        self.marker.move(x, y)
+        self.marker.raise_()
+
+    def _on_turned(self, x: float, y: float, right: float, down: float) -> None:
+        if self._session.mode in BUSY or self._session.run is None:
+            self._on_refused()
+            return
+        scale = self._area.page_scale()
+        self.scroll_requested.emit(x / scale, y / scale, right / scale, down / scale)
 
     def _on_handover(self) -> None:
         self.handover_requested.emit(not self._session.handed_over)
@@ -273,6 +338,7 @@ class PageStack(QWidget):
         self.overlay.raise_()
         self.shield.raise_()
         self.hint.raise_()
+        self._show_marker()
         if self.covered:
             self.cover.raise_()
         for widget in self._over:

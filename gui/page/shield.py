@@ -7,6 +7,8 @@ from shiboken6 import isValid
 
 _REST_MS = 40
 """The pointer is followed at most this often."""
+_NOTCH = 100 / 120
+"""Pixels of the page for one of the 120 parts of a wheel's notch."""
 _KEY_EVENTS = (QEvent.Type.KeyPress, QEvent.Type.KeyRelease, QEvent.Type.InputMethod)
 
 
@@ -18,9 +20,11 @@ class Shield(QWidget):
     """
 
     refused = Signal()
-    """A click or a turn of the wheel was kept from the page."""
+    """A click was kept from the page."""
     pointed = Signal(float, float, bool)
     """x, y and whether it was a click."""
+    turned = Signal(float, float, float, float)
+    """The wheel was turned over the view: x and y, and by how many pixels to the right and down."""
     left = Signal()
     """The pointer left the view while pointing."""
     hovered = Signal(float, float)
@@ -72,8 +76,9 @@ class Shield(QWidget):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.accept()
-        if not self.pointing:
-            self.refused.emit()
+        by = event.pixelDelta() if not event.pixelDelta().isNull() else event.angleDelta() * _NOTCH
+        at = event.position()
+        self.turned.emit(at.x(), at.y(), -by.x(), -by.y())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         event.ignore()

@@ -357,6 +357,13 @@ COMMANDS: tuple[Command, ...] = (
     Command("recognise", "The state", "Ctrl+P, 6", "refresh", "Recognise the state of the page anew"),
     Command("point", "P&oint at an element", "F7", "inspect", "Choose an element in the page for the action"),
     Command(
+        "show_target",
+        "Show the tar&get",
+        "Shift+F7",
+        "eye",
+        "Scroll the page to what the next action acts on, or back to where the agent saw it",
+    ),
+    Command(
         "handover",
         "&Hand the page over",
         "F6",

@@ -47,6 +47,7 @@ class ElementLinks(QObject):
         page.hovered.connect(self._on_page)
         page.hover_ended.connect(self._on_page_left)
         page.pressed.connect(self._on_pressed)
+        page.scrolled.connect(self._draw)
 
     def show_step(self, step: StepView) -> None:
         """Take refs for elements of this step; a pinned one stays pinned where the step has it."""
@@ -128,10 +129,13 @@ class ElementLinks(QObject):
 
     def _box(self, element: Element | None) -> Box | None:
         """Return where an element lies in the page or the picture, as far as that is still so."""
-        step = self._step
-        if element is None or step is None or not element.in_viewport:
+        step, page = self._step, self._window.page.live_page
+        if element is None or step is None:
             return None
-        return element.box if not step.live or step.action.outcome in _NOT_DONE else None
+        if step.live and page.scrolled:  # Only what is outlined is followed there.
+            return next((one.box for one in page.outlines if one.ref == element.ref), None)
+        there = element.in_viewport and (not step.live or step.action.outcome in _NOT_DONE)
+        return element.box if there else None
 
     def _words(self, ref: Ref | None, element: Element | None) -> tuple[str, str]:
         if ref is None or self._step is None:

@@ -151,6 +151,8 @@ class MainWindow(WindowParts):
         self.time.bar.step_requested.connect(session.trace.show_step)
         self.time.film.step_requested.connect(session.trace.show_step)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
+        self.page.scroll_requested.connect(session.live_page.scroll)
+        self.page.target_requested.connect(session.live_page.show_target)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
         for panel in self.docks.panels:
             if isinstance(panel, EditablePanel):
@@ -178,7 +180,7 @@ class MainWindow(WindowParts):
         wired = (
             (session.catalogue_changed, "latest", self._show_catalogue),
             (session.session_changed, "latest", self._show_session),
-            (session.live_page_changed, "latest", self.page.overlay.show_live_page),
+            (session.live_page_changed, "latest", self.page.show_live_page),
             (session.runs_changed, "latest", self._show_runs),
             (session.step_changed, "latest", self._show_step),
             (session.question_asked, "latest", self._show_question),
@@ -289,7 +291,7 @@ class MainWindow(WindowParts):
         """Take away what belongs to a run that is not under way any more."""
         self._show_step(StepView(run=0, number=0))
         self._step = None
-        self.page.overlay.show_live_page(LivePageView())
+        self.page.show_live_page(LivePageView())
 
     @Slot(object)
     def _show_question(self, question: PersonQuestion | None) -> None:

@@ -45,7 +45,7 @@ _RUN = (
     ("max_steps",),
     ("attach",),
 )
-_ACTION = (("accept", "skip", "fire_remedy"), ("point", "handover", "record"))
+_ACTION = (("accept", "skip", "fire_remedy"), ("point", "show_target", "handover", "record"))
 _PAGE = (
     ("page_back", "page_forward", "page_reload", "page_address"),
     ("zoom_in", "zoom_out", "zoom_reset"),

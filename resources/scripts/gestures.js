@@ -1,6 +1,6 @@
 // Scrolling, turning the wheel, and selecting words.
 const gestures = (() => {
-  const { SKIP, parentOf, squash, cut, byRef, children } = elements;
+  const { SKIP, parentOf, squash, cut, byRef, children, isSecret } = elements;
   const { TEXT_INPUT, VALUE_INPUT } = traits;
   const { hit, within, unseen, boxOf, describe, reaches, inRoom, bringPoint, points } = reaching;
 
@@ -192,9 +192,48 @@ const gestures = (() => {
     return is();
   }
 
+  const field = () => { const el = document.activeElement; return el && (el.tagName === "TEXTAREA" || el.tagName === "INPUT" && TEXT_INPUT.has(el.type)) && el.selectionStart !== null ? el : null; };
+
+  // What is selected now, as a text to compare; empty for nothing.
+  function selection() {
+    const el = field();
+    if (el) return el.selectionStart < el.selectionEnd ? `${el.selectionStart} ${el.selectionEnd} ${el.value}` : "";
+    const now = getSelection();
+    if (!now.rangeCount || now.isCollapsed || !now.toString().trim()) return "";
+    const range = now.getRangeAt(0);
+    return `${range.startOffset} ${range.endOffset} ${now}`;
+  }
+
+  // The words that are selected now as `findWords` finds them: their element, and which of several like them they are.
+  function selectedWords() {
+    const el = field();
+    if (el) {
+      const text = el.value.slice(el.selectionStart, el.selectionEnd);
+      const places = occurrences(el.value, text);
+      return text && !isSecret(el) ? { el, text, nth: places.length > 1 ? places.indexOf(el.selectionStart) + 1 : 0 } : null;
+    }
+    if (!selection()) return null;
+    const range = getSelection().getRangeAt(0);
+    let node = range.commonAncestorContainer;
+    while (node && node.nodeType !== 1) node = node.parentNode;
+    if (!node) return null;
+    const { text, spots } = standing(node);
+    const at = spots.map((spot, index) => spot && range.comparePoint(spot[0], spot[1]) === 0
+      && !(spot[0] === range.endContainer && spot[1] >= range.endOffset) ? index : -1).filter(index => index >= 0);
+    if (!at.length) return null;
+    let from = at[0], to = at[at.length - 1] + 1;
+    while (from < to && text[from] === " ") from++;
+    while (to > from && text[to - 1] === " ") to--;
+    const words = text.slice(from, to);
+    if (!words) return null;
+    if (words === text.trim()) return { el: node, text: "", nth: 0 };
+    const places = occurrences(text, words);
+    return { el: node, text: words, nth: places.length > 1 ? places.indexOf(from) + 1 : 0 };
+  }
+
   const same = (selection, range) => selection.rangeCount > 0 && selection.toString() !== ""
     && selection.getRangeAt(0).compareBoundaryPoints(Range.START_TO_START, range) === 0
     && selection.getRangeAt(0).compareBoundaryPoints(Range.END_TO_END, range) === 0;
 
-  return Object.freeze({ scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected });
+  return Object.freeze({ scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected, selection, selectedWords });
 })();

@@ -119,7 +119,8 @@ const reaching = (() => {
     if (!covered && off(el)) return { ...said, problem: "is disabled" };
     const point = () => {
       const box = el.getBoundingClientRect();
-      return [box.left + Math.min(box.width * across, box.width - 1), box.top + Math.min(box.height * down, box.height - 1)];
+      const inside = (part, size) => Math.max(0, Math.min(size * part, size - 1));   // The root's box may be flat.
+      return [box.left + inside(across, box.width), box.top + inside(down, box.height)];
     };
     said.scrolled = bringPoint(el, point);
     said.box = boxOf(el);
@@ -264,6 +265,48 @@ const reaching = (() => {
     return { x: px, y: py, left: at.x, top: at.y, scale: at.scale, moved };
   }
 
-  return Object.freeze({ hit, within, locate, unseen, boxOf, describe, reaches, place, inRoom, bringPoint, pointed,
+  // Where scrolled boxes stood before a person had them scrolled to look at something: the agent's page is put back.
+  const stood = new Map();
+
+  function keepPlaces(el) {
+    const kept = [document.scrollingElement || document.documentElement];
+    for (let node = el; node; node = parentOf(node) || node.getRootNode().host) kept.push(node);
+    for (const node of kept) if (!stood.has(node)) stood.set(node, [node.scrollLeft, node.scrollTop]);
+    return kept;
+  }
+
+  // Brings an element into the middle of the window for a person to see.
+  function peek(ref) {
+    const el = byRef(ref);
+    if (!el) return missing(ref);
+    keepPlaces(el);
+    faceOf(el).scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    return {};
+  }
+
+  // Scrolls what lies at a point, or the nearest round it that goes further in that direction.
+  function peekBy(x, y, right, down) {
+    const [root, ...boxes] = keepPlaces(hit(x, y));
+    for (const node of [...boxes, root]) {
+      const before = node.scrollLeft + node.scrollTop;
+      const free = node === root || /auto|scroll/.test(getComputedStyle(node).overflow);
+      if (free) node.scrollBy({ left: right, top: down, behavior: "instant" });
+      if (node.scrollLeft + node.scrollTop !== before) return {};
+    }
+    return {};
+  }
+
+  function putBack() {
+    for (const [node, [left, top]] of stood) node.scrollTo({ left, top, behavior: "instant" });
+    stood.clear();
+  }
+
+  // Where elements lie in the window now, and whether the middle of each is in view.
+  function standing(refs) {
+    const found = refs.map(ref => [ref, byRef(ref)]).filter(([, el]) => el);
+    return found.map(([ref, el]) => { const box = boxOf(el); return [ref, box, inRoom(el, [box.x + box.width / 2, box.y + box.height / 2])]; });
+  }
+
+  return Object.freeze({ peek, peekBy, putBack, standing, hit, within, locate, unseen, boxOf, describe, reaches, place, inRoom, bringPoint, pointed,
     points, seen, framePlace, throughFrame });
 })();

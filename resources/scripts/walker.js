@@ -4,10 +4,16 @@
   const { isSecret, bullets, refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
   const { label } = names;
   const { walk, markedHtml, known, shown, usable, lastReading } = reading;
-  const { locate, place, pointed, framePlace, throughFrame } = reaching;
+  const { locate, place, pointed, framePlace, throughFrame, peek, peekBy, putBack, standing } = reaching;
   const { findRole, findXPath, focused, at, nearest, spot } = finding;
   const { ready, assign, written, paste, slid, choose, fileField, isChecked } = fields;
-  const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected } = gestures;
+  const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected, selection, selectedWords } = gestures;
+
+  // What a demonstration asks of an element: whether it is used by itself, is dragged, is seen, takes its value whole.
+  const used = el => traits.uses(el, names.role(el), false).length > 0;
+  const drags = el => { for (let one = el; one && one !== document.body; one = one.parentElement) if (traits.uses(one, names.role(one), false).includes("drag")) return true; return false; };
+  const visible = el => !reaching.unseen(el);
+  const takesValue = el => traits.VALUE_INPUT.has(el.type);
 
   const tagOf = ref => byRef(ref)?.tagName ?? "";
   // Where a field stands whose words are told as bullets, or null.
@@ -16,7 +22,7 @@
 
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, written, paste, slid,
     choose, isChecked, scrollBy, refOf, fileField, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
-    framePlace, throughFrame, openRoot, tagOf, secretPlace, labelOf };
+    framePlace, throughFrame, peek, peekBy, putBack, standing, openRoot, tagOf, secretPlace, labelOf };
 
   // Calls a function that may name elements: refs begin at `from`, where other documents have stopped.
   function ask(from, call, ...given) {
@@ -26,5 +32,6 @@
   }
 
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, isSecret, bullets, nearest, known, shown, usable, lastReading,
+    used, drags, visible, takesValue, selection, selectedWords,
     settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
 })();

@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from core.agent.human_actions import HumanActions
 from core.agent.loop import AgentRun
 from core.agent.spaces.macros import action_at
 from core.browser.channel import PageGone
 from core.browser.demonstration import Demonstration, HumanAction
+from core.browser.page import Page
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.snapshots import Picked
 from core.schema.errors import ActionError, BackstepError, BrowserError
@@ -52,9 +53,8 @@ class HumanActionRecorder:
         return self._steps
 
     async def _record(self) -> None:
-        human_actions = self._demonstration.human_actions
         while True:
-            human_action = await human_actions.get()
+            human_action = await self._demonstration.take()
             try:
                 await self._take(human_action)
             except (BackstepError, PageGone) as error:
@@ -62,14 +62,14 @@ class HumanActionRecorder:
                     f"What you did ({human_action.kind} {human_action.label}) was not recorded: {error}"
                 )
             finally:
-                human_actions.task_done()
+                self._demonstration.done()
 
     async def _take(self, human_action: HumanAction) -> None:
-        waiting = self._demonstration.human_actions
+        demonstration = self._demonstration
         if self.over:
             return
         action = await self.human_actions.take(
-            human_action, more=not waiting.empty(), waiting=lambda: not waiting.empty()
+            human_action, more=demonstration.waiting, waiting=lambda: demonstration.waiting
         )
         tabs = self._run.world.tabs
         if action is not None:
@@ -78,7 +78,7 @@ class HumanActionRecorder:
                 await tabs.follow()
                 await self._demonstration.follow(tabs.current)
         # A human action that waits is reported before the page can say that it has ended the episode.
-        self.over = bool(self._steps) and await self._run.world.episode_ended() and waiting.empty()
+        self.over = bool(self._steps) and await self._run.world.episode_ended() and not demonstration.waiting
         if action is not None or self.over:
             self._on_step()
 
@@ -190,6 +190,43 @@ class LivePage(SessionCommands):
         self._publisher.picked.send(
             Picked(ref=ref, label=found["label"], box=box, final=final, action=action)
         )
+
+    @command
+    async def show_target(self) -> None:
+        """Scroll the page to what the next action acts on, or back to where the agent saw it."""
+        run, target = self._peeking(), self._publisher.steps.live_page.next
+        if run is None:
+            return
+        if run.world.peek.active:
+            await run.world.peek.put_back()
+            self._publisher.steps.live_page_changed.send(self._publisher.steps.live_page)
+        elif target is None:
+            self._publisher.tell("The next action acts on no element of this page.", done=False)
+        else:
+            await self._peek(run, lambda page: run.world.peek.reveal(page, target.ref))
+
+    @command
+    async def scroll(self, x: float, y: float, right: float, down: float) -> None:
+        """Scroll the agent's page for the person to look at, at a point of the viewport, by CSS pixels."""
+        run = self._peeking()
+        if run is not None:
+            await self._peek(run, lambda page: run.world.peek.scroll(page, x, y, right, down))
+
+    def _peeking(self) -> AgentRun | None:
+        """Return the run whose page may be scrolled to look at: it rests, and the page is the agent's."""
+        run = self._current.under_way
+        return None if self._runner.busy or self._publisher.session.handed_over else run
+
+    async def _peek(self, run: AgentRun, scroll: Callable[[Page], Awaitable[None]]) -> None:
+        try:
+            await scroll(run.world.tabs.current)
+        except (PageGone, ActionError, BrowserError):
+            await run.world.peek.put_back()
+            self._publisher.tell(
+                "The page could not be scrolled; reading it tells why: step again.", done=False
+            )
+            return
+        await self._publisher.steps.follow_peek(run)
 
     async def _action_at(self, ref: Ref) -> str:
         """Return the action of the state at hand that acts on an element, as text; empty where there is none."""

@@ -49,6 +49,9 @@ class StepPublisher:
         self._made, self._made_of = MadeParts(), (0, 0)
         """What was made of it, with its run and number."""
         self._marking: asyncio.Task[None] | None = None
+        self._following: asyncio.Task[None] | None = None
+        self.live_page = LivePageView()
+        """The live page as it was sent last, with its outlines where the agent saw them."""
         self._streaming: str | None = None
         """What the LLM has said of its next action since that was asked for."""
         self._streaming_call = 0
@@ -90,7 +93,7 @@ class StepPublisher:
             self._send()
             page = live_page(view)
             if page is not None:
-                self.live_page_changed.send(page)
+                self._send_page(run, page)
                 self._marking = asyncio.create_task(self._mark(run, view, page))
 
         if self._marking is not None:
@@ -112,8 +115,32 @@ class StepPublisher:
         if ref is not None and self._step is view:
             outlines = [one.replace(chosen=one.ref == ref) for one in page.outlines]
             if all(one.ref != ref for one in outlines) and (element := state.observation.element(ref)):
-                outlines.append(OutlineView(ref=ref, box=element.box, chosen=True))
-            self.live_page_changed.send(page.replace(outlines=tuple(outlines)))
+                outlines.append(
+                    OutlineView(ref=ref, box=element.box, chosen=True, hidden=not element.in_viewport)
+                )
+            self._send_page(run, page.replace(outlines=tuple(outlines)))
+
+    def _send_page(self, run: AgentRun, page: LivePageView) -> None:
+        self.live_page = page
+        if run.world.peek.active:
+            self._following = asyncio.create_task(self.follow_peek(run))
+        else:
+            self.live_page_changed.send(page)
+
+    async def follow_peek(self, run: AgentRun) -> None:
+        """Draw the outlines where they lie in a page that was scrolled for the person to look at."""
+        page = self.live_page
+        try:
+            places = await run.world.peek.places(run.world.tabs.current, [one.ref for one in page.outlines])
+        except (PageGone, BackstepError):
+            places = {}  # Better no outlines than in wrong places.
+        outlines = tuple(
+            one.replace(box=places[one.ref][0], hidden=not places[one.ref][1])
+            for one in page.outlines
+            if one.ref in places
+        )
+        if page is self.live_page and run.world.peek.active:
+            self.live_page_changed.send(page.replace(outlines=outlines, scrolled=True))
 
     def show_problem(self, problem: str) -> None:
         """Say why an action that a person wrote cannot be taken."""
@@ -236,9 +263,14 @@ def _live_page(run: AgentRun) -> Callable[[StepView], LivePageView | None]:
         observation = capture.observation
         chosen = view.permissible.chosen_ref
         outlines = tuple(
-            OutlineView(ref=element.ref, box=element.box, chosen=element.ref == chosen)
+            OutlineView(
+                ref=element.ref,
+                box=element.box,
+                chosen=element.ref == chosen,
+                hidden=not element.in_viewport,
+            )
             for element in observation.elements
-            if element.in_viewport and (element.ref in wanted or (shown and element.ref == chosen))
+            if (element.in_viewport and element.ref in wanted) or (shown and element.ref == chosen)
         )
         return LivePageView(
             tabs=observation.tabs, url=observation.url, outlines=outlines, viewport=observation.viewport

@@ -4,7 +4,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import Picked, SessionView
+from core.debugger.snapshots import LivePageView, OutlineView, Picked, SessionView
 from core.schema.observation import Box
 from gui.page.page_stack import PageStack
 from tests.gui import samples
@@ -33,10 +33,10 @@ def test_a_click_on_the_agents_page_does_nothing_but_give_a_hint(stack: PageStac
     assert "F6" in stack.hint.text()
 
 
-def test_the_wheel_is_kept_from_the_agents_page(stack: PageStack):
+def turn(stack: PageStack) -> QWheelEvent:
     event = QWheelEvent(
-        QPointF(50, 50),
-        QPointF(50, 50),
+        QPointF(50, 60),
+        QPointF(50, 60),
         QPoint(),
         QPoint(0, -120),
         Qt.MouseButton.NoButton,
@@ -45,8 +45,62 @@ def test_the_wheel_is_kept_from_the_agents_page(stack: PageStack):
         False,
     )
     QApplication.sendEvent(stack.shield, event)
-    assert event.isAccepted()
+    return event
+
+
+def test_the_wheel_is_kept_from_the_page_while_the_agent_acts(stack: PageStack):
+    stack.show_session(samples.SESSION.replace(mode="running"))
+    asked: list[tuple[float, ...]] = []
+    stack.scroll_requested.connect(lambda *given: asked.append(given))
+    assert turn(stack).isAccepted()
     assert not stack.hint.isHidden()
+    assert asked == []
+
+
+def test_the_wheel_scrolls_the_agents_page_for_the_person_while_the_run_rests(stack: PageStack):
+    stack.show_session(samples.SESSION.replace(mode="waiting"))
+    asked: list[tuple[float, ...]] = []
+    stack.scroll_requested.connect(lambda *given: asked.append(given))
+    assert turn(stack).isAccepted()
+    assert asked == [(50.0, 60.0, 0.0, 100.0)]
+    assert stack.hint.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("box", "hidden", "words"),
+    [
+        (Box(x=10, y=3000, width=50, height=20), True, "↓ below"),
+        (Box(x=10, y=-900, width=50, height=20), True, "↑ above"),
+        (Box(x=5000, y=40, width=50, height=20), True, "→ to the right"),
+        (Box(x=-900, y=40, width=50, height=20), True, "← to the left"),
+        (Box(x=10, y=40, width=50, height=20), True, "scrolled out of view"),
+        (Box(x=10, y=40, width=50, height=20), False, ""),
+    ],
+)
+def test_a_mark_at_the_border_says_where_a_target_out_of_view_is(
+    stack: PageStack, qtbot: QtBot, box: Box, hidden: bool, words: str
+):
+    stack.show_live_page(LivePageView(outlines=(OutlineView(ref=12, box=box, chosen=True, hidden=hidden),)))
+    assert stack.marker.isHidden() is not bool(words)
+    assert bool(stack.overlay.outlines) is not bool(words)
+    if not words:
+        return
+    assert words in stack.marker.text()
+    assert stack.marker.text().startswith("12 next")
+    assert stack.shield.geometry().contains(stack.marker.geometry())
+    with qtbot.waitSignal(stack.target_requested):
+        qtbot.mouseClick(stack.marker, LEFT)
+
+
+def test_a_page_scrolled_to_look_at_says_that_it_is_put_back(stack: PageStack, qtbot: QtBot):
+    target = OutlineView(ref=12, box=Box(x=10, y=40, width=50, height=20), chosen=True)
+    stack.show_live_page(LivePageView(outlines=(target,), scrolled=True))
+    assert "put back" in stack.marker.text()
+    assert "put back before the agent acts" in stack.state_words.text()
+    with qtbot.waitSignal(stack.target_requested):
+        qtbot.mouseClick(stack.marker, LEFT)
+    stack.show_live_page(LivePageView(outlines=(target,)))
+    assert stack.marker.isHidden()
 
 
 def test_a_page_handed_over_gets_the_mouse_and_says_so(stack: PageStack, page, qtbot: QtBot):

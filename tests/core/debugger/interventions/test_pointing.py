@@ -83,3 +83,36 @@ def test_what_a_states_action_acts_on_first_is_marked_as_chosen(at_results):
     element = live.session.agent_run.state.observation.element(chosen.ref)
     assert element.role == "link"
     assert point_at(live, "link", element.name).action == live.step.action.action
+
+
+FAR = """<body style="margin:0"><div style="height:3000px">Far</div>
+<div id=box style="height:100px;overflow:auto"><div style="height:900px">deep</div><button>Below</button></div>"""
+
+
+def test_a_target_out_of_view_is_shown_and_the_page_put_back_before_the_agent_acts(live, server, tmp_path):
+    server.script(on('button "Below"'), stop())
+    live.open("web/open", url=page_file(tmp_path, FAR), instruction="Press it.")
+    live.to_review()
+    live.wait(lambda: live.page.next is not None, "a target")
+    assert live.page.next.hidden
+    observed = live.session.agent_run.state.observation
+    live.session.live_page.show_target()
+    live.wait(lambda: live.page.scrolled)
+    shown = live.page.next
+    assert not shown.hidden
+    assert 0 <= shown.box.y <= live.page.viewport[1]
+    live.session.live_page.show_target()
+    live.wait(lambda: not live.page.scrolled)
+    assert live.page.next.hidden
+    live.session.live_page.scroll(100, 100, 0, 250)
+    live.wait(lambda: live.page.scrolled)
+    assert live.page.next.box.y == observed.element(live.page.next.ref).box.y - 250
+    live.session.run_commands.step()
+    live.wait(lambda: live.view.step == 2 and live.view.phase == "review")
+    store = live.store()
+    try:
+        acted = next(one for one in store.step(live.view.run, 1).records if one.phase == "act")
+    finally:
+        store.close()
+    assert acted.box == observed.element(shown.ref).box
+    assert not live.page.scrolled

@@ -1,0 +1,3 @@
+"""tests/core/browser/test_peek.py in the embedded browser."""
+
+from tests.core.browser.test_peek import *  # noqa: F403

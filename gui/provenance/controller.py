@@ -90,9 +90,7 @@ class WhyLeads(QObject):
     def _show(self, place: SourcePlace) -> None:
         window, lead = self._window, place.lead
         if (name := self._dock_of(place)) is not None:
-            dock = window.dock(name)
-            dock.show()
-            dock.raise_()
+            window.dock(name).bring()
         match place.kind:
             case "prompt":
                 window.prompt.show_place(lead.part, place.found, place.nth)

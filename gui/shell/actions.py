@@ -486,7 +486,29 @@ COMMANDS: tuple[Command, ...] = (
         "Show the time of the run and go to it; once more hides it",
     ),
     Command(
-        "reset_layout", "&Reset layout", "Ctrl+Shift+0", "layout", "Put every dock back where it was at first"
+        "fold_panel",
+        "Fol&d the panel",
+        "Ctrl+Alt+F",
+        "fold",
+        "Fold the panel with the focus to its title, or unfold it",
+    ),
+    Command(
+        "layout_watch", "&Watch", "Ctrl+Alt+1", "eye", "Show the page large, with runs, next action and time"
+    ),
+    Command("layout_debug", "&Debug", "Ctrl+Alt+2", "debug-alt", "Show all panels around the page"),
+    Command(
+        "layout_curate",
+        "&Curate",
+        "Ctrl+Alt+3",
+        "library",
+        "Show runs, exemplars, observation, prompt and diff large",
+    ),
+    Command(
+        "reset_layout",
+        "&Reset layout",
+        "Ctrl+Shift+0",
+        "layout",
+        "Bring the current layout back to how it was at first",
     ),
     Command("help", "&Help for this panel", "F1", "question", "Open the documentation of what has the focus"),
     Command("docs", "&Documentation", "Ctrl+F1", "book", "Open the contents of the documentation"),

@@ -132,7 +132,7 @@ class WindowCommands(QObject):
             "llm_settings": window.llm_settings_requested.emit,
             "search_runs": window.tool_bar.focus_search,
             "find": self._on_find,
-            "reset_layout": window.docks.arrange,
+            "fold_panel": window.docks.fold_focused,
             "why": self._on_why,
             "pin_element": lambda: self._elements.toggle(),
             "time_bar": window.time.reach,

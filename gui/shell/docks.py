@@ -1,12 +1,12 @@
 """The panels of the window in their docks: which there are, where they stand at first, their keys and their titles."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow, QWidget
 
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
@@ -23,12 +23,16 @@ from gui.panels.prompt import PromptPanel
 from gui.panels.runs.panel import RunsPanel
 from gui.panels.stack import StackPanel
 from gui.panels.state.panel import StatePanel
+from gui.shell.folding import Folding
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button
 from gui.widgets.layouts import in_row
-from gui.widgets.words import ElidedLabel
+from gui.widgets.words import ElidedLabel, labelled
 
 Panel = TypeVar("Panel", bound=QWidget)
+FOLD_KEY = "Ctrl+Alt+F"
+_HIGHEST = 16_777_215
+"""The height of a widget that has no limit, as Qt has it."""
 LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
@@ -37,7 +41,7 @@ _LEAST_BELOW = 110
 
 
 class _Title(QWidget):
-    """Name, fact, and the two buttons of a dock; the mouse is left to the dock, which drags by it."""
+    """Name, fact, and the buttons of a dock; the mouse is left to the dock, which drags by it."""
 
     def __init__(self, theme: Theme, dock: "PanelDock") -> None:
         super().__init__(dock)
@@ -45,6 +49,10 @@ class _Title(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.name = QLabel(dock.name, self)
         self.name.setFont(theme.heading_font())
+        self._theme = theme
+        self._dock = dock
+        self.fold = icon_button(theme, "chevron-down", "", self._on_fold, self, size=12)
+        self.show_folded(False)
         self.fact = ElidedLabel("", self, tone="dim")
         self.fact.setFont(theme.small_font())
         self.fact.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -54,10 +62,18 @@ class _Title(QWidget):
             icon_button(theme, "multiple-windows", float_words, dock.toggle_floating, self, size=12),
             icon_button(theme, "close", hide_words, dock.close, self, size=12),
         )
-        for button in buttons:
+        for button in (self.fold, *buttons):
             button.setFixedSize(20, 20)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        in_row(self, self.name, (self.fact, 1), *buttons, margins=(10, 3, 4, 3), spacing=4)
+        in_row(self, self.fold, self.name, (self.fact, 1), *buttons, margins=(3, 3, 4, 3), spacing=4)
+
+    def show_folded(self, folded: bool) -> None:
+        words = f"{'Unfold' if folded else 'Fold'} {self._dock.name} ({FOLD_KEY})"
+        labelled(self.fold, words, words)
+        self.fold.setIcon(self._theme.icon("chevron-right" if folded else "chevron-down"))
+
+    def _on_fold(self) -> None:
+        self._dock.fold_wanted.emit(not self._dock.folded)
 
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), 27)
@@ -67,12 +83,24 @@ class _Title(QWidget):
 
 
 class PanelDock(QDockWidget):
-    """Holds one panel; in a group of tabs the tab names it and the title line is left out."""
+    """Holds one panel; in a group of tabs the tab names it and the title line is left out.
+
+    Folded, it is its title line alone, which a click unfolds.
+    """
+
+    fold_wanted = Signal(bool)
+    """The person wants it folded or unfolded."""
 
     def __init__(self, theme: Theme, name: str, key: str, panel: QWidget, parent: QWidget) -> None:
         super().__init__(name.replace("&", "&&"), parent)
         self.name = name
         self.key = key
+        self.folded = False
+        self.unfolded_height = 0
+        """How high it was when it was folded."""
+        self._fact = ""
+        self._grouped = False
+        self._pressed: QPoint | None = None
         self.setObjectName(f"dock.{name}")
         self.setAccessibleName(name)
         panel.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -84,27 +112,69 @@ class PanelDock(QDockWidget):
 
     @property
     def fact(self) -> str:
-        return self._title.fact.text()
+        return self._fact
+
+    @property
+    def is_docked(self) -> bool:
+        return not self.isHidden() and not self.isFloating()
+
+    @property
+    def is_in_front(self) -> bool:
+        """Whether it is shown and not behind another tab."""
+        return self.isVisible() and not self.visibleRegion().isEmpty()
 
     def show_fact(self, text: str) -> None:
         """Put the fact that matters at the right of the title."""
-        self._title.fact.setText(text)
+        self._fact = text
+        if not self.folded:
+            self._title.fact.setText(text)
+
+    def show_folded(self, folded: bool, why: str) -> bool:
+        """Fold to the title, which then says why, or unfold; returns whether it was unfolded now."""
+        self._title.fact.setText((why or "folded") if folded else self._fact)
+        before, self.folded = self.folded, folded
+        if folded == before:
+            return False
+        if folded:
+            self.unfolded_height = self.height()
+        self._title.show_folded(folded)
+        self.show_grouped(self._grouped)
+        # Hidden, it would leave the dock no width; disabled, the Tab key passes over what is in it.
+        self.widget().setMaximumHeight(0 if folded else _HIGHEST)
+        self.widget().setEnabled(not folded)
+        return not folded
 
     def bring(self) -> None:
-        """Show it, in front of the other tabs of its group."""
+        """Show it unfolded, in front of the other tabs of its group."""
         self.show()
         self.raise_()
+        if self.folded:
+            self.fold_wanted.emit(False)
 
     def toggle_floating(self) -> None:
         self.setFloating(not self.isFloating())
 
     def show_grouped(self, grouped: bool) -> None:
         """Leave the title line out while a tab names the dock."""
-        wanted = self._no_title if grouped and not self.isFloating() else self._title
+        self._grouped = grouped
+        titled = self.folded or self.isFloating() or not grouped
+        wanted = self._title if titled else self._no_title
         if self.titleBarWidget() is not wanted:
             self.titleBarWidget().hide()
             self.setTitleBarWidget(wanted)
             wanted.show()
+
+    def event(self, event: QEvent) -> bool:
+        # QDockWidget takes the mouse's events for dragging before any of its handlers is asked.
+        if self.folded and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
+            place = event.position().toPoint()
+            if event.type() == QEvent.Type.MouseButtonPress:
+                self._pressed = place if self._title.geometry().contains(place) else None
+            elif event.type() == QEvent.Type.MouseButtonRelease and self._pressed is not None:
+                moved, self._pressed = (place - self._pressed).manhattanLength(), None
+                if moved < QApplication.startDragDistance():
+                    self.fold_wanted.emit(False)
+        return super().event(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if self._title.isVisible() and self._title.geometry().contains(event.position().toPoint()):
@@ -171,7 +241,7 @@ class Docks(QObject):
             self.by_name[place.name] = dock
             for moved in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
                 moved.connect(lambda *_: self._regrouping.start())
-        self.arrange()
+        self.folding = Folding(window, self.by_name)
 
     @property
     def panels(self) -> list[QWidget]:
@@ -182,33 +252,24 @@ class Docks(QObject):
         (found,) = (panel for panel in self.panels if isinstance(panel, kind))
         return found
 
-    def arrange(self) -> None:
-        """Put every dock where it stands at first, docked, and shown unless it is hidden at first."""
+    def arrange(self, shown: Set[str], moved: Mapping[str, tuple[Qt.DockWidgetArea, str]]) -> None:
+        """Dock every panel where `PLACES` has it, else in the area and group of `moved`, and show the `shown` ones."""
         first: dict[str, PanelDock] = {}
         for place in PLACES:
             dock = self.by_name[place.name]
+            area, group = moved.get(place.name, (place.area, place.group))
             dock.setFloating(False)  # one taken out while it floats would go on floating
             self._window.removeDockWidget(dock)
-            self._window.addDockWidget(place.area, dock)
-            if place.group in first:
-                self._window.tabifyDockWidget(first[place.group], dock)
+            self._window.addDockWidget(area, dock)
+            if group in first:
+                self._window.tabifyDockWidget(first[group], dock)
             else:
-                first[place.group] = dock
-            dock.setVisible(not place.hidden)
+                first[group] = dock
+            dock.setVisible(place.name in shown)
         for dock in first.values():
-            dock.raise_()
-        self.size_at_first()
+            if dock.name in shown:
+                dock.raise_()
         self._regrouping.start()
-
-    def size_at_first(self) -> None:
-        docks = self.by_name
-        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        self._window.resizeDocks([docks["Runs & steps"], docks["State"]], [280, 330], horizontal)
-        self._window.resizeDocks([docks["Observation"]], [232], vertical)
-        tall = [place for place in PLACES if place.height]
-        self._window.resizeDocks(
-            [docks[place.name] for place in tall], [place.height for place in tall], vertical
-        )
 
     def give_page_room(self, least: int) -> None:
         """Make the docks below the page lower where the page is lower than `least` pixels."""
@@ -224,9 +285,9 @@ class Docks(QObject):
             self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
 
     def is_in_front(self, name: str) -> bool:
-        """Return whether a dock is shown and not behind another tab."""
+        """Return whether a panel is shown and not behind another tab."""
         dock = self.by_name[name]
-        return dock.isVisible() and not dock.visibleRegion().isEmpty()
+        return dock.is_in_front and not dock.folded
 
     def reach(self, name: str) -> None:
         """Show a dock and give it the focus; hide it where it has the focus already."""
@@ -249,8 +310,16 @@ class Docks(QObject):
         ]
         (inside[0] if inside else target).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def fold_focused(self) -> None:
+        """Fold or unfold the dock that has the focus."""
+        focus = self._window.focusWidget()
+        for dock in self.by_name.values():
+            if focus is not None and dock.isAncestorOf(focus):
+                dock.fold_wanted.emit(not dock.folded)
+
     def regroup(self) -> None:
-        """Leave out the title lines of docks that a tab names, as it is done after each move of one."""
+        """Fold what is to be, and leave out title lines that a tab makes needless, after each move of a dock."""
+        self.folding.apply()
         for dock in self.by_name.values():
             grouped = any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))
             dock.show_grouped(grouped)

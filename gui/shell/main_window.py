@@ -23,6 +23,7 @@ from core.trace.records import RunRow
 from gui.page.overlay import kept_boxes
 from gui.shell.commands import WindowCommands
 from gui.shell.element_links import ElementLinks
+from gui.shell.layouts import Layouts
 from gui.shell.panel_updates import PanelUpdates
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import Heartbeat, present
@@ -34,7 +35,7 @@ from gui.widgets.remembered import OpenedTask
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
-_LAYOUT_VERSION = 4
+_GEOMETRY = "layout/geometry"
 _GOING_ON = ("running", "asking", "acting")
 """Modes in which the next step is soon there."""
 _FIRST_PAINT_MS = 300
@@ -70,12 +71,9 @@ class MainWindow(WindowParts):
         self._stalls_gathered = QTimer(self, singleShot=True, interval=_STALLS_MS)
         self._stalls_gathered.timeout.connect(self._tell_stalls)
         self._show_session(SessionView(mode="opening", message="Starting…"))
-        layout = self.remembered.layout(_LAYOUT_VERSION)
-        if layout is not None:
-            self.restoreGeometry(layout[0])
-            self.restoreState(layout[1], _LAYOUT_VERSION)
-        self.docks.regroup()
-        self._fresh_layout = layout is None
+        if (geometry := self.remembered.part(_GEOMETRY)) is not None:
+            self.restoreGeometry(geometry)
+        self.layouts = Layouts(self.docks, self.time, self.actions_by_name, self.remembered, self)
 
     def begin(self, session: "Session") -> None:
         """Show what a session announces from now on, and ask it for what the person wants."""
@@ -88,7 +86,7 @@ class MainWindow(WindowParts):
     def show_at_first(self) -> None:
         """Show the window as it was left, or at its first size where the screen has room for that."""
         self.show()
-        if self.remembered.layout(_LAYOUT_VERSION) is None:
+        if self.remembered.part(_GEOMETRY) is None:
             self.frame.fit_screen(self.screen().availableSize())
 
     def restore_choices(self, *, preset: str = "", llm: str = "") -> None:
@@ -232,6 +230,7 @@ class MainWindow(WindowParts):
         self.menus.mechanisms.show_mechanisms(view.mechanisms)
         self.page.show_session(view)
         self.elements.show_session(view)
+        self.docks.folding.show_session(view)
         for panel in self.docks.panels:
             if hasattr(panel, "show_session"):
                 panel.show_session(view)
@@ -277,6 +276,7 @@ class MainWindow(WindowParts):
         if not step.live or (before is not None and not before.live):
             self.run_card.close_card()
         self.page.show_step(step)
+        self.docks.folding.show_step(step)
         self._updates.show_step(step, going_on=step.live and self.view.mode in _GOING_ON)
         self._mark_kept()
         self.elements.show_step(step)
@@ -377,9 +377,7 @@ class MainWindow(WindowParts):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._fresh_layout:
-            self._fresh_layout = False
-            self.docks.size_at_first()
+        self.layouts.size_at_first()
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         QTimer.singleShot(_FIRST_PAINT_MS, self, self.heartbeat.start)
 
@@ -393,7 +391,9 @@ class MainWindow(WindowParts):
         for relay in self._relays:
             relay.close()
         self.heartbeat.stop()
-        self.remembered.keep_layout(self.saveGeometry(), self.saveState(_LAYOUT_VERSION), _LAYOUT_VERSION)
+        self.remembered.keep_part(_GEOMETRY, self.saveGeometry())
+        self.layouts.keep()
+        self.remembered.settings.sync()
         super().closeEvent(event)
         self.closed.emit()
         self.frame.hide_beside()

@@ -339,7 +339,9 @@ class Menus(QObject):
         schemes = (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark"))
         add_choices(themes, schemes, self._theme.choose)
         check_choice(themes, self._theme.choice)
-        self._view.addAction(self._actions["reset_layout"])
+        self._view.addAction(self._actions["fold_panel"])
+        layouts = (("layout_watch", "layout_debug", "layout_curate"), ("reset_layout",))
+        self._fill("&Layout", layouts, into=self._view)
 
     def _on_view(self) -> None:
         for name, action in self._toggles.items():

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Generic, Literal, TypeVar, get_args
 
+from pydantic import TypeAdapter
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.attach.views import AttachRequest
@@ -21,6 +22,7 @@ _QUERIES = 12
 _FOUND = 30
 _LONGEST = 40_000
 """Characters of a page that is remembered with a lookup; of a longer one only the task is."""
+_FOLDED = TypeAdapter(dict[str, bool])
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 
@@ -90,6 +92,7 @@ def _speed(text: str) -> Speed:
 class Remembered:
     """Reads and writes `settings`; what is damaged there counts as not remembered."""
 
+    layout_name = _Kept("layout/name", "", str)
     preset = _Kept("last/preset", "", str)
     llm = _Kept("last/llm", "", str)
     folding = _Kept("tree/folding", "", str)
@@ -172,18 +175,24 @@ class Remembered:
     def keep_part(self, name: str, state: QByteArray) -> None:
         self.settings.setValue(name, state)
 
-    def layout(self, version: int) -> tuple[QByteArray, QByteArray] | None:
-        """Return the window's geometry and state, or None where an older version stored them."""
-        geometry, state = self.part("layout/geometry"), self.part("layout/state")
-        if geometry is None or state is None or str(self.settings.value("layout/version")) != str(version):
+    def layout(self, name: str, version: int) -> QByteArray | None:
+        """Return how the docks of a layout were left, or None where an older version stored them."""
+        if str(self.settings.value("layout/version")) != str(version):
             return None
-        return geometry, state
+        return self.part(_layout_key(name))
 
-    def keep_layout(self, geometry: QByteArray, state: QByteArray, version: int) -> None:
-        self.keep_part("layout/geometry", geometry)
-        self.keep_part("layout/state", state)
+    def keep_layout(self, name: str, state: QByteArray, version: int) -> None:
+        self.keep_part(_layout_key(name), state)
         self.settings.setValue("layout/version", str(version))
-        self.settings.sync()
+
+    def folded(self, layout: str) -> dict[str, bool]:
+        """Return whether each dock that a person folded or unfolded in a layout is folded."""
+        with suppress(ValueError):
+            return _FOLDED.validate_json(str(self.settings.value(f"layout/{layout}/folded", "")))
+        return {}
+
+    def keep_folded(self, layout: str, by_hand: dict[str, bool]) -> None:
+        self.settings.setValue(f"layout/{layout}/folded", _FOLDED.dump_json(by_hand).decode())
 
     def _records(self, key: str, kind: type[R]) -> tuple[R, ...]:
         stored = self.settings.value(key, [])
@@ -192,3 +201,8 @@ class Remembered:
             with suppress(ValueError):
                 found.append(kind.model_validate_json(text))
         return tuple(found)
+
+
+def _layout_key(name: str) -> str:
+    """Return where a layout is kept; that of debugging was once the only one."""
+    return "layout/state" if name == "debug" else f"layout/{name}/state"

@@ -304,7 +304,7 @@ def test_docks_in_a_group_leave_their_title_to_the_tab(window: MainWindow, qtbot
     qtbot.waitUntil(lambda: title().height() == 0)
     window.dock("Log").setFloating(True)
     qtbot.waitUntil(lambda: title().height() > 20)
-    window.docks.arrange()
+    window.layouts.reset()
     qtbot.waitUntil(lambda: title().height() == 0)
 
 
@@ -338,7 +338,7 @@ def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings:
     second.restore_choices()
     assert later.asked == [("set_preset", "laser"), ("set_llm", "gpt-4o"), ("set_pace", 2.0)]
     assert second.remembered.last_task == OpenedTask(task="miniwob/book-flight", seed=3)
-    second.docks.arrange()
+    second.layouts.reset()
     assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.RightDockWidgetArea
     assert second.dock("Exemplars").isVisible() or not second.dock("Exemplars").isHidden()
     second.close()

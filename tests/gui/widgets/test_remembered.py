@@ -1,4 +1,4 @@
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QByteArray, QSettings
 
 from gui.widgets.remembered import OpenedTask, Remembered
 
@@ -33,5 +33,6 @@ def test_damaged_entries_count_as_not_remembered(settings: QSettings):
 
 def test_a_layout_of_another_version_is_not_used(settings: QSettings):
     remembered = Remembered(settings)
-    remembered.keep_layout(b"geometry", b"state", 1)
-    assert remembered.layout(2) is None
+    remembered.keep_layout("watch", QByteArray(b"state"), 1)
+    assert remembered.layout("watch", 1) == QByteArray(b"state")
+    assert remembered.layout("watch", 2) is None

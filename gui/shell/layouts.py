@@ -1,0 +1,127 @@
+"""Layouts of the window: which docks are shown for which work, where and how large, kept as a person leaves them."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from gui.shell.docks import PLACES, RIGHT, Docks
+from gui.widgets.remembered import Remembered
+
+LayoutName = Literal["watch", "debug", "curate"]
+VERSION = 5
+"""Of the docks and tool bars: what was kept by another version is not restored."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The docks that are shown at first; those that are not named stand where `PLACES` has them."""
+
+    shown: frozenset[str]
+    widths: dict[str, int]
+    heights: dict[str, int]
+    moved: dict[str, tuple[Qt.DockWidgetArea, str]] = field(default_factory=dict)
+    """Area and group of the docks that stand elsewhere than in `PLACES`."""
+    time: bool = False
+    """Whether the time bar is shown."""
+
+
+LAYOUTS: dict[LayoutName, Layout] = {
+    "watch": Layout(
+        shown=frozenset({"Runs & steps", "Next action"}),
+        widths={"Runs & steps": 240, "Next action": 290},
+        heights={},
+        time=True,
+    ),
+    "debug": Layout(
+        shown=frozenset(place.name for place in PLACES if not place.hidden),
+        widths={"Runs & steps": 280, "State": 330},
+        heights={"Observation": 232} | {place.name: place.height for place in PLACES if place.height},
+    ),
+    "curate": Layout(
+        shown=frozenset({"Runs & steps", "Exemplars", "Observation", "Prompt", "Diff"}),
+        widths={"Runs & steps": 280, "Exemplars": 320},
+        heights={"Observation": 400},
+        moved={"Exemplars": (RIGHT, "exemplars")},
+    ),
+}
+
+
+class Layouts(QObject):
+    """Changes between layouts; what a person moves in one is there again when they come back to it."""
+
+    def __init__(
+        self,
+        docks: Docks,
+        time: QWidget,
+        actions: dict[str, QAction],
+        remembered: Remembered,
+        window: QMainWindow,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._docks = docks
+        self._time = time
+        self._remembered = remembered
+        self._sizes_due = False
+        group = QActionGroup(self)
+        self._marks: dict[LayoutName, QAction] = {name: actions[f"layout_{name}"] for name in LAYOUTS}
+        for name, action in self._marks.items():
+            action.setCheckable(True)
+            group.addAction(action)
+            action.triggered.connect(lambda _on=False, name=name: self.choose(name))
+        actions["reset_layout"].triggered.connect(lambda _on=False: self.reset())
+        docks.folding.chosen.connect(self._keep_folded)
+        self.current: LayoutName = next((one for one in LAYOUTS if one == remembered.layout_name), "debug")
+        self._show()
+
+    def choose(self, name: LayoutName) -> None:
+        """Keep the layout as it is, and show another one as it was left."""
+        if name != self.current:
+            self.keep()
+            self.current = self._remembered.layout_name = name
+            self._show()
+
+    def keep(self) -> None:
+        """Remember how the docks stand now."""
+        self._remembered.keep_layout(self.current, self._window.saveState(VERSION), VERSION)
+
+    def reset(self) -> None:
+        """Bring the current layout back to how it was at first."""
+        self._docks.folding.restore({})
+        self._keep_folded()
+        self._arrange()
+
+    def size_at_first(self) -> None:
+        """Give the docks their first sizes where none are remembered, once the window has its own size."""
+        if self._sizes_due:
+            self._sizes_due = False
+            self._size()
+
+    def _show(self) -> None:
+        self._marks[self.current].setChecked(True)
+        self._docks.folding.restore(self._remembered.folded(self.current))
+        state = self._remembered.layout(self.current, VERSION)
+        if state is None or not self._window.restoreState(state, VERSION):
+            self._arrange()
+            self._sizes_due = not self._window.isVisible()
+        self._docks.regroup()
+
+    def _arrange(self) -> None:
+        layout = LAYOUTS[self.current]
+        self._docks.arrange(layout.shown, layout.moved)
+        self._time.setVisible(layout.time)
+        self._size()
+
+    def _size(self) -> None:
+        layout, docks = LAYOUTS[self.current], self._docks.by_name
+        for sizes, orientation in (
+            (layout.widths, Qt.Orientation.Horizontal),
+            (layout.heights, Qt.Orientation.Vertical),
+        ):
+            self._window.resizeDocks([docks[name] for name in sizes], list(sizes.values()), orientation)
+
+    def _keep_folded(self) -> None:
+        self._remembered.keep_folded(self.current, self._docks.folding.by_hand)

@@ -1,0 +1,99 @@
+"""Watch, Debug and Curate: what each shows, and that each is there again as it was left."""
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from pytestqt.qtbot import QtBot
+
+from core.debugger.snapshots import Told
+from gui.shell.docks import PLACES
+from gui.shell.layouts import LAYOUTS
+from gui.shell.main_window import MainWindow
+from tests.gui import samples
+from tests.gui.stand_ins import DrawnPage
+
+KEYS = {"watch": Qt.Key.Key_1, "debug": Qt.Key.Key_2, "curate": Qt.Key.Key_3}
+CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+
+
+def press(qtbot: QtBot, window: MainWindow, layout: str) -> None:
+    qtbot.keyClick(window, KEYS[layout], CTRL_ALT)
+
+
+def shown(window: MainWindow) -> set[str]:
+    return {name for name, dock in window.docks.by_name.items() if not dock.isHidden()}
+
+
+def opened(qtbot: QtBot, settings: QSettings) -> MainWindow:
+    window = MainWindow(DrawnPage(), settings)
+    qtbot.addWidget(window)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    return window
+
+
+def test_a_first_start_shows_every_panel_and_marks_debug(window: MainWindow):
+    assert shown(window) == {place.name for place in PLACES}
+    assert [name for name in LAYOUTS if window.actions_by_name[f"layout_{name}"].isChecked()] == ["debug"]
+
+
+def test_watch_gives_the_page_the_room(window: MainWindow, qtbot: QtBot):
+    before = window.page.width() * window.page.height()
+    press(qtbot, window, "watch")
+    assert shown(window) == {"Runs & steps", "Next action"}
+    assert window.time.isVisible()
+    assert window.actions_by_name["layout_watch"].isChecked()
+    qtbot.waitUntil(lambda: window.page.width() * window.page.height() > before)
+
+
+def test_curate_makes_what_exemplars_are_made_of_larger(window: MainWindow, qtbot: QtBot):
+    before = window.dock("Observation").height()
+    press(qtbot, window, "curate")
+    assert shown(window) == {"Runs & steps", "Exemplars", "Observation", "Prompt", "Diff"}
+    qtbot.waitUntil(lambda: window.dock("Observation").height() > before)
+
+
+def test_what_is_moved_in_a_layout_is_remembered_for_that_one(qtbot: QtBot, settings: QSettings):
+    window = opened(qtbot, settings)
+    press(qtbot, window, "curate")
+    window.dock("Calls").show()
+    window.dock("Runs & steps").fold_wanted.emit(True)
+    press(qtbot, window, "debug")
+    assert shown(window) == {place.name for place in PLACES}
+    assert not window.dock("Runs & steps").folded
+    press(qtbot, window, "curate")
+    window.close()
+    again = opened(qtbot, settings)
+    assert again.layouts.current == "curate"
+    assert "Calls" in shown(again)
+    assert again.dock("Runs & steps").folded
+
+
+def test_reset_brings_the_current_layout_back_and_no_other(window: MainWindow, qtbot: QtBot):
+    window.dock("Log").hide()
+    press(qtbot, window, "watch")
+    window.dock("Log").show()
+    window.dock("Runs & steps").fold_wanted.emit(True)
+    window.actions_by_name["reset_layout"].trigger()
+    assert shown(window) == {"Runs & steps", "Next action"}
+    assert not window.dock("Runs & steps").folded
+    press(qtbot, window, "debug")
+    assert "Log" not in shown(window)
+
+
+def test_a_layout_of_an_earlier_start_is_restored_as_debug(qtbot: QtBot, settings: QSettings):
+    window = opened(qtbot, settings)
+    window.dock("Page log").hide()
+    window.close()
+    assert {key for key in settings.allKeys() if key.endswith("state")} == {"layout/state"}
+    assert "Page log" not in shown(opened(qtbot, settings))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_a_command_came_to_is_seen_in_each_layout(window: MainWindow, session, qtbot: QtBot, layout):
+    press(qtbot, window, layout)
+    told = Told(number=1, text="The run was written to run.html.", done=True)
+    session.session_changed.send(samples.SESSION.replace(told=told))
+    session.step_changed.send(samples.recorded_step())
+    qtbot.waitUntil(lambda: window.page.messages.isVisible() and window.page.messages.height() > 0)
+    assert "run.html" in window.page.messages.text.text() + window.page.messages.title.text()

@@ -23,6 +23,7 @@ FEATURES = (
     "ask_again",
     "branching",
     "experiments",
+    "fix",
     "evaluations",
     "exemplars",
 )

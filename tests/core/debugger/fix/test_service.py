@@ -1,4 +1,4 @@
-"""Fix: a failed run is put right at the step and in the file that are proposed, run again from there, kept or put back."""
+"""Fix: a failed run is put right at the proposed step and file, run again from there, and kept or put back."""
 
 import pytest
 
@@ -53,7 +53,10 @@ class Fix:
         self.service.rerun(name or self.view.place.name, text, confirmed=confirmed)
         self.live.wait(
             lambda: (
-                (self.view.rerun not in (None, before) and self.view.rerun.state in ("ended", "waiting", "lost"))
+                (
+                    self.view.rerun not in (None, before)
+                    and self.view.rerun.state in ("ended", "waiting", "lost")
+                )
                 or self.view.problem
                 or self.view.text.problem
             ),
@@ -204,7 +207,9 @@ def test_a_success_says_that_there_is_nothing_to_fix_and_lets_a_step_be_chosen(f
     assert view.steps == ((1, view.steps[0][1]),)
 
 
-def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_is_proposed(fix, live, server):
+def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_is_proposed(
+    fix, live, server
+):
     server.otherwise = on('button "ONE"')
     live.open()
     live.session.run_commands.run()

@@ -22,6 +22,7 @@ _PLACE = "fix/place"
 _SIDES = (12, 2, 12, 2)
 _ACTION_LETTERS = 60
 _PREVIEW = "The prompt of this step, with this text"
+_PREVIEW_WITHOUT = "The prompt of this step, without the exemplar"
 _PREVIEW_BEFORE = "The prompt of this step, as it was before the mistake"
 
 
@@ -55,6 +56,7 @@ class FixWindow(QDialog):
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self._theme = theme
         self._remembered = remembered
         self._view = FixView()
         self._drafts: dict[str, str] = {}
@@ -80,6 +82,7 @@ class FixWindow(QDialog):
         beside = holding(in_column(None, self.preview_head, self.recognised, (self.preview, 1), spacing=0))
         split = splitter(Qt.Orientation.Horizontal, self.field, beside, sizes=(520, 480))
         self.or_words = OrWords(split, self)
+        self.stays = NoteLabel("remedy", parent=self, margins=_SIDES)
         self.known = QCheckBox("I know that this stays done", self)
         self.known.toggled.connect(self._refresh)
         self.known.hide()
@@ -101,7 +104,7 @@ class FixWindow(QDialog):
         left = (self.revert_button, self.keep_button, self.save_button, self.family_button)
         right = (self.extra_button, self.fresh_button, self.close_button, self.rerun_button)
         foot = in_row(None, *left, 1, *right, margins=(12, 8, 12, 10), spacing=8)
-        notes = (self.note, self.problem, self.notice)
+        notes = (self.note, self.problem, self.notice, self.stays)
         in_column(
             self, head, chosen, self.reason, self.hint, (self.or_words, 1), *notes, known, self.outcome, foot,
             spacing=0,
@@ -160,7 +163,9 @@ class FixWindow(QDialog):
         self.notice.show_text(view.notice)
         if view.irreversible != before.irreversible or view.step != before.step:
             self.known.setChecked(False)
-        self.known.setVisible(bool(view.irreversible) and not view.why_not)
+        asks = bool(view.irreversible) and not view.why_not
+        self.stays.show_text(f"{view.irreversible}." if asks else "")
+        self.known.setVisible(asks)
         self._refresh()
 
     def check(self) -> None:
@@ -225,7 +230,9 @@ class FixWindow(QDialog):
         if not stale:
             self.preview.show_text(text.preview)
         self.recognised.show_text(view.recognised)
-        self.preview_head.setText(_PREVIEW_BEFORE if stale else _PREVIEW)
+        whole = _PREVIEW_WITHOUT if exemplar else _PREVIEW
+        self.preview_head.setText(_PREVIEW_BEFORE if stale else whole)
+        self.where.setVisible(not exemplar)
 
     def _begin(self) -> None:
         """Begin with a text that was just read, or with the draft that there is of it."""
@@ -233,7 +240,9 @@ class FixWindow(QDialog):
         assert text is not None
         draft = self._drafts.pop(text.name, None)
         self.field.begin(text.text, draft=draft)
-        self.field.go_to_line(view.place.line if view.place is not None else 1)
+        line = view.place.line if view.place is not None else 1
+        self.field.go_to_line(line)
+        self.field.mark_line(line if line > 1 else 0, self._theme.colour("selected"))
         self.where.setText(self.field.place)
         self.field.setFocus()
         if draft is not None:

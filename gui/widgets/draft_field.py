@@ -1,7 +1,7 @@
 """A text that is edited: its line ends and its no-break spaces stay as they were read."""
 
-from PySide6.QtGui import QFontMetricsF, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtGui import QColor, QFontMetricsF, QTextCursor, QTextDocument, QTextFormat
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from gui.theme.theme import Theme
 
@@ -64,3 +64,12 @@ class DraftField(QPlainTextEdit):
         if block.isValid():
             self.go_to(block.position())
             self.centerCursor()
+
+    def mark_line(self, line: int, colour: QColor) -> None:
+        """Mark a line, from 1, in its whole width; 0 marks none. The mark stays with its words."""
+        block = self.document().findBlockByNumber(line - 1)
+        mark = QTextEdit.ExtraSelection()
+        mark.format.setBackground(colour)
+        mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        mark.cursor = QTextCursor(block)
+        self.setExtraSelections([mark] if line and block.isValid() else [])

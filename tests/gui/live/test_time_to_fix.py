@@ -198,20 +198,22 @@ def put_right(desk: LiveWindow, qtbot: QtBot, folder: Path, fault: Fault) -> Ges
     assert window.view.success is False, fault.name
     failed = window.view.run
     window.activateWindow()
-    qtbot.waitUntil(window.actions_by_name["fix"].isEnabled, timeout=WAIT)
+    qtbot.waitUntil(
+        lambda: window.isActiveWindow() and window.actions_by_name["fix"].isEnabled(), timeout=WAIT
+    )
 
     person = Gestures(desk)
     began = time.perf_counter()
     person.key("Fix", Qt.Key.Key_Period, CONTROL)
     controller = desk.fix  # type: ignore[attr-defined]
-    qtbot.waitUntil(
-        lambda: (
-            controller.fix_window is not None
-            and controller.fix_window.view.run == failed
-            and controller.fix_window.view.text is not None
-        ),
-        timeout=WAIT,
-    )
+
+    def proposed() -> bool:
+        shown = controller.fix_window
+        view = None if shown is None else shown.view
+        return view is not None and view.run == failed and bool(view.text or view.problem)
+
+    qtbot.waitUntil(proposed, timeout=WAIT)
+    assert not controller.fix_window.view.problem, (fault.name, controller.fix_window.view.problem)
     shown = controller.fix_window
     field = shown.field
     assert fault.reason in shown.reason.text(), fault.name

@@ -71,6 +71,8 @@ def _after(view: FixView) -> str:
             return f"‖ {run} waits in the main window. {rerun.words}".rstrip()
         case "failed":
             return f"✗ {run} failed: {rerun.words}"
+        case "left":
+            return f"‖ {run} was left. {rerun.words}"
         case "lost":
             return f"✗ {rerun.words} Run afresh (Alt+A) does the task again from its start."
     return f"{_MARKS[rerun.success]} {rerun.words} ({run})"
@@ -81,4 +83,4 @@ def _tone(rerun: Rerun | None) -> str:
         return ""
     if rerun.state == "ended":
         return {True: "good", False: "bad", None: ""}[rerun.success]
-    return "remedy" if rerun.state == "waiting" else "bad"
+    return "remedy" if rerun.state in ("waiting", "left") else "bad"

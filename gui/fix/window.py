@@ -144,9 +144,9 @@ class FixWindow(QDialog):
         return self.field.text
 
     def wait(self, run: int) -> None:
-        """Say that the run is being read, where it is another one than the one in view."""
+        """Say that the run is being read, where it is another one than the one in view; a draft is kept."""
+        self._keep_draft()
         if run != self._view.run:
-            self._keep_draft()
             self.show_view(FixView(run=run))
 
     def show_view(self, view: FixView) -> None:
@@ -249,8 +249,9 @@ class FixWindow(QDialog):
             self._idle.start()
 
     def _keep_draft(self) -> None:
-        if self._view.place is not None and self.field.edited:
-            self._drafts[self._view.place.name] = self.text
+        place = self._view.place
+        if place is not None and place.kind != "action" and self.field.edited:
+            self._drafts[place.name] = self.text
 
     def _refresh(self) -> None:
         view = self._view

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from pydantic import ValidationError
+
 from core.agent.run_history import RunHistory
 from core.debugger.compare.parting import exactly
 from core.debugger.evaluations.failures import Deciding, deciding
+from core.debugger.experiments.bisect import Bisection
 from core.debugger.fix.views import Clue
 from core.schema.errors import TraceError
 from core.schema.step import Recognised, record_of
@@ -30,6 +33,7 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
         return (Clue(step=last.number, reason=reason),)
     parted = deciding(store, row)
     found = (
+        *_bisected(store, row),
         *_same_seed(parted),
         *_loop(steps),
         *_policies(store, row, last, lacked=True),
@@ -46,6 +50,23 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
         if clue.step in own:
             by_step.setdefault(clue.step, clue)
     return tuple(by_step.values())
+
+
+def _bisected(store: TraceStore, row: RunRow) -> Iterator[Clue]:
+    """Find the last step from which branches still succeeded, by the last bisection that found one."""
+    for _, text in reversed(store.bisections(row.run)):
+        try:
+            results = Bisection.model_validate_json(text).results
+        except ValidationError:
+            continue  # A later program has written it.
+        good = max((one for one in results if one.successes), key=lambda one: one.step, default=None)
+        if good is None:
+            continue
+        later = any(one.judged for one in results if one.step > good.step)
+        rest = "; from later steps none did" if later else ""
+        said = f"Bisect: from here {good.successes} of {good.judged} branches still succeeded{rest}."
+        yield Clue(step=good.step, reason=said)
+        return
 
 
 def _same_seed(parted: Deciding | None) -> Iterator[Clue]:

@@ -23,7 +23,7 @@ from core.debugger.service import Service
 from core.debugger.snapshots import EditText, SessionView
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
-from core.schema.errors import ActionSyntaxError, BackstepError, UsageError
+from core.schema.errors import ActionSyntaxError, BackstepError, TraceError, UsageError
 from core.schema.step import Reviewed, record_of
 from core.trace.records import RunRow
 
@@ -107,7 +107,6 @@ class FixService(Service[FixView]):
             llm=self._llm_of(row),
             steps=steps,
             clues=clues,
-            family_why_not="",
         )
         if not steps:
             why = f"Run {run} has no steps yet: let it take one first (F10)."
@@ -338,7 +337,13 @@ class FixService(Service[FixView]):
             self._left = None
             view = view.replace(rerun=Rerun(run=session.run, fresh=True))
         rerun = view.rerun
-        if rerun is None or session.run != rerun.run or rerun.state == "lost" or not self._begun:
+        if rerun is None or rerun.state == "lost" or not self._begun:
+            return
+        if session.run != rerun.run:
+            if session.run is not None and rerun.state in ("going on", "waiting"):
+                self.send(
+                    view.replace(rerun=rerun.replace(state="left", words="Another run took its place."))
+                )
             return
         if self._in_place is not None and session.mode not in ("failed", "ended"):
             if not self._in_place.is_due(session):
@@ -348,7 +353,11 @@ class FixService(Service[FixView]):
             if not view.problem:
                 self._go_on(in_place.put)
                 return
-        now = rerun_of(rerun, session, self.services.store)
+        try:
+            now = rerun_of(rerun, session, self.services.store)
+        except TraceError as error:
+            self.failed(str(error))
+            return
         if (now, view.problem) != (self.view.rerun, self.view.problem):
             self.send(view.replace(rerun=now))
 

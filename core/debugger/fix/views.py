@@ -41,7 +41,7 @@ class Rerun(Record):
     """The step it began at."""
     fresh: bool = False
     """Whether it began with the task, not at the step."""
-    state: Literal["going on", "waiting", "ended", "failed", "lost"] = "going on"
+    state: Literal["going on", "waiting", "ended", "failed", "left", "lost"] = "going on"
     success: bool | None = None
     steps: int = 0
     words: str = ""
@@ -85,8 +85,6 @@ class FixView(JobView):
     """The files that were saved since, and can be put back."""
     family: Family | None = None
     family_busy: bool = False
-    family_why_not: str = ""
-    """Why the family cannot be run."""
     notice: str = ""
     problem: str = ""
 

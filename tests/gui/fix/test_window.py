@@ -107,6 +107,17 @@ def test_a_draft_is_kept_while_another_file_is_looked_at(controller, service, qt
     assert shown.text == draft
 
 
+def test_a_draft_is_kept_where_the_window_is_closed_and_fix_is_asked_for_again(
+    controller, service, qtbot
+) -> None:
+    shown = show(qtbot, controller, samples.VIEW)
+    qtbot.keyClicks(shown.field, "Draft. ")
+    draft = shown.text
+    shown.close()
+    show(qtbot, controller, samples.VIEW.replace(text=samples.TEXT.replace(asked=True, note="Read again.")))
+    assert shown.text == draft
+
+
 def test_what_stays_done_is_told_and_has_to_be_known_before_the_run_goes_on(controller, qtbot) -> None:
     irreversible = "Going back to step 3 does not take back POST http://shop.example/order (step 4)"
     shown = show(qtbot, controller, samples.VIEW.replace(irreversible=irreversible))

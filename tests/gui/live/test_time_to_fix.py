@@ -65,12 +65,17 @@ def presses_one(request: Request) -> Reply:
     return press(request, words[1])
 
 
+def done_so_far(request: Request) -> str:
+    """Return what the prompt tells of earlier steps."""
+    return request.texts[-1].partition("So far:")[2].partition("Page:")[0]
+
+
 def presses_both(request: Request) -> Reply:
     """Press ONE, and once it is pressed do what the policy says of the rest."""
-    policy, page = request.texts[0], request.texts[-1]
-    if "then" in policy and "click" in page.partition("Page:")[0] + page.partition("History")[2]:
-        return says("stop []") if "then stop" in policy else press(request, "TWO")
-    return press(request, "ONE")
+    policy, pressed = request.texts[0], 'button "ONE"' in done_so_far(request)
+    if pressed and "then stop" in policy:
+        return says("stop []")
+    return press(request, "TWO" if pressed and "then TWO" in policy else "ONE")
 
 
 def acts_by_state(request: Request) -> Reply:
@@ -82,16 +87,19 @@ def acts_by_state(request: Request) -> Reply:
 
 def asks_for_the_word(request: Request) -> Reply:
     """Call the policy that reads the word; type and submit what it came back with, or give up."""
-    text = "\n".join(request.texts)
-    word = re.search(r'Enter "(\w+)"', text)
-    assert word is not None
-    if "Tell the word" in request.texts[0] or "Say nothing" in request.texts[0]:
-        return says(f"stop [{word[1]}]" if "Tell the word" in request.texts[0] else "stop []")
-    if "came back with" in text:
-        if f"[{word[1]}]" in request.texts[-1]:
-            return press(request, "Submit")
-        return says(f"type [{ref_in(request, 'textbox')}] [{word[1]}]")
-    return says("stop []") if "came back" in text else says("read_word [the word]")
+    policy, done = request.texts[0], done_so_far(request)
+    found = re.search(r'Enter "(\w+)"', request.texts[-1])
+    assert found is not None
+    word = found[1]
+    if "submit it" not in policy:  # The policy that was called is at work.
+        return says(f"stop [{word}]" if "Tell the word" in policy else "stop []")
+    if "type [" in done:
+        return press(request, "Submit")
+    if f"came back with: {word}" in done:
+        return says(f"type [{ref_in(request, 'textbox')}] [{word}]")
+    return (
+        says("stop []") if "came back" in done else says(f'read_word [the word of: Enter "{word}" into it]')
+    )
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,7 @@ FAULTS = (
         {"policies/miniwob/press_named.md": policy("click-button-sequence", "Press ONE, then stop.")},
         "Press ONE, then stop.",
         "Press ONE, then TWO.",
-        "part at step 2",
+        "stopped at step 2",
         presses_both,
     ),
     Fault(
@@ -159,7 +167,9 @@ FAULTS = (
         "miniwob/enter-text",
         "step",
         {
-            "policies/miniwob/submit_word.md": policy("enter-text", "Call read_word, type it, submit."),
+            "policies/miniwob/submit_word.md": policy(
+                "enter-text", "Call read_word, type the word, submit it."
+            ),
             "policies/miniwob/read_word.md": policy("enter-text", "Say nothing.", top=False),
         },
         "Say nothing.",

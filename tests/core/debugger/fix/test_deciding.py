@@ -2,11 +2,24 @@
 
 import pytest
 
+from core.debugger.experiments.bisect import Bisection, PrefixResult
 from core.debugger.experiments.measurement import RunResult
-from core.debugger.fix.deciding import _failing, _loop, _stopped
+from core.debugger.fix.deciding import _bisected, _failing, _loop, _stopped
 from core.debugger.fix.family import Family, FamilyRun
 from core.schema.task import Verdict
-from core.trace.records import RunRow, StepRow
+from core.trace.records import RunRow, RunStart, StepRow
+from core.trace.store import TraceStore
+
+START = RunStart(
+    task="shop/buy",
+    environment="shop",
+    seed=0,
+    instruction="Buy.",
+    start_url="",
+    preset="plain",
+    llm="rules",
+    browser="embedded",
+)
 
 
 def steps(*actions: str, url: str = "http://shop/", **more) -> list[StepRow]:
@@ -38,6 +51,25 @@ def test_a_loop_is_what_is_done_three_times_on_the_same_page(actions, looped) ->
         [] if looped is None else [(looped[0], f"The run looped over steps {looped[0]} to {looped[1]}.")]
     )
     assert found == expected
+
+
+def test_a_bisection_names_the_last_step_from_which_branches_succeeded(tmp_path) -> None:
+    results = tuple(
+        PrefixResult(step=step, successes=successes, judged=4) for step, successes in ((1, 3), (2, 2), (3, 0))
+    )
+    bisection = Bisection(run=1, preset="plain", llm="rules", when=0.0, chosen=(1, 2, 3), results=results)
+    store = TraceStore.open(tmp_path / "traces.db")
+    try:
+        run = store.begin_run(START)
+        assert reasons(_bisected(store, store.run(run))) == []
+        store.save_bisection(run, bisection.replace(run=run).model_dump_json())
+        (clue,) = _bisected(store, store.run(run))
+    finally:
+        store.close()
+    assert (clue.step, clue.reason) == (
+        2,
+        "Bisect: from here 2 of 4 branches still succeeded; from later steps none did.",
+    )
 
 
 def test_the_same_action_on_other_pages_is_no_loop() -> None:

@@ -75,7 +75,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "fix",
-        "Fi&x…",
+        "Fix…",
         "Ctrl+.",
         "tools",
         "Put the run in view right: its deciding step, what to change there, and run again from it",

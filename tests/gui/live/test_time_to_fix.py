@@ -70,12 +70,21 @@ def done_so_far(request: Request) -> str:
     return request.texts[-1].partition("So far:")[2].partition("Page:")[0]
 
 
-def presses_both(request: Request) -> Reply:
-    """Press ONE, and once it is pressed do what the policy says of the rest."""
-    policy, pressed = request.texts[0], 'button "ONE"' in done_so_far(request)
-    if pressed and "then stop" in policy:
+def word_of(request: Request) -> str:
+    """Return the word that the task asks for."""
+    found = re.search(r'Enter "(\w+)"', request.texts[-1])
+    assert found is not None
+    return found[1]
+
+
+def types_it(request: Request) -> Reply:
+    """Type the word of the task, and once it is typed do what the policy says of the rest."""
+    policy, typed = request.texts[0], "type [" in done_so_far(request)
+    if typed and "then stop" in policy:
         return says("stop []")
-    return press(request, "TWO" if pressed and "then TWO" in policy else "ONE")
+    if typed and "then submit" in policy:
+        return press(request, "Submit")
+    return says(f"type [{ref_in(request, 'textbox')}] [{word_of(request)}]")
 
 
 def acts_by_state(request: Request) -> Reply:
@@ -88,9 +97,7 @@ def acts_by_state(request: Request) -> Reply:
 def asks_for_the_word(request: Request) -> Reply:
     """Call the policy that reads the word; type and submit what it came back with, or give up."""
     policy, done = request.texts[0], done_so_far(request)
-    found = re.search(r'Enter "(\w+)"', request.texts[-1])
-    assert found is not None
-    word = found[1]
+    word = word_of(request)
     if "submit it" not in policy:  # The policy that was called is at work.
         return says(f"stop [{word}]" if "Tell the word" in policy else "stop []")
     if "type [" in done:
@@ -144,23 +151,23 @@ FAULTS = (
     ),
     Fault(
         "loop",
-        "miniwob/click-button-sequence",
+        "miniwob/enter-text",
         "step",
-        {"policies/miniwob/press_named.md": policy("click-button-sequence", "Press ONE.")},
-        "Press ONE.",
-        "Press ONE, then TWO.",
+        {"policies/miniwob/press_named.md": policy("enter-text", "Type the word.")},
+        "Type the word.",
+        "Type the word, then submit.",
         "looped over steps 1 to",
-        presses_both,
+        types_it,
     ),
     Fault(
         "stops too early",
-        "miniwob/click-button-sequence",
+        "miniwob/enter-text",
         "step",
-        {"policies/miniwob/press_named.md": policy("click-button-sequence", "Press ONE, then stop.")},
-        "Press ONE, then stop.",
-        "Press ONE, then TWO.",
+        {"policies/miniwob/press_named.md": policy("enter-text", "Type the word, then stop.")},
+        "Type the word, then stop.",
+        "Type the word, then submit.",
         "stopped at step 2",
-        presses_both,
+        types_it,
     ),
     Fault(
         "called policy returns nothing",

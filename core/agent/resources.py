@@ -60,6 +60,24 @@ class AgentResources:
         return (*found, *self.memory.files.problems(), *self.spaces.problems(), *self.policies.check())
 
 
+def with_files(base: AgentResources, config: Path, folder: Path) -> AgentResources:
+    """Return `base`, whose files are those of `config`, with those of one more folder laid out alike, which win.
+
+    Raises DataError with the first thing that is wrong in a policy of it.
+    """
+    prompts = Prompts((folder / "prompts", config / "prompts", PROMPTS))
+    spaces = Spaces((SPACES, config / "state_spaces", folder / "state_spaces"))
+    presets = Presets((PRESETS, config / "presets", folder / "presets"), prompts, spaces)
+    policies = folder / "policies"
+    return replace(
+        base,
+        presets=presets,
+        prompts=prompts,
+        spaces=spaces,
+        policies=base.policies.beside(policies, {}) if policies.is_dir() else base.policies,
+    )
+
+
 def agent_resources_of(
     config: Path | None = None,
     *,

@@ -330,6 +330,49 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             as_lines=as_lines,
         )
 
+    @app.command()
+    def family(
+        run: Annotated[int, typer.Argument(help="The run's number.")],
+        fixed: Annotated[
+            int, typer.Option("--fixed", min=0, help="The branch that was made with what was changed.")
+        ] = 0,
+        before: Annotated[
+            Path | None,
+            typer.Option(
+                "--before", help="A folder with the files as they were, laid out as the config folder."
+            ),
+        ] = None,
+        count: Annotated[int, typer.Option("--count", min=1, max=100, help="At how many other seeds.")] = 5,
+        llm: LLMName = None,
+        base_url: BaseUrl = None,
+        max_steps: MaxSteps = None,
+        browser: Browser = None,
+        db: Database = None,
+        on_gate: OnGate = None,
+        tasks_file: TaskFiles = None,
+        webarena: WebArenaFiles = None,
+        as_json: AsJson = False,
+        as_lines: AsLines = False,
+    ) -> None:
+        """Do a run's task at other seeds, with the agent's files as they were before a change and as they are."""
+        from core.cli.measurement import measure_family
+
+        settings = settings_with(
+            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
+        )
+        measure_family(
+            run,
+            settings,
+            environments_of(settings, tasks_file, webarena),
+            with_embedded,
+            fixed=fixed,
+            before=before,
+            count=count,
+            llm=llm or "",
+            as_json=as_json,
+            as_lines=as_lines,
+        )
+
     add_evaluation_command(app)
     add_runs_commands(app)
 

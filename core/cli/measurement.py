@@ -1,15 +1,17 @@
-"""Commands that measure by runs: bisect, and what exemplars are worth. Each is carried out, stored and printed."""
+"""Commands that measure by runs: bisect, family, and what exemplars are worth. Each is carried out and printed."""
 
 import contextlib
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from core.agent.presets import ATTACHED
-from core.agent.resources import agent_resources_of
+from core.agent.resources import agent_resources_of, with_files
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.exemplar_tables import memory_of
@@ -27,6 +29,7 @@ from core.debugger.experiments.worth import (
     used_in,
 )
 from core.debugger.experiments.worth_records import Pair, Subject, Worth, WorthRequest
+from core.debugger.fix.family import Family, Side, run_family
 from core.debugger.headless import RunReport, check_again, fork_headless, run_headless
 from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
@@ -94,6 +97,102 @@ def bisect_run(
     found = _measure(began, work, save, settings, environments, llms, with_embedded, as_lines=as_lines)
     if not as_lines:
         _print_bisection(found.results, as_json=as_json)
+    return found
+
+
+def measure_family(
+    run: int,
+    settings: Settings,
+    environments: Environments,
+    with_embedded: WithEmbedded,
+    *,
+    fixed: int,
+    before: Path | None,
+    count: int,
+    llm: str,
+    as_json: bool,
+    as_lines: bool,
+) -> Family:
+    """Do the task of a run at `count` other seeds and print what came of it; raises BackstepError.
+
+    Each seed is done with the files of the folder `before`, where it has any, and
+    what was asked of the run; and with the files as they are, and what was asked
+    of the run `fixed`. A task without seeds is repeated. Nothing but the runs is stored.
+    """
+    with reading(settings) as store:
+        row = store.run(run)
+        changes: dict[Side, Changes] = {"before": store.changes(run), "after": store.changes(fixed or run)}
+    if row.preset == ATTACHED.name:
+        raise UsageError(f"Run {run} is of an attached agent, which has no files here: start it by hand.")
+    name = llm or row.llm
+    llms = open_unattended(settings, name)
+    check_preset(config_folder(), row.preset)
+
+    def work(services: Services, family: Family) -> AsyncIterator[Family]:
+        resources = services.resources
+        earlier = resources if before is None else with_files(resources, config_folder(), before)
+        sides = {"before": replace(services, resources=earlier), "after": services}
+        made: list[int] = []
+
+        async def play(seed: int, side: Side) -> RunReport:
+            task = services.task_of(row)
+            check_again(services, task, made, settings.on_gate)
+            report = await run_headless(
+                sides[side],
+                task,
+                seed,
+                preset=row.preset,
+                llm=llms.routed(name),
+                budget=Budget(settings.max_steps, settings.max_llm_calls),
+                on_gate=settings.on_gate,
+                changes=changes[side],
+            )
+            if report.run is not None and report.steps:
+                made.append(report.run)
+            say(f"seed {seed}, {side}: run {report.run}, {success_word(report.success)}")
+            return report
+
+        say(f"{family.what}, preset {row.preset}, LLM {name}")
+        return run_family(family, play)
+
+    seeded = environments.find(row.task).seeded if row.environment != "web" else False
+    seeds = range(row.seed + 1, row.seed + 1 + count) if seeded else [row.seed] * count
+    began = Family(
+        run=run,
+        task=row.task,
+        seeds=tuple(seeds),
+        preset=row.preset,
+        llm=name,
+        browser=settings.browser,
+        when=time.time(),
+    )
+    found = _measure(
+        began,
+        work,
+        lambda _services, _family: 0,
+        settings,
+        environments,
+        llms,
+        with_embedded,
+        as_lines=as_lines,
+    )
+    if as_json:
+        put_json({**found.model_dump(), "sentence": found.sentence})
+    elif not as_lines:
+        put_table(
+            ("seed", "side", "success", "steps", "run"),
+            [
+                (
+                    str(one.seed),
+                    one.side,
+                    success_word(one.result.success),
+                    str(one.result.steps),
+                    str(one.result.run),
+                )
+                for one in found.runs
+            ],
+        )
+        put(found.sentence)
     return found
 
 

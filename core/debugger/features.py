@@ -24,6 +24,7 @@ FEATURES = (
     "ask_again",
     "branching",
     "experiments",
+    "fix",
     "evaluations",
     "exemplars",
 )

@@ -1,12 +1,13 @@
 """The editor of one text: of the run under way, of a held call, or of a file that agents go by."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QFontMetricsF, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QDialog, QWidget
 
 from core.debugger.snapshots import EditText
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.draft_field import DraftField
 from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_flag
@@ -36,20 +37,12 @@ class TextEditor(QDialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = EditText(name="", title="")
-        self._read = self._shown = ""
-        """The text as it was read, which the draft began with, and as the field shows it."""
-        self._line_end = "\n"
         self._why_not = ""
         self._gone_on = ""
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
         self.hint = NoteLabel("dim", parent=self, margins=_SIDES)
-        self.field = QPlainTextEdit(self)
-        self.field.setFont(theme.machine_font())
-        self.field.document().setDocumentMargin(8)
-        self.field.setTabChangesFocus(True)
-        self.field.setTabStopDistance(4 * QFontMetricsF(self.field.font()).horizontalAdvance(" "))
-        self.field.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.field = DraftField(theme, self)
         self.field.textChanged.connect(self._on_changed)
         self.field.cursorPositionChanged.connect(self._tell_place)
         self.preview = TextView(theme, "The prompt that would result", self)
@@ -81,9 +74,7 @@ class TextEditor(QDialog):
 
     @property
     def text(self) -> str:
-        """The text with the line ends that it was read with; exactly what was read, where nothing was typed."""
-        raw = self.field.document().toRawText()  # toPlainText would make spaces of no-break spaces.
-        return self._read if raw == self._shown else raw.replace("\u2029", self._line_end)
+        return self.field.text
 
     @property
     def name(self) -> str:
@@ -92,7 +83,7 @@ class TextEditor(QDialog):
     @property
     def edited(self) -> bool:
         """Whether there is a draft that was not applied."""
-        return self.text != self._read
+        return self.field.edited
 
     def offer(self, view: EditText) -> None:
         """Begin with this text; a draft of before stays, and that is said."""
@@ -103,13 +94,12 @@ class TextEditor(QDialog):
         else:
             self._begin(view)
         if view.line:
-            self.field.setTextCursor(QTextCursor(self.field.document().findBlockByNumber(view.line - 1)))
-            self.field.centerCursor()
+            self.field.go_to_line(view.line)
 
     def show_checked(self, view: EditText) -> None:
         """Show what is said of the text, unless it was changed since."""
         if view.applied:
-            self._begin_draft_with(view.text)
+            self.field.count_from(view.text)
             self._show(view)
             if self.text == view.text:
                 self.close()
@@ -132,24 +122,11 @@ class TextEditor(QDialog):
     def _begin(self, view: EditText) -> None:
         self._gone_on = ""
         at = self.field.textCursor().position() if self.text == view.text else 0
-        self.field.blockSignals(True)
-        self.field.setPlainText(view.text)
-        self.field.blockSignals(False)
-        self._begin_draft_with(view.text)
-        cursor = QTextCursor(self.field.document())
-        cursor.setPosition(at)
-        self.field.setTextCursor(cursor)
+        self.field.begin(view.text)
+        self.field.go_to(at)
         self._show(view)
         self._tell_place()
         self.field.setFocus()
-
-    def _begin_draft_with(self, text: str) -> None:
-        """Count from this text on what is typed."""
-        document = QTextDocument()
-        document.setPlainText(text)
-        self._read, self._shown = text, document.toRawText()
-        lines = text.count("\n")
-        self._line_end = "\r\n" if lines and text.count("\r\n") == lines else "\n"
 
     def _show(self, view: EditText) -> None:
         same_text = self.name == view.name
@@ -187,8 +164,7 @@ class TextEditor(QDialog):
         self._refresh()
 
     def _tell_place(self) -> None:
-        cursor = self.field.textCursor()
-        self.place.setText(f"line {cursor.blockNumber() + 1}, column {cursor.positionInBlock() + 1}")
+        self.place.setText(self.field.place)
 
     def _on_apply(self) -> None:
         if self.apply_button.isEnabled():
@@ -199,7 +175,7 @@ class TextEditor(QDialog):
             self.try_requested.emit(self.name, self.text)
 
     def _on_reload(self) -> None:
-        self._begin_draft_with(self.text)
+        self.field.count_from(self.text)
         self.reload_requested.emit(self.name)
 
     def closeEvent(self, event: QCloseEvent) -> None:

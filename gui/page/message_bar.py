@@ -27,6 +27,8 @@ class MessageBar(QFrame):
 
     end_requested = Signal(bool)
     """The person says whether the run succeeded."""
+    fix_requested = Signal()
+    """The run is to be put right."""
     again_requested = Signal()
     """The task is to be opened again, with the same seed."""
     next_seed_requested = Signal()
@@ -61,6 +63,9 @@ class MessageBar(QFrame):
         self.failure_button = QPushButton("It did not", self)
         self.failure_button.setToolTip("Record that the run did not do what was asked (Ctrl+Shift+X)")
         self.failure_button.clicked.connect(lambda: self.end_requested.emit(False))
+        self.fix_button = QPushButton("Fix…", self)
+        self.fix_button.setToolTip("Put the run right, at the step that decided it (Ctrl+.)")
+        self.fix_button.clicked.connect(self.fix_requested)
         self.again_button = QPushButton("Again", self)
         self.again_button.setToolTip("Open the task again with the same seed (Ctrl+R)")
         self.again_button.clicked.connect(self.again_requested)
@@ -83,6 +88,7 @@ class MessageBar(QFrame):
         self._buttons = {
             self.success_button: "judge",
             self.failure_button: "judge",
+            self.fix_button: "fix",
             self.again_button: "again",
             self.next_seed_button: "again",
             self.wait_button: "wait",
@@ -101,6 +107,8 @@ class MessageBar(QFrame):
         asks: set[str] = {"judge"} if can_say_how_it_ended(view) and view.mode == "ended" else set()
         if view.mode == "ended" and not view.attached and view.task:
             asks.add("again")
+        if view.mode == "ended" and view.success is False:
+            asks.add("fix")
         if view.script is not None:
             asks = {"script"} if view.script.left is None else {"wait", "script"}
         message = "script" if view.script is not None else view.stopped_at or view.message

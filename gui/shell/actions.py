@@ -74,6 +74,13 @@ COMMANDS: tuple[Command, ...] = (
         "Go back to the step in view on a branch with another preset, LLM, policies or exemplars",
     ),
     Command(
+        "fix",
+        "Fix…",
+        "Ctrl+.",
+        "tools",
+        "Put the run in view right: its deciding step, what to change there, and run again from it",
+    ),
+    Command(
         "bisect",
         "Bisect…",
         "Ctrl+Shift+I",

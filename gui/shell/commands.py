@@ -81,6 +81,7 @@ class WindowCommands(QObject):
             "run_to_subtask": window.plan.run_to_subtask,
             "back": self._on_back,
             "fork": self._on_fork,
+            "fix": self._on_fix,
             "bisect": self._on_bisect,
             "keep": self._on_keep,
             "back_to_hit": window.breakpoints.go_to_hit,
@@ -166,7 +167,7 @@ class WindowCommands(QObject):
             "run": can_step(view) or can_pause(view),
             "stop": view.run is not None and view.mode in ("answering", *RESTING, *BUSY),
             **dict.fromkeys(("back", "fork"), goes_back),
-            **dict.fromkeys(("bisect", "keep", "export"), has_run),
+            **dict.fromkeys(("fix", "bisect", "keep", "export"), has_run),
             "back_to_hit": window.breakpoints.can_go_to_hit,
             "back_to_change": window.breakpoints.can_go_to_change,
             "accept": acceptable,
@@ -260,6 +261,13 @@ class WindowCommands(QObject):
     def _on_fork(self) -> None:
         if (place := self._back_to()) is not None:
             self._window.runs.fork_requested.emit(*place)
+
+    def _on_fix(self) -> None:
+        """Open Fix at the row of the tree that has the focus, else at the step that it proposes."""
+        if (chosen := self._window.runs.chosen_step) is not None:
+            self._window.runs.fix_requested.emit(*chosen)
+        elif (run := self._run_in_view()) is not None:
+            self._window.runs.fix_requested.emit(run, 0)
 
     def _on_bisect(self) -> None:
         if (run := self._run_in_view()) is not None:

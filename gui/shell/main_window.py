@@ -160,6 +160,7 @@ class MainWindow(WindowParts):
         self.page.back_requested.connect(session.trace.show_now)
         self.page.messages.again_requested.connect(self.tasks.open_again)
         self.page.messages.next_seed_requested.connect(self.tasks.open_next_seed)
+        self.page.messages.fix_requested.connect(self.actions_by_name["fix"].trigger)
         self.page.messages.end_requested.connect(session.run_commands.end)
         self.page.messages.wait_requested.connect(session.run_commands.keep_waiting)
         self.page.messages.end_script_requested.connect(session.run_commands.end_script)

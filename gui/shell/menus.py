@@ -39,7 +39,7 @@ _FILE = (
 """Commands in groups, which lines part."""
 _RUN = (
     ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "to_call", "stop"),
-    ("back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
+    ("fix", "back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
     ("add_breakpoint", "add_watch"),
     ("success", "failure"),
     ("max_steps",),

@@ -115,6 +115,8 @@ class Remembered:
     """The distance up to which exemplars counted as near duplicates."""
     leaving_votes = _Kept("leaving/votes", LeaveOneOutView().votes, lambda text: min(50, max(1, int(text))))
     """How many voted when exemplars were left out."""
+    fix_seeds = _Kept("fix/seeds", 5, lambda text: min(50, max(1, int(text))))
+    """At how many other seeds a fix is tried."""
     pace = _Kept("last/pace", 0.0, lambda text: max(0.0, float(text)))
     """Seconds to wait between the steps of a run."""
     downloads = _Kept("browser/downloads", "", str)

@@ -29,6 +29,13 @@ async def recognise(
     Raises DataError and UsageError where a file it goes by is wrong or gone.
     """
     back, forward = await world.history()
+    return recognise_page(state, resources, back=back, forward=forward, pictures=pictures)
+
+
+def recognise_page(
+    state: RunState, resources: AgentResources, *, back: int, forward: int, pictures: bool
+) -> Recognised:
+    """Do the same for a page of which it is known how many pages lie behind and before it; raises the same."""
     offered = permissible_of(state.observation, back=back, forward=forward, pictures=pictures)
     state.offered = tuple(one.name for one in offered.actions)
     found = _in_space(state, resources, offered)

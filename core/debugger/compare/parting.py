@@ -13,6 +13,7 @@ from core.debugger.compare.views import comparable
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.evaluated import WayStep
+from core.trace.records import StepRow
 
 _NUMBERED = re.compile(r" \[\d+\]")
 OF_EACH_TASK = 50
@@ -73,7 +74,7 @@ def partings(
     taken: Counter[str] = Counter()
     for one in successes:
         way = steps.get(one.run, ())
-        same.setdefault((one.task, one.seed), _Place()).add(way, _exactly)
+        same.setdefault((one.task, one.seed), _Place()).add(way, exactly)
         taken[one.task] += 1
         for key in (one.task, family_of(one.task)) if taken[one.task] <= OF_EACH_TASK else ():
             alike.setdefault(key, _Place()).add(way, _in_kind)
@@ -83,7 +84,7 @@ def partings(
             continue
         exact = same.get((one.task, one.seed))
         start = exact or alike.get(one.task) or alike.get(family_of(one.task))
-        found[one.run] = _parting(way, start, _exactly if exact is not None else _in_kind)
+        found[one.run] = _parting(way, start, exactly if exact is not None else _in_kind)
     return found
 
 
@@ -103,7 +104,7 @@ def _parting(way: Sequence[WayStep], start: _Place | None, word: Callable[[WaySt
     return Parting(step=way[-1].number, successes_did=place.likeliest if place is not None else "")
 
 
-def _exactly(step: WayStep) -> str:
+def exactly(step: WayStep | StepRow) -> str:
     """Return what was done in words that are the same in another run of the same task and seed."""
     action = _NUMBERED.sub("", step.action, count=1) if step.target else step.action
     return comparable(" ".join(filter(None, (action, step.target))) or step.effect)

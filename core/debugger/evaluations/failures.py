@@ -86,8 +86,23 @@ def failures_of(store: TraceStore, runs: Sequence[EvaluatedRun]) -> tuple[Failur
     return tuple(sorted(made, key=lambda group: -len(group.runs)))
 
 
+class Deciding(Record):
+    """The step that decided a run, and the success that shows it."""
+
+    parting: Parting
+    success: int | None = None
+    """A successful run on the same task, at the same seed where there is one; None where none is known."""
+    same_seed: bool = False
+
+
 def deciding_step(store: TraceStore, row: RunRow) -> int:
-    """Return the step that decided a run, as reports tell it; of a success its last one, and 0 where it has none.
+    """Return the step that decided a run, as reports tell it; of a success its last one, and 0 where it has none."""
+    found = deciding(store, row)
+    return found.parting.step if found is not None else 0
+
+
+def deciding(store: TraceStore, row: RunRow) -> Deciding | None:
+    """Return what decided a run; of a success its last step, and None where it has none.
 
     A run of no evaluation is held against the successes on its task, or else on its family of tasks.
     """
@@ -107,7 +122,12 @@ def deciding_step(store: TraceStore, row: RunRow) -> int:
         successes = [Walked(one.run, one.task, one.seed) for one in found if one.parent_run is None]
     steps = ways(store, {row.run, *(one.run for one in successes)})
     parting = partings(steps, [Walked(row.run, row.task, row.seed)], successes).get(row.run)
-    return parting.step if parting is not None else 0
+    if parting is None:
+        return None
+    like = [one for one in successes if one.task == row.task]
+    same = [one for one in like if one.seed == row.seed]
+    shown = next(iter(same or like), None)
+    return Deciding(parting=parting, success=shown.run if shown is not None else None, same_seed=bool(same))
 
 
 def _successes(own: Iterable[EvaluatedRun], failed: Iterable[EvaluatedRun]) -> list[EvaluatedRun]:

@@ -29,6 +29,8 @@ _WHY = "Where its words stand in prompt, page and whatever else the step was mad
 _COMPARE_STEP = "Page, prompt, thought and outcome beside each other"
 _CURRENT = "The page is brought back, and the run goes on where it was left"
 _COMPARE_RUN = "Step by step, with where they first part"
+_FIX = "Put the run right: its deciding step, what to change there, and run again from it"
+_FIX_STEP = "Change what the agent went by at this step, and run again from it"
 _BISECT = "Find from which step on it still comes to success"
 _KEEP = "Keep what led to its end, for runs of such tasks to be shown"
 _FOLD_OTHERS = "Only this run, and those that it branched from, stay open"
@@ -114,6 +116,8 @@ class RunsPanel(QWidget):
     compare_step_requested = Signal(int, int)
     fork_requested = Signal(int, int)
     """Run and number of a step: a branch is to go on from there otherwise."""
+    fix_requested = Signal(int, int)
+    """Run and number of a step that is to be put right; 0 for the one that is proposed."""
     bisect_requested = Signal(int)
     keep_requested = Signal(int, object)
     """A run that is to be kept as an exemplar, and the numbers of the steps that are chosen; none are all."""
@@ -226,6 +230,9 @@ class RunsPanel(QWidget):
         return (
             MenuEntry("Show this step", show, "Enter"),
             MenuEntry("Go back to before this step", back, "Ctrl+B", why=_BACK),
+            MenuEntry(
+                "Fix from this step…", partial(self.fix_requested.emit, *place), "Ctrl+.", why=_FIX_STEP
+            ),
             MenuEntry("Fork…", fork, "Ctrl+Shift+F", why=_FORK),
             MenuEntry("Ask again…", ask, why=_ASK),
             MenuEntry("Where its action comes from…", why, "Ctrl+I", why=_WHY),
@@ -246,6 +253,7 @@ class RunsPanel(QWidget):
             MenuEntry(
                 "Compare with the run in view…", partial(compare, row.run), "", other, why=_COMPARE_RUN
             ),
+            MenuEntry("Fix…", partial(self.fix_requested.emit, row.run, 0), "Ctrl+.", begun, _FIX),
             MenuEntry("Bisect…", partial(bisect, row.run), "Ctrl+Shift+I", begun, _BISECT),
             MenuEntry("Save as exemplar…", partial(keep, row.run, ()), "Ctrl+Shift+K", begun, _KEEP),
             MenuEntry("Name…", partial(name, row), "F2"),

@@ -1,0 +1,142 @@
+"""The files that an agent goes by, as they can be edited: found, read, and tried in a draft before they are written.
+
+A bundled file is never changed: what is written is the user's copy of it, which wins.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.agent.policies.catalogue import NOT_POLICIES
+from core.agent.policies.file import read_policy
+from core.agent.resources import AgentResources, with_files
+from core.debugger.editing.settings_file import SETTINGS
+from core.debugger.snapshots import EditText
+from core.schema.errors import BackstepError, DataError, UsageError
+from core.settings.saving import write_whole
+from core.settings.settings import FILE_NAME
+from core.settings.user_file import near, read_text
+from core.storage.resources import RESOURCES
+
+KINDS = {
+    "policies": ("policy", ".md", "markdown"),
+    "presets": ("preset", ".toml", "toml"),
+    "state_spaces": ("state space", ".toml", "toml"),
+    "prompts": ("prompt", ".j2", "text"),
+}
+"""The folders of files that can be edited: what one is called, how its name ends, and its language."""
+
+
+class AgentFiles:
+    """The bundled files and the user's own, by the path below the folder of all kinds.
+
+    Such a name is ``policies/webarena/find_commits.md``.
+    """
+
+    def __init__(self, config: Path) -> None:
+        self._config = config
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all files, in order."""
+        return tuple(sorted(self._found()))
+
+    def name_of(self, path: str) -> str:
+        """Return the name of the file at a path, which a step has recorded; raises UsageError for one elsewhere."""
+        for root in (self._config, RESOURCES):
+            if Path(path).is_relative_to(root):
+                return Path(path).relative_to(root).as_posix()
+        raise UsageError(f"{path} is neither a bundled file nor in {self._config}: edit it where it is.")
+
+    def target(self, name: str) -> Path:
+        """Return where the user's own file is, or would be."""
+        return self._config / (FILE_NAME if name == SETTINGS else name)
+
+    def path(self, name: str) -> Path:
+        """Return the file that holds, the user's before the bundled one; raises UsageError with the nearest name."""
+        files = self._found()
+        if name == SETTINGS:
+            return self.target(name)
+        if name not in files:
+            raise UsageError(f'There is no file "{name}" to edit; {near(name, tuple(files))}')
+        return files[name]
+
+    def read(self, name: str) -> str:
+        """Return the text that holds; raises UsageError and DataError."""
+        return read_text(self.path(name), line_ends=True)
+
+    def own_text(self, name: str) -> str | None:
+        """Return the text of the user's own file; None where there is none. Raises DataError."""
+        target = self.target(name)
+        return read_text(target, line_ends=True) if target.exists() else None
+
+    def write(self, name: str, text: str) -> None:
+        """Write the user's own file; raises DataError."""
+        write_whole(self.target(name), text)
+
+    def delete(self, name: str) -> None:
+        """Delete the user's own file, so that the bundled one holds again; raises DataError."""
+        try:
+            self.target(name).unlink(missing_ok=True)
+        except OSError as error:
+            raise DataError(
+                f"{self.target(name)} cannot be deleted ({error.strerror}); delete it by hand."
+            ) from error
+
+    def policy_of(self, name: str) -> str:
+        """Return the id of the policy in a file; empty for a file of another kind, or one that is wrong."""
+        kind, _, rest = name.partition("/")
+        file = self._found().get(name)
+        if kind != "policies" or file is None:
+            return ""
+        try:
+            return read_policy(file, file.parents[len(Path(rest).parts) - 1]).id
+        except DataError:
+            return ""  # No run goes by it.
+
+    def described(self, name: str, text: str, note: str = "") -> EditText:
+        """Return the text as it is offered, with where it is saved after the `note`."""
+        kind, _, rest = name.partition("/")
+        what, _, language = KINDS[kind]
+        target = self.target(name)
+        saved = (
+            f"Saved as {target}, your copy, which wins over a bundled one."
+            if target.exists()
+            else f"Saved as your copy, {target}, which wins; the bundled file stays as it is."
+        )
+        title, note = f"The {what} {rest}", " ".join(filter(None, (note, saved)))
+        return EditText(name=name, title=title, language=language, text=text, note=note)
+
+    @contextmanager
+    def with_draft(self, name: str, text: str, base: AgentResources) -> Iterator[AgentResources]:
+        """Give what agents go by with this text in place of the file, for the time of the block.
+
+        Raises what the readers of the file say is wrong in it, and what is raised
+        in the block, with the file's own name in place of the draft's.
+        """
+        kind, _, rest = name.partition("/")
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder) / name
+            draft.parent.mkdir(parents=True)
+            draft.write_text(text, encoding="utf-8", newline="")
+            try:
+                resources = with_files(base, self._config, Path(folder))
+                match kind:
+                    case "prompts":
+                        resources.prompts.check(rest)
+                    case "state_spaces":
+                        resources.spaces.get(Path(rest).stem)
+                    case "presets":
+                        resources.presets.get(Path(rest).stem)
+                yield resources
+            except BackstepError as error:
+                raise type(error)(str(error).replace(str(draft), self.target(name).name)) from error
+
+    def _found(self) -> dict[str, Path]:
+        return {
+            path.relative_to(root).as_posix(): path
+            for root in (RESOURCES, self._config)
+            for kind, (_, suffix, _) in KINDS.items()
+            for path in sorted((root / kind).rglob(f"*{suffix}"))
+            if path.stem not in NOT_POLICIES
+        }

@@ -1,0 +1,154 @@
+"""Where a failed run is best put right: the steps that speak for themselves, each with its reason."""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import ValidationError
+
+from core.agent.run_history import RunHistory
+from core.debugger.compare.parting import exactly
+from core.debugger.evaluations.failures import Deciding, deciding
+from core.debugger.experiments.bisect import Bisection
+from core.debugger.fix.views import Clue
+from core.schema.errors import TraceError
+from core.schema.step import Recognised, record_of
+from core.trace.records import RunRow, StepRow
+from core.trace.store import TraceStore
+
+_LONGEST_PERIOD = 4
+"""Steps of a loop that is found."""
+_PATIENT = ("scroll", "wait")
+"""Actions that are often meant to be repeated."""
+_READ = 8
+"""Steps of no state that are read to see whether a state space was meant to know them."""
+
+
+def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
+    """Return the steps to put right, the likeliest first; at least one for a run that has steps. Raises TraceError."""
+    steps = [one for one in store.steps(row.run) if one.phase not in ("observe", "recognise", "recall")]
+    if not steps:
+        return ()
+    last = steps[-1]
+    if row.verdict.success:
+        reason = f"Run {row.run} succeeded: there is nothing to fix. Any step can be changed all the same."
+        return (Clue(step=last.number, reason=reason),)
+    parted = deciding(store, row)
+    found = (
+        *_bisected(store, row),
+        *_same_seed(parted),
+        *_loop(steps),
+        *_policies(store, row, last, lacked=True),
+        *_of_no_state(store, row, steps),
+        *_failing(steps),
+        *_policies(store, row, last, lacked=False),
+        *_alike(parted),
+        *_stopped(row, last),
+        Clue(step=last.number, reason="This is the last step; nothing else is known of the failure."),
+    )
+    own = {one.number for one in steps}
+    by_step: dict[int, Clue] = {}
+    for clue in found:
+        if clue.step in own:
+            by_step.setdefault(clue.step, clue)
+    return tuple(by_step.values())
+
+
+def _bisected(store: TraceStore, row: RunRow) -> Iterator[Clue]:
+    """Find the last step from which branches still succeeded, by the last bisection that found one."""
+    for _, text in reversed(store.bisections(row.run)):
+        try:
+            results = Bisection.model_validate_json(text).results
+        except ValidationError:
+            continue  # A later program has written it.
+        good = max((one for one in results if one.successes), key=lambda one: one.step, default=None)
+        if good is None:
+            continue
+        later = any(one.judged for one in results if one.step > good.step)
+        rest = "; from later steps none did" if later else ""
+        said = f"Bisect: from here {good.successes} of {good.judged} branches still succeeded{rest}."
+        yield Clue(step=good.step, reason=said)
+        return
+
+
+def _same_seed(parted: Deciding | None) -> Iterator[Clue]:
+    if parted is None or not parted.same_seed or not parted.parting.did:
+        return
+    at, did = parted.parting.step, parted.parting.successes_did
+    instead = f", where the success did {did}" if did else ""
+    reason = f"The same task succeeded in run {parted.success}; they part at step {at}{instead}."
+    yield Clue(step=at, reason=reason)
+
+
+def _alike(parted: Deciding | None) -> Iterator[Clue]:
+    if parted is None or parted.same_seed or not parted.parting.did:
+        return
+    did = parted.parting.did
+    instead = f" and successes did {parted.parting.successes_did}" if parted.parting.successes_did else ""
+    where = f"such as run {parted.success}" if parted.success is not None else "on tasks like this one"
+    reason = f"Here the run first leaves the way of successes {where}: it did {did}{instead}."
+    yield Clue(step=parted.parting.step, reason=reason)
+
+
+def _loop(steps: Sequence[StepRow]) -> Iterator[Clue]:
+    """Find the first stretch of steps that does the same at least three times, on the same page."""
+    ways = [(exactly(one), one.url) for one in steps]
+    for period in range(1, _LONGEST_PERIOD + 1):
+        same = 0
+        for at in range(len(ways) - period + 1):
+            goes_on = at + period < len(ways) and ways[at] == ways[at + period] and bool(ways[at][0])
+            if goes_on:
+                same += 1
+                continue
+            patient = all(way.partition(" ")[0] in _PATIENT for way, _ in ways[at - same : at])
+            if same >= period * (5 if patient else 2):
+                first, end = steps[at - same].number, steps[at + period - 1].number
+                yield Clue(step=first, reason=f"The run looped over steps {first} to {end}.")
+                return
+            same = 0
+
+
+def _policies(store: TraceStore, row: RunRow, last: StepRow, *, lacked: bool) -> Iterator[Clue]:
+    """Find the last called policy that came back without what it was called for."""
+    try:
+        stack = RunHistory(store, row.run).agent(last.number).stack
+    except TraceError:
+        return  # What is known of the run by other means will do.
+    for frame in reversed(stack.finished):
+        if frame.caller is None or frame.ended_at is None or bool(frame.lacked) is not lacked:
+            continue
+        if lacked:
+            said = f"The policy {frame.name} could not go on: it lacked {frame.lacked}."
+        elif frame.state == "returned" and not frame.answer:
+            said = f"The policy {frame.name} returned nothing."
+        else:
+            continue
+        yield Clue(step=frame.ended_at, reason=said, policy=frame.policy)
+        return
+
+
+def _of_no_state(store: TraceStore, row: RunRow, steps: Sequence[StepRow]) -> Iterator[Clue]:
+    for one in [step for step in steps if step.state == "page"][:_READ]:
+        recognised = record_of(Recognised, store.step(row.run, one.number).records)
+        if recognised is not None and recognised.fits and not any(fit.fits for fit in recognised.fits):
+            said = recognised.why.partition(" The general space")[0]
+            yield Clue(step=one.number, reason=said, kind="state space")
+            return
+
+
+def _failing(steps: Sequence[StepRow]) -> Iterator[Clue]:
+    """Find the first of the failed steps at the end of the run."""
+    failed = None
+    for one in reversed(steps):
+        if one.outcome != "failed":
+            break
+        failed = one
+    if failed is not None:
+        yield Clue(
+            step=failed.number, reason=f"From step {failed.number} on each step failed: {failed.message}"
+        )
+
+
+def _stopped(row: RunRow, last: StepRow) -> Iterator[Clue]:
+    if last.effect == "stop" and not last.message:
+        why = f": {row.verdict.reason}" if row.verdict.reason else "."
+        reason = f"The agent stopped at step {last.number} before the task was done{why}"
+        yield Clue(step=last.number, reason=reason)

@@ -1,0 +1,92 @@
+"""The task of a run at other seeds, with the files as they were and as they are: what a change comes to."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from core.debugger.experiments.measurement import Measurement, RunResult
+
+if TYPE_CHECKING:
+    from core.debugger.headless import RunReport
+
+from core.schema.record import Record
+
+Side = Literal["before", "after"]
+SIDES: tuple[Side, Side] = ("before", "after")
+
+
+class FamilyRun(Record):
+    """One run of the family."""
+
+    seed: int
+    side: Side
+    result: RunResult
+
+
+class Family(Measurement):
+    """A family as far as it has come."""
+
+    run: int
+    """The run that failed."""
+    task: str
+    seeds: tuple[int, ...]
+    """A seed more than once where the task has none and is repeated."""
+    runs: tuple[FamilyRun, ...] = ()
+
+    @property
+    def what(self) -> str:
+        return f"{self.task} at {len(self.seeds)} other seeds"
+
+    @property
+    def run_results(self) -> Iterable[RunResult]:
+        return (one.result for one in self.runs)
+
+    @property
+    def done(self) -> int:
+        return len(self.runs)
+
+    @property
+    def total(self) -> int:
+        return len(self.seeds) * len(SIDES)
+
+    def counted(self, side: Side) -> tuple[int, int]:
+        """Return successes and judged runs of a side."""
+        judged = [
+            one.result.success for one in self.runs if one.side == side and one.result.success is not None
+        ]
+        return sum(judged), len(judged)
+
+    @property
+    def sentence(self) -> str:
+        (before, of_before), (after, of_after) = (self.counted(side) for side in SIDES)
+        return f"{before} of {of_before} before, {after} of {of_after} after"
+
+    def table(self) -> Sequence[Mapping[str, object]]:
+        """Return a row for each run."""
+        return [
+            {
+                "seed": one.seed,
+                "side": one.side,
+                "success": one.result.success,
+                "reward": one.result.reward,
+                "steps": one.result.steps,
+                "run": one.result.run,
+                "error": one.result.error,
+            }
+            for one in self.runs
+        ]
+
+
+async def run_family(
+    family: Family, play: Callable[[int, Side], Awaitable["RunReport"]]
+) -> AsyncIterator[Family]:
+    """Yield the family after each run; `play` makes the one at a seed with the files of a side.
+
+    Nothing is begun any more once one was interrupted.
+    """
+    for seed in family.seeds:
+        for side in SIDES:
+            result = await RunResult.of(play(seed, side))
+            family = family.replace(runs=(*family.runs, FamilyRun(seed=seed, side=side, result=result)))
+            yield family
+            if result.outcome == "interrupted":
+                return

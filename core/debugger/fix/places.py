@@ -1,0 +1,128 @@
+"""What can be changed at a step of a run, the likeliest first, and where in its file to look."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from core.agent.presets import Preset
+from core.agent.resources import AgentResources
+from core.debugger.editing.files import AgentFiles
+from core.debugger.fix.views import Clue, FixPlace
+from core.schema.changes import OWN, Changes
+from core.schema.errors import BackstepError, UsageError
+from core.schema.step import PhaseRecord, Recalled, Recognised, record_of
+
+_INSTRUCTION = re.compile(r" {0,3}#[ \t]+Instruction\b", re.IGNORECASE)
+
+
+def places_of(
+    records: Sequence[PhaseRecord],
+    recalled: Recalled | None,
+    clue: Clue | None,
+    *,
+    preset: Preset,
+    resources: AgentResources,
+    files: AgentFiles,
+    changes: Changes,
+) -> tuple[FixPlace, ...]:
+    """Return what can be changed where a step left these records.
+
+    `changes` hold for the run: a policy that it goes by a text of its own for is
+    changed in that text.
+    """
+    recognised = record_of(Recognised, records)
+    policies = list(_policies(recognised, clue, resources, files, changes))
+    spaces = list(_spaces(recognised, files))
+    by_space = bool(clue is not None and clue.kind == "state space")
+    found = [*spaces, *policies] if by_space else [*policies, *spaces]
+    used = recalled.exemplars if recalled is not None else ()
+    return (
+        *found,
+        *_prompts(preset, files),
+        *_presets(preset, files),
+        *(FixPlace(kind="exemplar", name=id, title=f"Exemplar {id}") for id in used),
+        FixPlace(kind="action", name="action", title="The action of this step only"),
+    )
+
+
+def _policies(
+    recognised: Recognised | None,
+    clue: Clue | None,
+    resources: AgentResources,
+    files: AgentFiles,
+    changes: Changes,
+) -> Iterator[FixPlace]:
+    """Yield the policy that a clue names, and those on the stack, the one at work first."""
+    stack = recognised.stack if recognised is not None else None
+    paths = [frame.file for frame in reversed(stack.frames) if frame.file] if stack is not None else []
+    if clue is not None and clue.policy:
+        paths.insert(0, resources.policies.path_of(clue.policy))
+    for path in dict.fromkeys(filter(None, paths)):
+        try:
+            name = files.name_of(path)
+        except UsageError:
+            name = ""  # It is of a folder that the run was forked with.
+        id = next((one for one in resources.policies.names() if resources.policies.path_of(one) == path), "")
+        if not id:
+            continue
+        of_run = id in changes.policy_texts or not name or changes.policies not in (None, OWN)
+        text = resources.policies.get(id).text if of_run else files.read(name)
+        yield FixPlace(
+            kind="policy",
+            name=name or f"policies/{id}.md",
+            title=f"Policy {id}",
+            policy=id if of_run else "",
+            line=_line_of_instruction(text),
+        )
+
+
+def _line_of_instruction(text: str) -> int:
+    """Return the first line of the instruction."""
+    lines = text.splitlines()
+    head = next((at for at, line in enumerate(lines) if _INSTRUCTION.match(line)), 0)
+    return next((at + 1 for at in range(head + 1, len(lines)) if lines[at].strip()), 1)
+
+
+def _spaces(recognised: Recognised | None, files: AgentFiles) -> Iterator[FixPlace]:
+    if recognised is None or recognised.diagram is None or not recognised.diagram.file:
+        return
+    try:
+        name = files.name_of(recognised.diagram.file)
+        line = _line_of_state(files.read(name), recognised)
+    except BackstepError:
+        return  # It was recorded elsewhere, or is gone.
+    yield FixPlace(kind="state space", name=name, title=f"State space {recognised.space}", line=line)
+
+
+def _line_of_state(text: str, recognised: Recognised) -> int:
+    """Return the line of the state, or of the first rule that spoke against the nearest one."""
+    fits = recognised.fits
+    known = any(fit.fits for fit in fits)
+    state = recognised.state if known or not fits else max(fits, key=lambda fit: len(fit.matched)).state
+    missed = "" if known else next((fit.missed for fit in fits if fit.state == state), "")
+    lines = text.splitlines()
+    named = re.compile(rf"\s*name\s*=\s*[\"']{re.escape(state)}[\"']")
+    first = next((at for at, line in enumerate(lines) if named.match(line)), 0)
+    end = next((at for at in range(first + 1, len(lines)) if lines[at].strip() == "[[state]]"), len(lines))
+    rules = [at for at in range(first, end) if re.match(r"\s*(url|must|must_not)\s*=", lines[at])]
+    at_fault = [at for at in rules if any(part and part in missed for part in _quoted(lines[at]))]
+    return (at_fault or rules or [first])[0] + 1
+
+
+def _quoted(line: str) -> list[str]:
+    """Return what stands in quotes in a line of TOML."""
+    return [text[1:-1] for text in re.findall(r"'[^']*'|\"(?:[^\"\\\\]|\\\\.)*\"", line)]
+
+
+def _prompts(preset: Preset, files: AgentFiles) -> Iterator[FixPlace]:
+    names = preset.prompts
+    more = (names.rationale, names.function) if preset.calls == 2 else (names.one_call,)
+    there = set(files.names())
+    for name in dict.fromkeys(filter(None, (names.system, names.user, *more))):
+        if f"prompts/{name}" in there:
+            yield FixPlace(kind="prompt", name=f"prompts/{name}", title=f"Prompt {name}")
+
+
+def _presets(preset: Preset, files: AgentFiles) -> Iterator[FixPlace]:
+    name = f"presets/{preset.name}.toml"
+    if name in files.names():
+        yield FixPlace(kind="preset", name=name, title=f"Preset {preset.name}")

@@ -1,0 +1,470 @@
+"""Fix: a failed run put right. The step and the file at fault are proposed, changed, and run again from there.
+
+What is saved can be put back until it is kept: the texts as they were are held here.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from core.agent.llm_calls import Asker
+from core.agent.presets import ATTACHED
+from core.agent.resources import AgentResources
+from core.agent.stored_step import StoredPrompt, prompt_at
+from core.debugger.commands import command
+from core.debugger.editing.files import AgentFiles
+from core.debugger.fix.deciding import clues_of
+from core.debugger.fix.family import Family
+from core.debugger.fix.family_job import FamilyJob
+from core.debugger.fix.places import places_of
+from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
+from core.debugger.fix.views import FixPlace, FixView, Rerun
+from core.debugger.interventions.held_texts import as_text
+from core.debugger.service import Service
+from core.debugger.snapshots import EditText, SessionView
+from core.schema.action_text import parse_action
+from core.schema.changes import Changes
+from core.schema.errors import ActionSyntaxError, BackstepError, TraceError, UsageError
+from core.schema.step import Reviewed, record_of
+from core.trace.records import RunRow
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
+_SAME = "With this text the prompt of the step stays as it was:\n\n"
+_ATTACHED = (
+    "An agent of your own carried this run out, and its files are not Backstep's: "
+    "edit the reply that it gets at this step, or fix its files and start it again."
+)
+_GIVEN_UP = "Going back was given up; what you saved is kept. Run again to go on."
+
+
+class FixService(Service[FixView]):
+    """Shows where a run can be put right; saves what is changed, runs again from there, and measures the family."""
+
+    view = FixView()
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self._originals: dict[str, str | None] = {}
+        """By the name of a file that was saved, the user's own text before; None where there was none."""
+        self._before: dict[str, str] = {}
+        """By the same name, the text that held before."""
+        self._in_place: ActionInPlace | None = None
+        """The action that waits to be put in place of the next one of the run made last."""
+        self._left: int | None = None
+        """The run that was current when the task was asked for afresh; None where that is not awaited."""
+        self._begun = False
+        """Whether the run made last was told to go on."""
+        self._family = FamilyJob()
+        session.session_changed.connect(self._on_session)
+
+    @property
+    def files(self) -> AgentFiles:
+        return AgentFiles(self.services.config)
+
+    def failed(self, problem: str) -> None:
+        self.show(problem=problem, busy=False, doing="")
+
+    # The run, the step and what is changed
+
+    @command
+    async def open(self, run: int, step: int = 0) -> None:
+        """Show where a run can be put right; without a step, at the likeliest one."""
+        same = run == self.view.run
+        kept = self.view.replace(problem="", notice="") if same else FixView(run=run)
+        self.view = kept.replace(saved=tuple(self._originals))
+        await self._show_run(run, step)
+
+    @command
+    async def choose_step(self, step: int) -> None:
+        """Put this step right instead."""
+        await self._show_step(step)
+
+    @command
+    async def choose_place(self, name: str) -> None:
+        """Change this instead."""
+        await self._offer(self._place(name))
+
+    @command
+    async def check(self, name: str, text: str) -> None:
+        """Show what is wrong in a text, or the prompt that would result."""
+        checked, recognised = await self._checked(self._place(name), text)
+        self.show(text=checked, recognised=recognised)
+
+    async def _show_run(self, run: int, step: int) -> None:
+        row, clues, rows = await self.read(
+            lambda store: (store.run(run), clues_of(store, store.run(run)), store.steps(run))
+        )
+        # A step can be gone back to once its page has been read.
+        steps = tuple((one.number, one.action or one.effect) for one in rows if one.phase != "observe")
+        self.view = self.view.replace(
+            ready=True,
+            about=f"{row.task}, seed {row.seed}",
+            success=row.verdict.success,
+            before=outcome_words(row),
+            going_on=row.outcome == "running",
+            attached=row.preset == ATTACHED.name,
+            llm=self._llm_of(row),
+            steps=steps,
+            clues=clues,
+        )
+        if not steps:
+            why = f"Run {run} has no steps yet: let it take one first (F10)."
+            self.send(self.view.replace(why_not=why, places=(), place=None, text=None))
+            return
+        await self._show_step(step or clues[0].step if clues else steps[-1][0])
+
+    async def _show_step(self, step: int) -> None:
+        view, services = self.view, self.services
+        if step not in [number for number, _ in view.steps]:
+            raise UsageError(f"Run {view.run} has no step {step} that can be gone back to.")
+        row = services.store.run(view.run)
+        why_not = irreversible = ""
+        try:
+            services.store.agent(view.run, step)
+            irreversible = self.session.branches.not_taken_back(view.run, step)
+        except BackstepError as error:
+            why_not = str(error)
+        self.view = view.replace(
+            step=step, irreversible=irreversible, why_not=_ATTACHED if view.attached else why_not, problem=""
+        )
+        if view.attached:
+            self.send(self.view.replace(places=(), place=None, text=None))
+            return
+        places = self._places(row, step)
+        # What was being changed goes on being changed at another step, where that can be.
+        now = view.place.name if view.place is not None and self._originals else ""
+        place = next((one for one in places if one.name == now), places[0])
+        self.view = self.view.replace(places=places)
+        await self._offer(place)
+
+    def _places(self, row: RunRow, step: int) -> tuple[FixPlace, ...]:
+        store = self.services.store
+        changes = store.changes(row.run)
+        resources = self.services.resources_for(changes)
+        return places_of(
+            store.step(row.run, step).records,
+            store.recalled(row.run, step),
+            next((one for one in self.view.clues if one.step == step), None),
+            preset=resources.presets.get(row.preset),
+            resources=resources,
+            files=self.files,
+            changes=changes,
+        )
+
+    def _place(self, name: str) -> FixPlace:
+        found = next((one for one in self.view.places if one.name == name), None)
+        if found is None:
+            raise UsageError(
+                f"{name} cannot be changed at step {self.view.step}; choose again what to change."
+            )
+        return found
+
+    async def _offer(self, place: FixPlace) -> None:
+        """Show what there is to change, with the prompt as it is."""
+        self.view = self.view.replace(place=place, problem="")
+        checked, recognised = await self._checked(place, self._text_of(place))
+        self.send(self.view.replace(text=checked.replace(asked=True), recognised=recognised))
+
+    def _text_of(self, place: FixPlace) -> str:
+        """Return the text as it holds; raises UsageError, DataError and TraceError."""
+        store, run, step = self.services.store, self.view.run, self.view.step
+        if place.kind == "action":
+            reviewed = record_of(Reviewed, store.step(run, step).records)
+            return str(reviewed.action) if reviewed is not None and reviewed.action is not None else ""
+        if place.kind == "exemplar":
+            return ""
+        if place.policy:
+            return self.services.resources_for(store.changes(run)).policies.get(place.policy).text
+        return self.files.read(place.name)
+
+    # Checked
+
+    async def _checked(self, place: FixPlace, text: str) -> tuple[EditText, str]:
+        """Return a text with what is wrong in it or the prompt that would result, and the state it would be."""
+        view = self._described(place, text)
+        try:
+            was = self._prompt(self._run_resources())
+            now = self._prompt_with(place, text, view)
+        except BackstepError as error:
+            return view.replace(problem=str(error)), ""
+        same = _SAME if now.messages == was.messages and place.kind != "action" else ""
+        return view.replace(preview=same + as_text(now.messages)), _state_words(was, now)
+
+    def _described(self, place: FixPlace, text: str) -> EditText:
+        match place.kind:
+            case "action":
+                hint = "Written as in the Next action panel, such as click [12]. Only this step is changed, no file."
+                return EditText(name=place.name, title=place.title, hint=hint, text=text)
+            case "exemplar":
+                hint = "Run again without this exemplar, or edit it in the library."
+                return EditText(name=place.name, title=place.title, hint=hint, text=text)
+            case _ if place.policy:
+                note = f"This run has a text of its own of the policy {place.policy}: only the new run gets this one."
+                return EditText(name=place.name, title=place.title, language="markdown", text=text, note=note)
+        return self.files.described(place.name, text)
+
+    def _prompt_with(self, place: FixPlace, text: str, view: EditText) -> StoredPrompt:
+        """Return the prompt of the step with this text in place; raises what is wrong in it."""
+        base = self._run_resources()
+        match place.kind:
+            case "action":
+                _check_action(text)
+                return self._prompt(base)
+            case "exemplar":
+                return self._prompt(base, without=place.name)
+            case _ if place.policy:
+                return self._prompt(self.services.resources_for(self._changes(place, text)))
+        with self.files.with_draft(place.name, text, base) as resources:
+            return self._prompt(resources)
+
+    def _run_resources(self) -> AgentResources:
+        return self.services.resources_for(self.services.store.changes(self.view.run))
+
+    def _changes(self, place: FixPlace, text: str) -> Changes:
+        """Return what holds on a branch that this text is tried on."""
+        earlier = self.services.store.changes(self.view.run)
+        return Changes(policy_texts={place.policy: text}).over(earlier)
+
+    def _prompt(self, resources: AgentResources, *, without: str = "") -> StoredPrompt:
+        services, store = self.services, self.services.store
+        row = store.run(self.view.run)
+        return prompt_at(
+            store,
+            row,
+            self.view.step,
+            services.task_of(row),
+            preset=resources.presets.get(row.preset),
+            resources=resources,
+            asker=Asker(store, services.llms.routed(self.view.llm), lambda _: None),
+            without=without,
+        )
+
+    def _llm_of(self, row: RunRow) -> str:
+        """Return the LLM that answers in the new run: that of the window where the run's own is gone."""
+        try:
+            self.services.llms.routed(row.llm)
+        except UsageError:
+            return self.session.session.llm
+        return row.llm
+
+    # Run again
+
+    @command
+    async def rerun(self, name: str, text: str, *, confirmed: bool) -> None:
+        """Save what was changed and go on from the step to the end; what is wrong in it is shown instead.
+
+        `confirmed` says that the person knows what going back does not take back.
+        """
+        view = self.view
+        if view.why_not:
+            raise UsageError(view.why_not)
+        if view.irreversible and not confirmed:
+            raise UsageError(f"{view.irreversible}. Tick that you know it, then run again.")
+        place = self._place(name)
+        checked, recognised = await self._checked(place, text)
+        if checked.problem:
+            self.show(text=checked, recognised=recognised)
+            return
+        changes = Changes(llm=view.llm)
+        match place.kind:
+            case "exemplar":
+                changes = changes.replace(without=(place.name,))
+            case _ if place.policy:
+                changes = changes.replace(policy_texts={place.policy: text})
+            case "action":
+                pass
+            case _:
+                self._save(place.name, text)
+        doing = f"Going back to step {view.step} of run {view.run}…"
+        checked = checked.replace(applied=True)
+        self.show(
+            busy=True,
+            doing=doing,
+            rerun=None,
+            family=None,
+            text=checked,
+            recognised=recognised,
+            problem="",
+            notice="",
+        )
+        self._in_place, self._begun = None, False
+        try:
+            made = await self.session.branches.fork(view.run, view.step, changes)
+        finally:
+            self.show(busy=False, doing="")
+        if made is None:
+            raise UsageError(_GIVEN_UP)
+        restored = self.services.store.restored(made)
+        if restored is not None and restored.grade == "lost":
+            self.show(rerun=Rerun(run=made, step=view.step, state="lost", words=restored.sentence))
+            return
+        words = "" if restored is None or restored.verified else restored.sentence
+        self.show(rerun=Rerun(run=made, step=view.step, words=words))
+        if place.kind == "action":
+            self._in_place = ActionInPlace(self.session, made, view.run, view.step, parse_action(text))
+            self._go_on(self.session.run_commands.step)
+        else:
+            self._go_on(self.session.run_commands.run)
+
+    def _go_on(self, command: Callable[[], None]) -> None:
+        """Have the run go on; where it rests before that is not told."""
+        self._begun = False
+        command()
+
+        async def mark() -> None:
+            self._begun = True
+
+        self.session.queue(mark())
+
+    @command
+    async def rerun_fresh(self) -> None:
+        """Do the task again from its start, at the same seed, with the files as they are now."""
+        row = self.services.store.run(self.view.run)
+        session = self.session
+        url, instruction = (row.start_url, row.instruction) if row.environment == "web" else ("", "")
+        self._left = session.session.run or 0
+        self.show(rerun=None, family=None, problem="", notice="")
+        session.agent.set_preset(row.preset)
+        session.agent.set_llm(self.view.llm)
+        session.tasks.open(row.task, row.seed, url=url, instruction=instruction, profile=row.profile or "")
+        self._go_on(session.run_commands.run)
+
+    def _on_session(self, session: SessionView) -> None:
+        """Follow the run that was made."""
+        view = self.view
+        if self._left is not None and session.run not in (None, self._left) and session.mode != "opening":
+            self._left = None
+            view = view.replace(rerun=Rerun(run=session.run, fresh=True))
+        rerun = view.rerun
+        if rerun is None or rerun.state == "lost" or not self._begun:
+            return
+        if session.run != rerun.run:
+            if session.run is not None and rerun.state in ("going on", "waiting"):
+                self.send(
+                    view.replace(rerun=rerun.replace(state="left", words="Another run took its place."))
+                )
+            return
+        if self._in_place is not None and session.mode not in ("failed", "ended"):
+            if not self._in_place.is_due(session):
+                return
+            in_place, self._in_place = self._in_place, None
+            view = view.replace(problem=in_place.problem())
+            if not view.problem:
+                self._go_on(in_place.put)
+                return
+        try:
+            now = rerun_of(rerun, session, self.services.store)
+        except TraceError as error:
+            self.failed(str(error))
+            return
+        if (now, view.problem) != (self.view.rerun, self.view.problem):
+            self.send(view.replace(rerun=now))
+
+    # Saved, kept and put back
+
+    def _save(self, name: str, text: str) -> None:
+        """Write the file where it is another text, and hold what there was."""
+        files = self.files
+        held = files.read(name)
+        if text == held:
+            return
+        own = files.own_text(name)
+        files.write(name, text)
+        self._originals.setdefault(name, own)
+        self._before.setdefault(name, held)
+        self.view = self.view.replace(saved=tuple(self._originals))
+        self.session.offer()
+
+    @command
+    async def keep(self) -> None:
+        """Keep what was saved: it is not put back any more."""
+        if not self._originals:
+            raise UsageError("Nothing was saved that could be kept: change something and run again first.")
+        kept = ", ".join(str(self.files.target(name)) for name in self._originals)
+        self._originals.clear()
+        self._before.clear()
+        self.session.tell(f"Kept {kept}.")
+        self.show(saved=(), notice=f"Kept: {kept}. It holds for every run from now on.")
+
+    @command
+    async def revert(self) -> None:
+        """Put all files back as they were before they were saved here; the runs stay."""
+        if not self._originals:
+            raise UsageError("Nothing was saved that could be put back.")
+        files = self.files
+        for name, text in tuple(self._originals.items()):
+            if text is None:
+                files.delete(name)
+            else:
+                files.write(name, text)
+            del self._originals[name]
+            del self._before[name]
+        self.session.offer()
+        self.view = self.view.replace(saved=(), family=None)
+        if self.view.place is not None:
+            await self._offer(self.view.place)
+        self.show(notice="The files are as they were before; the runs stay.")
+
+    # The family
+
+    @command
+    async def run_family(self, count: int) -> None:
+        """Do the task at `count` other seeds in the background, with the files as they were and as they are."""
+        view, services = self.view, self.services
+        if self._family.is_busy:
+            raise UsageError("The family is being run already: wait for its end, or cancel it.")
+        if view.rerun is None:
+            raise UsageError(
+                "Run again from the step first: the family tells what the change does elsewhere."
+            )
+        if view.llm == "person":
+            raise UsageError("You cannot answer in the background: choose another LLM than yourself.")
+        arguments = self._family.arguments(
+            services, view, count, self._before, max_steps=self.session.session.max_steps
+        )
+        self.show(family=None, family_busy=True, problem="", notice="")
+        self.start(self._follow_family(arguments), "The family is being run already.")
+
+    @command
+    async def cancel_family(self) -> None:
+        """End the runs of the family; those that are done are kept."""
+        self._family.cancel()
+
+    async def _follow_family(self, arguments: list[str]) -> None:
+        def on_report(family: Family) -> None:
+            self.show(family=family)
+
+        try:
+            problem = await self._family.run(arguments, on_report)
+        finally:
+            self.show(family_busy=False)
+        self.show(problem=problem)
+        self.session.send_runs(self.session.query)
+
+    async def close(self) -> None:
+        self.session.session_changed.disconnect(self._on_session)
+        await super().close()
+
+
+def _check_action(text: str) -> None:
+    """Raise UsageError where a text is no action."""
+    if not text.strip():
+        raise UsageError("Write the action that this step is to take, such as click [12].")
+    try:
+        parse_action(text)
+    except ActionSyntaxError as error:
+        raise UsageError(str(error)) from error
+
+
+def _state_words(was: StoredPrompt, now: StoredPrompt) -> str:
+    """Return the state and the actions of the step with the text, and how they were."""
+    state = f"State: {now.state}" + (f" (was {was.state})" if was.state != now.state else "")
+    new = [one for one in now.actions if one not in was.actions]
+    gone = [one for one in was.actions if one not in now.actions]
+    changes = [f"now also {', '.join(new)}"] if new else []
+    changes += [f"no more {', '.join(gone)}"] if gone else []
+    return f"{state}. Permissible: {'; '.join(changes) if changes else 'as before'}."
+
+
+make_service = FixService

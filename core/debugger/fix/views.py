@@ -1,0 +1,94 @@
+"""What the window shows while a failed run is put right."""
+
+from typing import Literal
+
+from core.debugger.fix.family import Family
+from core.debugger.snapshots import EditText, JobView
+from core.schema.record import Record
+
+PlaceKind = Literal["policy", "state space", "prompt", "preset", "exemplar", "action"]
+
+
+class Clue(Record):
+    """A step that may have decided the run, and what speaks for it."""
+
+    step: int
+    reason: str
+    policy: str = ""
+    """The id of the policy that is at fault by it."""
+    kind: Literal["", "state space"] = ""
+    """The kind of file that is at fault by it."""
+
+
+class FixPlace(Record):
+    """Something that can be changed at a step."""
+
+    kind: PlaceKind
+    name: str
+    """The name of a file, the id of an exemplar, or ``action``."""
+    title: str
+    policy: str = ""
+    """The id, where it is a policy that this run has a text of its own for."""
+    line: int = 1
+    """Where to look first, from 1."""
+
+
+class Rerun(Record):
+    """The run that was made with what was changed."""
+
+    run: int
+    step: int = 1
+    """The step it began at."""
+    fresh: bool = False
+    """Whether it began with the task, not at the step."""
+    state: Literal["going on", "waiting", "ended", "failed", "left", "lost"] = "going on"
+    success: bool | None = None
+    steps: int = 0
+    words: str = ""
+    """How it ended, or what it waits for."""
+
+
+class FixView(JobView):
+    """A run, the step that is put right, what is changed there, and what came of it."""
+
+    run: int = 0
+    step: int = 0
+    ready: bool = False
+    about: str = ""
+    """The task and its seed."""
+    success: bool | None = None
+    before: str = ""
+    """How the run ended, in words."""
+    going_on: bool = False
+    """Whether the run has not ended."""
+    attached: bool = False
+    """Whether an agent of the user's own carried the run out, whose files are elsewhere."""
+    steps: tuple[tuple[int, str], ...] = ()
+    """Those that can be gone back to, each with what was done."""
+    clues: tuple[Clue, ...] = ()
+    """The likeliest first."""
+    places: tuple[FixPlace, ...] = ()
+    """What can be changed at the step, the likeliest first."""
+    place: FixPlace | None = None
+    text: EditText | None = None
+    """The file or the action as it would be; `asked` where it was just read."""
+    recognised: str = ""
+    """The state of the step's page and what would be permissible there, with the text."""
+    irreversible: str = ""
+    """What going back does not take back, in a sentence."""
+    why_not: str = ""
+    """Why the run cannot go on from the step."""
+    llm: str = ""
+    """The LLM that answers when it is run again."""
+    rerun: Rerun | None = None
+    saved: tuple[str, ...] = ()
+    """The files that were saved since, and can be put back."""
+    family: Family | None = None
+    family_busy: bool = False
+    notice: str = ""
+    problem: str = ""
+
+    @property
+    def reason(self) -> str:
+        """What speaks for the step."""
+        return next((one.reason for one in self.clues if one.step == self.step), "You chose this step.")

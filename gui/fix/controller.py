@@ -1,0 +1,72 @@
+"""Fix: opened for a run that failed, with the step and the file that are likely at fault."""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+
+from core.debugger.fix.views import FixView
+from gui.shell.feature import FeatureController, present
+from gui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from core.debugger.fix.service import FixService
+    from gui.fix.window import FixWindow
+
+
+class FixController(FeatureController):
+    """Opens the window, passes on what it asks for, and shows what comes back."""
+
+    def __init__(self, window: MainWindow, service: "FixService") -> None:
+        super().__init__(window)
+        self._service = service
+        self._run = 0
+        self.fix_window: FixWindow | None = None
+        """The window, once it was opened."""
+        self.follow(service.changed, self._show_view)
+        window.runs.fix_requested.connect(self.open)
+
+    @Slot(int, int)
+    def open(self, run: int, step: int) -> None:
+        """Show where a run can be put right: at this step, or with 0 at the likeliest."""
+        if self.fix_window is None:
+            self.fix_window = self._make()
+        self._run = run
+        self.fix_window.wait(run)
+        self._service.open(run, step)
+        present(self.fix_window)
+
+    def _make(self) -> "FixWindow":
+        from gui.fix.window import FixWindow
+
+        main, service = self.window, self._service
+        window = FixWindow(main.theme, main.remembered, main)
+        window.step_chosen.connect(service.choose_step)
+        window.place_chosen.connect(service.choose_place)
+        window.check_requested.connect(service.check)
+        window.rerun_requested.connect(
+            lambda name, text, confirmed: service.rerun(name, text, confirmed=confirmed)
+        )
+        window.fresh_requested.connect(service.rerun_fresh)
+        window.family_requested.connect(service.run_family)
+        window.family_cancelled.connect(service.cancel_family)
+        window.keep_requested.connect(service.keep)
+        window.revert_requested.connect(service.revert)
+        window.exemplar_requested.connect(main.exemplar_requested)
+        window.reply_requested.connect(main.runs.ask_requested)
+        window.save_requested.connect(lambda run: main.runs.keep_requested.emit(run, ()))
+        window.bisect_requested.connect(main.runs.bisect_requested)
+        window.run_opened.connect(main.show_run)
+        return window
+
+    @Slot(object)
+    def _show_view(self, view: FixView) -> None:
+        if self.fix_window is not None and view.run == self._run:
+            shown = self.fix_window.view
+            self.fix_window.show_view(view)
+            place = (view.run, view.step)
+            if view.ready and view.step and place != (shown.run, shown.step):
+                self.window.session.trace.open_run(view.run)
+                self.window.session.trace.show_step(*place)
+
+
+install = FixController

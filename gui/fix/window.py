@@ -1,0 +1,341 @@
+"""Fix: a failed run, the step that decided it, what is changed there, and what came of it."""
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QWidget
+
+from core.debugger.fix.views import FixView
+from gui.fix.outcome import OutcomeBox
+from gui.theme.theme import Theme
+from gui.widgets.buttons import key_button
+from gui.widgets.choices import choice_box
+from gui.widgets.draft_field import DraftField
+from gui.widgets.formats import cut
+from gui.widgets.layouts import holding, in_column, in_row, splitter
+from gui.widgets.remembered import Remembered
+from gui.widgets.text_view import TextView
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label
+
+_IDLE_MS = 250
+"""After such a pause in typing the text is checked."""
+_PLACE = "fix/place"
+_SIDES = (12, 2, 12, 2)
+_ACTION_LETTERS = 60
+_PREVIEW = "The prompt of this step, with this text"
+_PREVIEW_WITHOUT = "The prompt of this step, without the exemplar"
+_PREVIEW_BEFORE = "The prompt of this step, as it was before the mistake"
+
+
+class FixWindow(QDialog):
+    """Draws one `FixView`, and asks for what the person wants by emitting.
+
+    What was typed stays until it was saved, also where another file is looked at
+    meanwhile or the window is closed.
+    """
+
+    step_chosen = Signal(int)
+    place_chosen = Signal(str)
+    check_requested = Signal(str, str)
+    """Name and text, some time after it was changed."""
+    rerun_requested = Signal(str, str, bool)
+    """Name, text, and whether the person knows what going back does not take back."""
+    fresh_requested = Signal()
+    family_requested = Signal(int)
+    """At how many other seeds."""
+    family_cancelled = Signal()
+    keep_requested = Signal()
+    revert_requested = Signal()
+    exemplar_requested = Signal(str)
+    reply_requested = Signal(int, int)
+    """Run and step of an attached agent whose reply is to be edited."""
+    save_requested = Signal(int)
+    """The run that is to be saved as an exemplar."""
+    bisect_requested = Signal(int)
+    run_opened = Signal(int, int)
+
+    def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowFlag(Qt.WindowType.WindowMinMaxButtonsHint)
+        self._theme = theme
+        self._remembered = remembered
+        self._view = FixView()
+        self._drafts: dict[str, str] = {}
+        """What was typed and not saved, by the name of its file, while another one is looked at."""
+        self.title = ElidedLabel("", self)
+        self.title.setFont(theme.text_font(bold=True))
+        self.steps = self._box("Step", "The step that is put right (Alt+S)", self._on_step)
+        self.places = self._box("What to change", "What is changed at this step (Alt+W)", self._on_place)
+        find = "Find from which step on the run still comes to success, in a window of its own"
+        self.bisect_button = key_button("Bisect…", find, "Alt+B", self._on_bisect, self)
+        self.reason = NoteLabel("remedy", parent=self, margins=_SIDES)
+        self.hint, self.note = (NoteLabel("dim", parent=self, margins=_SIDES) for _ in range(2))
+        self.problem = NoteLabel("bad", parent=self, margins=_SIDES)
+        self.notice = NoteLabel("good", parent=self, margins=_SIDES)
+        self.where = dim_label("")
+        self.field = DraftField(theme, self)
+        self.field.textChanged.connect(self._on_changed)
+        self.field.cursorPositionChanged.connect(lambda: self.where.setText(self.field.place))
+        self.preview = TextView(theme, "The prompt that would result", self)
+        self.preview_head = dim_label(_PREVIEW)
+        self.preview_head.setContentsMargins(12, 2, 12, 2)
+        self.recognised = NoteLabel("dim", parent=self, margins=_SIDES)
+        beside = holding(in_column(None, self.preview_head, self.recognised, (self.preview, 1), spacing=0))
+        split = splitter(Qt.Orientation.Horizontal, self.field, beside, sizes=(520, 480))
+        self.or_words = OrWords(split, self)
+        self.stays = NoteLabel("remedy", parent=self, margins=_SIDES)
+        self.known = QCheckBox("I know that this stays done", self)
+        self.known.toggled.connect(self._refresh)
+        self.known.hide()
+        self.outcome = OutcomeBox(self)
+        self.outcome.run_opened.connect(self.run_opened)
+        self._make_buttons()
+        head = in_row(None, (self.title, 1), self.where, margins=(12, 10, 12, 2), spacing=8)
+        chosen = in_row(
+            None,
+            dim_label("Step"),
+            (self.steps, 1),
+            self.bisect_button,
+            dim_label("Change"),
+            (self.places, 1),
+            margins=(12, 2, 12, 2),
+            spacing=8,
+        )
+        known = in_row(None, self.known, 1, margins=(12, 2, 12, 2))
+        left = (self.revert_button, self.keep_button, self.save_button, self.family_button)
+        right = (self.extra_button, self.fresh_button, self.close_button, self.rerun_button)
+        foot = in_row(None, *left, 1, *right, margins=(12, 8, 12, 10), spacing=8)
+        notes = (self.note, self.problem, self.notice, self.stays)
+        in_column(
+            self, head, chosen, self.reason, self.hint, (self.or_words, 1), *notes, known, self.outcome, foot,
+            spacing=0,
+        )  # fmt: skip
+        self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
+        self._idle.timeout.connect(self.check)
+        self.resize(1040, 700)
+        if (place := remembered.part(_PLACE)) is not None:
+            self.restoreGeometry(place)
+
+    def _box(self, name: str, tooltip: str, chosen: object) -> QComboBox:
+        box = choice_box(name, tooltip, letters=18, parent=self)
+        box.activated.connect(chosen)
+        return box
+
+    def _make_buttons(self) -> None:
+        back = "Put all files back as they were before they were saved here; the runs stay"
+        self.revert_button = key_button("Revert", back, "Alt+V", self.revert_requested.emit, self)
+        keep = "Keep what was saved; it is your own copy"
+        self.keep_button = key_button("Keep", keep, "Alt+K", self.keep_requested.emit, self)
+        save = "Save the new run as an exemplar"
+        self.save_button = key_button("Save as exemplar…", save, "Alt+X", self._on_save, self)
+        self.family_button = key_button("Run the family", "", "Alt+F", self._on_family, self)
+        self.extra_button = key_button("", "", "Alt+E", self._on_extra, self)
+        fresh = "Do the task again from its start, at the same seed, with the files as they are saved"
+        self.fresh_button = key_button("Run afresh", fresh, "Alt+A", self.fresh_requested.emit, self)
+        close = "Close the window; a draft is kept until it is saved"
+        self.close_button = key_button("Close", close, "Esc", self.close, self)
+        self.rerun_button = key_button("", "", "", self._on_rerun, self, accent=True)
+
+    @property
+    def view(self) -> FixView:
+        return self._view
+
+    @property
+    def text(self) -> str:
+        return self.field.text
+
+    def wait(self, run: int) -> None:
+        """Say that the run is being read, where it is another one than the one in view; a draft is kept."""
+        self._keep_draft()
+        if run != self._view.run:
+            self.show_view(FixView(run=run))
+
+    def show_view(self, view: FixView) -> None:
+        """Replace what is on screen; what is typed stays."""
+        before, self._view = self._view, view
+        self.setWindowTitle(f"Fix run {view.run}")
+        self.title.setText(
+            f"Run {view.run} · {view.about} · {view.before}" if view.ready else f"Run {view.run}"
+        )
+        self._fill(before)
+        self.reason.show_text(self._reason() if view.ready else "")
+        self._show_text(before)
+        self.outcome.show_view(view)
+        self.notice.show_text(view.notice)
+        if view.irreversible != before.irreversible or view.step != before.step:
+            self.known.setChecked(False)
+        asks = bool(view.irreversible) and not view.why_not
+        self.stays.show_text(f"{view.irreversible}." if asks else "")
+        self.known.setVisible(asks)
+        self._refresh()
+
+    def check(self) -> None:
+        """Ask what is wrong in the text, or for the prompt that would result."""
+        self._idle.stop()
+        if self._view.place is not None:
+            self.check_requested.emit(self._view.place.name, self.text)
+
+    def _reason(self) -> str:
+        view = self._view
+        left = (
+            f" Run {view.run} still goes on: running again leaves it, and it can be taken up again (Ctrl+M)."
+            if view.going_on
+            else ""
+        )
+        return f"Step {view.step}: {view.reason}{left}" if view.step else ""
+
+    def _fill(self, before: FixView) -> None:
+        view = self._view
+        if (view.steps, view.clues) != (before.steps, before.clues):
+            marked = {one.step for one in view.clues}
+            with QSignalBlocker(self.steps):
+                self.steps.clear()
+                for number, action in view.steps:
+                    mark = "● " if number in marked else ""
+                    self.steps.addItem(f"{mark}{number}. {cut(action, _ACTION_LETTERS)}", number)
+                    reason = next((one.reason for one in view.clues if one.step == number), "")
+                    self.steps.setItemData(self.steps.count() - 1, reason, Qt.ItemDataRole.ToolTipRole)
+        if view.places != before.places:
+            with QSignalBlocker(self.places):
+                self.places.clear()
+                for place in view.places:
+                    self.places.addItem(place.title, place.name)
+        with QSignalBlocker(self.steps), QSignalBlocker(self.places):
+            self.steps.setCurrentIndex(self.steps.findData(view.step))
+            self.places.setCurrentIndex(
+                self.places.findData(view.place.name) if view.place is not None else -1
+            )
+
+    def _show_text(self, before: FixView) -> None:
+        view, text = self._view, self._view.text
+        waits = "" if view.ready else "Reading the run…"
+        exemplar = view.place is not None and view.place.kind == "exemplar"
+        self.or_words.say(waits or ("" if text is not None else view.why_not))
+        if text is None:
+            for note in (self.hint, self.note):
+                note.show_text("")
+            self.problem.show_text(view.problem)
+            return
+        if text.asked and text is not before.text:
+            self._begin()
+        elif text.applied and text is not before.text:
+            self.field.count_from(text.text)
+            self._drafts.pop(text.name, None)
+        current = text.text == self.text
+        self.field.setVisible(not exemplar)
+        self.field.setAccessibleName(text.title)
+        self.hint.show_text(text.hint)
+        self.note.show_text(text.note)
+        self.problem.show_text(view.problem or view.why_not or (text.problem if current else ""))
+        stale = bool(text.problem) and not text.preview
+        if not stale:
+            self.preview.show_text(text.preview)
+        self.recognised.show_text(view.recognised)
+        whole = _PREVIEW_WITHOUT if exemplar else _PREVIEW
+        self.preview_head.setText(_PREVIEW_BEFORE if stale else whole)
+        self.where.setVisible(not exemplar)
+
+    def _begin(self) -> None:
+        """Begin with a text that was just read, or with the draft that there is of it."""
+        view, text = self._view, self._view.text
+        assert text is not None
+        draft = self._drafts.pop(text.name, None)
+        self.field.begin(text.text, draft=draft)
+        line = view.place.line if view.place is not None else 1
+        self.field.go_to_line(line)
+        self.field.mark_line(line if line > 1 else 0, self._theme.colour("selected"))
+        self.where.setText(self.field.place)
+        self.field.setFocus()
+        if draft is not None:
+            self._idle.start()
+
+    def _keep_draft(self) -> None:
+        place = self._view.place
+        if place is not None and place.kind != "action" and self.field.edited:
+            self._drafts[place.name] = self.text
+
+    def _refresh(self) -> None:
+        view = self._view
+        place = view.place
+        kind = place.kind if place is not None else ""
+        wrong = view.text.problem if view.text is not None and view.text.text == self.text else ""
+        untold = view.irreversible if view.irreversible and not self.known.isChecked() else ""
+        why = view.why_not or wrong or (f"{untold}. Tick that you know it." if untold else "")
+        busy = view.busy or (view.rerun is not None and view.rerun.state == "going on")
+        saves = kind in ("policy", "state space", "prompt", "preset")
+        words = {"exemplar": "Run again without it", "action": "Run again with this action"}.get(
+            kind, "Save and run again from here"
+        )
+        self.rerun_button.setText(words)
+        self.rerun_button.setShortcut("Ctrl+Return")  # Another text takes the key away.
+        does = "Save the file, go" if saves else "Go"
+        tip = f"{does} back to step {view.step} on a branch, and run from there to the end (Ctrl+Enter)"
+        self.rerun_button.setToolTip(why or tip)
+        self.rerun_button.setEnabled(place is not None and not why and not busy)
+        self.revert_button.setEnabled(bool(view.saved) and not busy)
+        self.keep_button.setEnabled(bool(view.saved) and not busy)
+        succeeded = view.rerun is not None and view.rerun.success is True
+        self.save_button.setEnabled(succeeded)
+        self._refresh_family(busy)
+        extra = {"exemplar": "Edit it…"}.get(kind, "Edit its reply…" if view.attached else "")
+        self.extra_button.setVisible(bool(extra))
+        self.extra_button.setText(extra)
+        self.extra_button.setShortcut("Alt+E")
+        lost = view.rerun is not None and view.rerun.state == "lost"
+        self.fresh_button.setVisible(bool(view.ready and not view.attached and (lost or view.why_not)))
+        self.bisect_button.setEnabled(bool(view.steps))
+
+    def _refresh_family(self, busy: bool) -> None:
+        view, button = self._view, self.family_button
+        seeds = self._remembered.fix_seeds
+        button.setText("Cancel the family" if view.family_busy else f"Run the family ({seeds})")
+        button.setShortcut("Alt+F")
+        ended = view.rerun is not None and view.rerun.state == "ended"
+        button.setEnabled(view.family_busy or (ended and not busy))
+        tells = (
+            "End the runs of the family; those that are done are kept"
+            if view.family_busy
+            else f"Do the task at {seeds} other seeds in the background, with the files as they were and as they are"
+        )
+        button.setToolTip(f"{tells} (Alt+F)")
+
+    def _on_changed(self) -> None:
+        self._idle.start()
+        self._refresh()
+
+    def _on_step(self) -> None:
+        self._keep_draft()
+        self.step_chosen.emit(self.steps.currentData())
+
+    def _on_place(self) -> None:
+        self._keep_draft()
+        self.place_chosen.emit(self.places.currentData())
+
+    def _on_rerun(self) -> None:
+        if self._view.place is not None:
+            self._idle.stop()
+            self.rerun_requested.emit(self._view.place.name, self.text, self.known.isChecked())
+
+    def _on_family(self) -> None:
+        if self._view.family_busy:
+            self.family_cancelled.emit()
+        else:
+            self.family_requested.emit(self._remembered.fix_seeds)
+
+    def _on_extra(self) -> None:
+        view = self._view
+        if view.attached:
+            self.reply_requested.emit(view.run, view.step)
+        elif view.place is not None:
+            self.exemplar_requested.emit(view.place.name)
+
+    def _on_save(self) -> None:
+        if self._view.rerun is not None:
+            self.save_requested.emit(self._view.rerun.run)
+
+    def _on_bisect(self) -> None:
+        self.bisect_requested.emit(self._view.run)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._idle.stop()
+        self._remembered.keep_part(_PLACE, self.saveGeometry())
+        super().hideEvent(event)

@@ -1,0 +1,40 @@
+"""The command family: the task of a run at other seeds, by an earlier prompt and by the one there is now."""
+
+import pytest
+
+from core.debugger.fix.family import Family
+from core.storage.resources import RESOURCES
+from tests.core.stage import need_chromium, on
+
+pytestmark = pytest.mark.browser
+PROMPT = "prompts/plain/system.j2"
+
+
+def by_prompt(request):
+    """Press the right button where the system prompt was put right."""
+    words = 'button "ONE"' if "Press ONE." in request.texts[0] else 'button "TWO"'
+    return on(words)(request)
+
+
+def test_each_seed_is_done_with_the_files_as_they_were_and_as_they_are(inside, llm_server):
+    llm_server.otherwise = by_prompt
+    run = inside(*inside.run("--task", "miniwob/click-test-2", "--seed", 3)).json["run"]
+    before = inside.folder / "before"
+    bundled = (RESOURCES / PROMPT).read_text()
+    for folder, text in ((before, bundled), (inside.config, f"Press ONE.\n{bundled}")):
+        (folder / PROMPT).parent.mkdir(parents=True, exist_ok=True)
+        (folder / PROMPT).write_text(text)
+    words = ("family", run, "--before", before, "--count", 2, "--browser", need_chromium())
+    done = inside(*words, "--lines")
+    assert done.code == 0, done.err
+    reports = [Family.model_validate_json(line) for line in done.out.splitlines()]
+    last = reports[-1]
+    assert last.state == "done"
+    assert [(one.seed, one.side, one.result.success) for one in last.runs] == [
+        (4, "before", False),
+        (4, "after", True),
+        (5, "before", False),
+        (5, "after", True),
+    ]
+    assert last.sentence == "0 of 2 before, 2 of 2 after"
+    assert "0 of 2 before, 2 of 2 after" in inside(*words).out

@@ -1,0 +1,225 @@
+"""Fix: a failed run is put right at the proposed step and file, run again from there, and kept or put back."""
+
+import pytest
+
+from core.debugger.features import Features
+from core.storage.resources import RESOURCES
+from tests.core.debugger.live import Live
+from tests.core.stage import on, page_file, ref_in
+from tests.llm_server import Reply
+
+pytestmark = pytest.mark.browser
+
+POLICY = """+++
+top = true
+description = "Keeps the draft."
+[applies]
+environments = ["web"]
++++
+# Instruction
+
+{words}
+"""
+NAME = "policies/web/draft.md"
+
+
+def obeys(request) -> Reply:
+    """Do what the policy says."""
+    words = 'button "Save"' if "Press Save" in request.texts[0] else 'button "Delete"'
+    return Reply(text=f"REASON: So.\nACTION: click [{ref_in(request, words)}]")
+
+
+class Fix:
+    """The service of a live session, with its last view."""
+
+    def __init__(self, live: Live) -> None:
+        self.live = live
+        self.service = Features(live.session)["fix"]
+        self.view = self.service.view
+        self.service.changed.connect(self._keep)
+
+    def _keep(self, view) -> None:
+        with self.live._changed:
+            self.view = view
+            self.live._changed.notify_all()
+
+    def open(self, run: int, step: int = 0):
+        self.service.open(run, step)
+        self.live.wait(lambda: self.view.run == run and self.view.ready and not self.view.busy, "a proposal")
+        return self.view
+
+    def rerun(self, text: str, *, name: str = "", confirmed: bool = False):
+        before = self.view.rerun
+        self.service.rerun(name or self.view.place.name, text, confirmed=confirmed)
+        self.live.wait(
+            lambda: (
+                (
+                    self.view.rerun not in (None, before)
+                    and self.view.rerun.state in ("ended", "waiting", "lost")
+                )
+                or self.view.problem
+                or self.view.text.problem
+            ),
+            "the end of the new run",
+        )
+        return self.view
+
+
+@pytest.fixture
+def fix(live):
+    before = {path for path in live.config.rglob("*") if path.is_file()}
+    made = Fix(live)
+    yield made
+    for path in {path for path in live.config.rglob("*") if path.is_file()} - before:
+        path.unlink()
+    made.live.session.run_commands.stop()
+    made.live.settle()
+    made.service.session.closers.remove(made.service.close)
+    made.live.session.session_changed.disconnect(made.service._on_session)
+
+
+@pytest.fixture
+def failed(live, server, tmp_path):
+    """A run by a policy that says to press the wrong button."""
+    path = live.config / NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(POLICY.format(words="Press Delete."))
+    server.otherwise = obeys
+    live.session.agent.set_preset("step")
+    live.session.run_commands.set_max_steps(2)
+    page = page_file(tmp_path, "<button>Save</button><button>Delete</button>")
+    live.open("web/open", url=page, instruction="Keep the draft.")
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    live.session.run_commands.end(False)
+    live.wait(lambda: live.view.success is False)
+    return live.view.run
+
+
+def test_the_policy_at_work_is_open_at_its_instruction_with_the_prompt_that_was_sent(fix, failed, server):
+    view = fix.open(failed)
+    assert (view.place.kind, view.place.name) == ("policy", NAME)
+    assert view.text.text.splitlines()[view.place.line - 1] == "Press Delete."
+    assert "stays as it was" in view.text.preview
+    for text in server.requests[view.step - 1].texts:
+        assert text in view.text.preview
+    assert view.before.startswith("no success")
+    assert [one.kind for one in view.places][-1] == "action"
+
+
+def test_a_changed_policy_is_saved_and_the_run_goes_on_from_the_step_with_it(fix, failed, live):
+    view = fix.open(failed, 1)
+    fixed = view.text.text.replace("Delete", "Save")
+    fix.service.check(NAME, fixed)
+    live.wait(lambda: "Press Save." in fix.view.text.preview)
+    view = fix.rerun(fixed)
+    assert (live.config / NAME).read_text() == fixed
+    assert (view.rerun.state, view.rerun.step, view.saved) == ("ended", 1, (NAME,))
+    row = live.row(view.rerun.run)
+    assert (row.parent_run, row.parent_step) == (failed, 1)
+    assert [one.target for one in live.steps(view.rerun.run)] == ['button "Save"', 'button "Save"']
+
+
+def test_putting_back_gives_the_file_its_earlier_text_and_keeping_lets_go_of_it(fix, failed, live):
+    before = (live.config / NAME).read_text()
+    fixed = fix.open(failed, 1).text.text.replace("Delete", "Save")
+    fix.rerun(fixed)
+    fix.service.revert()
+    live.wait(lambda: fix.view.saved == ())
+    live.wait(lambda: fix.view.text.text == before)
+    assert (live.config / NAME).read_text() == before
+    fix.rerun(fixed)
+    fix.service.keep()
+    live.wait(lambda: fix.view.saved == () and "Kept" in fix.view.notice)
+    fix.service.revert()
+    live.wait(lambda: "Nothing was saved" in fix.view.problem)
+    assert (live.config / NAME).read_text() == fixed
+
+
+def test_a_bundled_file_is_put_back_by_taking_the_own_copy_away(fix, failed, live):
+    view = fix.open(failed, 1)
+    prompt = next(one for one in view.places if one.kind == "prompt")
+    fix.service.choose_place(prompt.name)
+    live.wait(lambda: fix.view.place == prompt)
+    bundled = (RESOURCES / prompt.name).read_text()
+    fix.rerun(f"Be quick.\n{fix.view.text.text}")
+    assert (live.config / prompt.name).exists()
+    fix.service.revert()
+    live.wait(lambda: fix.view.saved == ())
+    assert not (live.config / prompt.name).exists()
+    assert (RESOURCES / prompt.name).read_text() == bundled
+
+
+def test_a_mistake_in_the_file_is_told_with_its_line_and_nothing_is_saved_or_run(fix, failed, live):
+    view = fix.open(failed, 1)
+    before = (live.config / NAME).read_text()
+    view = fix.rerun(view.text.text.replace("description", "descripton"))
+    assert "draft.md, line 3" in view.text.problem
+    assert "description" in view.text.problem.partition("did you mean")[2]
+    assert view.rerun is None
+    assert (live.config / NAME).read_text() == before
+
+
+def test_another_action_is_taken_at_the_step_in_place_of_the_agent_s(fix, failed, live):
+    fix.open(failed, 1)
+    fix.service.choose_place("action")
+    live.wait(lambda: fix.view.place.kind == "action")
+    ref = int(fix.view.text.text.partition("[")[2].partition("]")[0])
+    view = fix.rerun(f"click [{ref - 1}]", name="action")
+    steps = live.steps(view.rerun.run)
+    assert (steps[0].target, steps[0].origin) == ('button "Save"', "person")
+    assert view.saved == ()
+
+
+def test_an_action_that_is_none_is_told_and_nothing_runs(fix, failed, live):
+    fix.open(failed, 1)
+    view = fix.rerun("clik [1]", name="action")
+    assert "clik" in view.text.problem
+    assert view.rerun is None
+
+
+def test_a_step_that_the_run_does_not_have_is_refused_and_the_proposal_stays(fix, failed, live):
+    fix.open(failed, 1)
+    fix.service.choose_step(9)
+    live.wait(lambda: "no step 9" in fix.view.problem)
+    assert fix.view.step == 1
+
+
+def test_the_task_is_done_afresh_with_the_files_as_they_are(fix, failed, live):
+    fixed = fix.open(failed, 1).text.text.replace("Delete", "Save")
+    made = fix.rerun(fixed).rerun.run
+    fix.service.rerun_fresh()
+    live.wait(lambda: fix.view.rerun is not None and fix.view.rerun.fresh and fix.view.rerun.state == "ended")
+    row = live.row(fix.view.rerun.run)
+    assert row.run not in (failed, made)
+    assert row.parent_run is None
+    assert live.steps(row.run)[0].target == 'button "Save"'
+
+
+def test_a_success_says_that_there_is_nothing_to_fix_and_lets_a_step_be_chosen(fix, live, server):
+    server.otherwise = on('button "ONE"')
+    live.open()
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    view = fix.open(live.view.run)
+    assert "succeeded: there is nothing to fix" in view.reason
+    assert view.place is not None
+    assert view.steps == ((1, view.steps[0][1]),)
+
+
+def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_is_proposed(
+    fix, live, server
+):
+    server.otherwise = on('button "ONE"')
+    live.open()
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    success = live.view.run
+    server.otherwise = on('button "TWO"')
+    live.open()
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    view = fix.open(live.view.run)
+    assert view.step == 1
+    assert f"run {success}; they part at step 1" in view.reason
+    assert (view.place.kind, view.place.name) == ("prompt", "prompts/plain/system.j2")

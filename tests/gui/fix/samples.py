@@ -1,0 +1,94 @@
+"""What the service of Fix would send."""
+
+from core.debugger.experiments.measurement import RunResult
+from core.debugger.fix.family import Family, FamilyRun
+from core.debugger.fix.views import Clue, FixPlace, FixView, Rerun
+from core.debugger.snapshots import EditText
+
+POLICY = """+++
+description = "Enters keywords, and a price limit, into the shop's search and brings up the list of results."
+actions = ["type", "click", "press", "go_back", "wait"]
+policies = []
+
+[[parameters]]
+name = "words"
+description = "What to search for."
++++
+
+# Instruction
+
+Enter the words in the search field. Put the price into the keywords.
+Then press Search, and tell how many results there are.
+"""
+NAME = "policies/shop/search_shop.md"
+PLACE = FixPlace(kind="policy", name=NAME, title="Policy shop/search_shop", line=13)
+SPACE = FixPlace(kind="state space", name="state_spaces/shop.toml", title="State space shop")
+PROMPT = FixPlace(kind="prompt", name="prompts/step/system.j2", title="Prompt step/system.j2")
+EXEMPLAR = FixPlace(kind="exemplar", name="buy-lamp", title="Exemplar buy-lamp")
+ACTION = FixPlace(kind="action", name="action", title="The action of this step only")
+TEXT = EditText(
+    name=NAME,
+    title="The policy shop/search_shop.md",
+    language="markdown",
+    text=POLICY,
+    note="Saved as your copy, /home/me/.config/backstep/policies/shop/search_shop.md, which wins; "
+    "the bundled file stays as it is.",
+    preview="### system\nYou carry out one assignment in a web browser.\n\n### user\nObjective: search_shop [lamp]",
+)
+VIEW = FixView(
+    run=14,
+    step=3,
+    ready=True,
+    about="shop/buy-lamp, seed 4",
+    success=False,
+    before="no success, reward 0.33, 6 steps: attributes 1 of 3 (missing green, ceramic)",
+    steps=tuple(
+        (number, action)
+        for number, action in enumerate(
+            (
+                "click [12]",
+                "search_shop [lamp]",
+                "type [4] [green lamp 40]",
+                "press [Enter]",
+                "stop [0]",
+                "stop []",
+            ),
+            start=1,
+        )
+    ),
+    clues=(
+        Clue(
+            step=3,
+            reason="The same task succeeded in run 9; they part at step 3, where the success did type textbox "
+            "in search.",
+        ),
+        Clue(step=5, reason="The policy search_shop returned nothing."),
+    ),
+    places=(PLACE, SPACE, PROMPT, EXEMPLAR, ACTION),
+    place=PLACE,
+    text=TEXT.replace(asked=True),
+    recognised="State: search. Permissible: as before.",
+    llm="rules",
+)
+ENDED = Rerun(run=15, step=3, state="ended", success=True, steps=5, words="success, reward 1, 5 steps")
+
+
+def ran(seed: int, side: str, success: bool) -> FamilyRun:
+    return FamilyRun.model_validate(
+        {
+            "seed": seed,
+            "side": side,
+            "result": RunResult(run=20 + seed, success=success, outcome="done", steps=5),
+        }
+    )
+
+
+FAMILY = Family(
+    run=14,
+    task="shop/buy-lamp",
+    preset="step",
+    llm="rules",
+    when=0.0,
+    seeds=(5, 6, 7, 8, 9),
+    runs=(ran(5, "before", False), ran(5, "after", True), ran(6, "before", False), ran(6, "after", True)),
+)

@@ -1,0 +1,98 @@
+"""Draws Fix as look draws the window: ``python -m tests.gui.look.fix OUTDIR [NAME …]``."""
+
+from PySide6.QtWidgets import QWidget
+
+from core.debugger.fix.views import FixView, Rerun
+from core.debugger.snapshots import EditText
+from gui.fix.window import FixWindow
+from tests.gui.fix import samples
+from tests.gui.look.studio import Studio, take_pictures
+
+
+def _fix(studio: Studio, view: FixView) -> FixWindow:
+    shown = FixWindow(studio.window.theme, studio.window.remembered, studio.window)
+    shown.show()
+    shown.show_view(view)
+    studio.settle()
+    return shown
+
+
+def fix(studio: Studio) -> QWidget:
+    return _fix(studio, samples.VIEW)
+
+
+def fix_reading(studio: Studio) -> QWidget:
+    return _fix(studio, FixView(run=14))
+
+
+def fix_long(studio: Studio) -> QWidget:
+    """A long policy, a run that still goes on, and something that going back does not take back."""
+    text = samples.POLICY + "\n".join(
+        f"{number}. Look at the results, and where none fits go on to the next page of them; never open the "
+        "basket before all wishes of the task are met."
+        for number in range(1, 60)
+    )
+    irreversible = (
+        "Going back to step 3 does not take back POST http://shop.example/order (step 4) and 2 more"
+    )
+    preview = f"### system\n{text}\n\n### user\nObjective"
+    view = samples.VIEW.replace(
+        text=samples.TEXT.replace(text=text, preview=preview, asked=True),
+        irreversible=irreversible,
+        going_on=True,
+    )
+    return _fix(studio, view)
+
+
+def fix_mistake(studio: Studio) -> QWidget:
+    shown = _fix(studio, samples.VIEW)
+    text = samples.POLICY.replace("description", "descripton", 1)
+    shown.field.setPlainText(text)
+    problem = 'search_shop.md, line 2: unknown key "descripton"; did you mean description?'
+    shown.show_view(samples.VIEW.replace(text=samples.TEXT.replace(text=text, problem=problem, preview="")))
+    return shown
+
+
+def fix_rerun(studio: Studio) -> QWidget:
+    going = Rerun(run=15, step=3, steps=4)
+    return _fix(studio, samples.VIEW.replace(rerun=going, saved=(samples.NAME,)))
+
+
+def fix_success(studio: Studio) -> QWidget:
+    view = samples.VIEW.replace(
+        rerun=samples.ENDED, saved=(samples.NAME,), family=samples.FAMILY, family_busy=True
+    )
+    return _fix(studio, view)
+
+
+def fix_lost(studio: Studio) -> QWidget:
+    lost = Rerun(run=15, step=3, state="lost", words="Back at step 3: lost. There is no way back to it.")
+    return _fix(studio, samples.VIEW.replace(rerun=lost, saved=(samples.NAME,)))
+
+
+def fix_action(studio: Studio) -> QWidget:
+    text = EditText(name="action", title="The action", hint="Written as in Next action.", text="click [12]")
+    view = samples.VIEW.replace(
+        place=samples.ACTION, text=text.replace(asked=True, preview=samples.TEXT.preview)
+    )
+    return _fix(studio, view)
+
+
+def fix_exemplar(studio: Studio) -> QWidget:
+    hint = "Run again without this exemplar, or edit it in the library."
+    text = EditText(
+        name="buy-lamp", title="Exemplar", hint=hint, text="", asked=True, preview=samples.TEXT.preview
+    )
+    return _fix(studio, samples.VIEW.replace(place=samples.EXEMPLAR, text=text))
+
+
+def fix_attached(studio: Studio) -> QWidget:
+    why = (
+        "An agent of your own carried this run out, and its files are not Backstep's: edit the reply that it "
+        "gets at this step, or fix its files and start it again."
+    )
+    return _fix(studio, samples.VIEW.replace(attached=True, why_not=why, places=(), place=None, text=None))
+
+
+if __name__ == "__main__":
+    take_pictures(globals())

@@ -330,6 +330,8 @@ class WindowCommands(QObject):
             self._elements.pin(None)
         elif window.time.is_playing:
             window.time.stop_playing()
+        elif window.time.film.is_scrubbing:
+            window.time.film.end_scrubbing()
         elif window.run_card.row is not None:
             window.run_card.close_card()
         elif self._step is not None and not self._step.live:

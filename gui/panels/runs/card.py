@@ -57,13 +57,13 @@ class RunCard(QWidget):
         self._names: dict[str, QLabel] = {}
         self.last = self._button("Open &last step", "Show the last step of the run (Alt+L)", self._on_last)
         self.deciding = self._button(
-            "&Deciding step",
-            "Show the first step that no success on the task did after the same beginning (Alt+D)",
+            "Dec&iding step",
+            "Show the first step that no success on the task did after the same beginning (Alt+I)",
             lambda row: self.deciding_step_requested.emit(row.run),
         )
-        self.compare = self._button("&Compare…", "", lambda row: self.compare_requested.emit(row.run))
+        self.compare = self._button("Co&mpare…", "", lambda row: self.compare_requested.emit(row.run))
         self.again = self._button(
-            "Open the task a&gain", "The same task and seed from the start (Alt+G)", self._on_again
+            "Open the &task again", "The same task and seed from the start (Alt+T)", self._on_again
         )
         buttons = (self.last, self.deciding, self.compare, self.again)
         facts = scrolled("What is known of the run", self.outcome, self.reason, holding(self._grid))
@@ -88,7 +88,7 @@ class RunCard(QWidget):
         self.deciding.setEnabled(begun)
         self.compare.setEnabled(begun and other)
         self.compare.setToolTip(
-            f"Beside run {viewed}, step by step (Alt+C)" if other else _NOTHING_TO_COMPARE
+            f"Beside run {viewed}, step by step (Alt+M)" if other else _NOTHING_TO_COMPARE
         )
         self.again.setEnabled(row.environment != "import" and row.preset != ATTACHED_NAME)
         self.setAccessibleName(f"{self.title.text()}: {self.outcome.text()}")

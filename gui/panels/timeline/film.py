@@ -42,7 +42,7 @@ class FilmStrip(QAbstractScrollArea):
     step_requested = Signal(int, int)
     """Run and number of a step on which they rest."""
     scrub_ended = Signal()
-    """Another run has taken the place of the one that was scrubbed through: no step of it is rested on."""
+    """No step is rested on: Esc was pressed, or another run has taken the place of the one scrubbed through."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,13 +93,9 @@ class FilmStrip(QAbstractScrollArea):
             self._marks.setdefault(mark.step, []).append(mark)
         self._places = {(step.run, step.number): at for at, step in enumerate(view.steps)}
         self._at = self._places.get((shown.run, shown.number)) if shown is not None else None
-        if not same:
-            self._pressed = False
-            self._rest.stop()
-            self._dragging.stop()
-            if scrubbing:
-                self.scrub_ended.emit()
         self._lay_out()
+        if not same and scrubbing:
+            self.end_scrubbing()
         if not self.is_scrubbing and self._at is None:
             self.show_viewed(*self._viewed)
         self.setAccessibleDescription(time_words.description(view))
@@ -122,6 +118,14 @@ class FilmStrip(QAbstractScrollArea):
         at = last if self._at is None else min(max(self._at + offset, 0), last)
         self._scrub(at)
         self._rest.start()
+
+    def end_scrubbing(self) -> None:
+        """Rest on no step: the one that the panels show is framed again."""
+        self._pressed = False
+        self._rest.stop()
+        self._dragging.stop()
+        self.scrub_ended.emit()
+        self.show_viewed(*self._viewed)
 
     def cell(self, at: int) -> QRect:
         """Return where a step is drawn in the viewport."""

@@ -15,6 +15,7 @@ from core.browser.screen import Screen
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.services import Services, open_services
 from core.debugger.session import Session
+from core.debugger.timeline.service import TimelineService
 from core.environments.registry import Environments
 from core.trace.store import TraceStore
 from gui.breakpoints.controller import BreakpointsController
@@ -23,6 +24,7 @@ from gui.live.live_area import LiveArea
 from gui.live.page_area import PageArea
 from gui.live.screen_area import ScreenArea
 from gui.shell.main_window import MainWindow
+from gui.timeline.controller import install as install_timeline
 from tests.core.browser.hostile_pages import HOSTILE
 from tests.core.browser.site import Site
 from tests.core.stage import config_folder_in, llms_for, need_chromium, on, page_file, settings_for
@@ -170,8 +172,18 @@ def test_a_recorded_step_covers_the_live_page_which_stays_shown(
     desk.session.tasks.open("miniwob/click-test-2", 1)
     desk._qtbot.waitUntil(lambda: desk.window.view.run not in (None, run), timeout=WAIT)
     desk.wait_for("waiting")
+    install_timeline(desk.window, TimelineService(desk.session))
     desk.session.trace.show_step(run, 1)
-    desk._qtbot.waitUntil(desk.window.page.cover.isVisible, timeout=WAIT)
+    cover, time = desk.window.page.cover, desk.window.time
+    desk.wait_until(cover.isVisible)
+    assert desk.area.current_view().isVisible()
+    time.show()
+    desk.wait_until(lambda: len(time.film.view.steps) == 1)
+    desk.wait_until(lambda: bool(time.film.thumbnails.of(time.film.view.steps[0].picture)))
+    assert time.film.at.run == run
+    cover.set_mode("slider")  # There is no page after the only step, and it is said why.
+    desk.wait_until(lambda: "last step of its run" in cover.caption.text())
+    assert cover.picture.words == ""
     assert desk.area.current_view().isVisible()
     desk.trigger("now")
     desk._qtbot.waitUntil(lambda: not desk.window.page.cover.isVisible(), timeout=WAIT)

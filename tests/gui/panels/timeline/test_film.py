@@ -164,3 +164,14 @@ def test_a_run_without_any_picture_says_how_to_have_them(qtbot, theme, settings)
     assert "--pictures" in strip.facts.text()
     strip.show_times(pictured(3))
     assert "--pictures" not in strip.facts.text()
+
+
+def test_scrubbing_can_be_given_up_before_the_keys_rest(film, heard, qtbot):
+    film.show_times(pictured(5))
+    film.show_viewed(18, 2)
+    qtbot.keyClick(film, Qt.Key.Key_End)
+    assert film.is_scrubbing
+    film.end_scrubbing()
+    assert not film.is_scrubbing
+    assert film.at.number == 2
+    assert [one[0] for one in heard] == ["scrubbed"]

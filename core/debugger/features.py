@@ -25,6 +25,7 @@ FEATURES = (
     "experiments",
     "evaluations",
     "exemplars",
+    "background_work",
 )
 """In the order in which the window installs them."""
 

@@ -395,6 +395,20 @@ COMMANDS: tuple[Command, ...] = (
         "Do many tasks with several agents or LLMs, and see which succeed where",
     ),
     Command(
+        "background_work",
+        "Bac&kground work…",
+        "Ctrl+Shift+U",
+        "server-process",
+        "Show what goes on in the background, with its progress, and end it",
+    ),
+    Command(
+        "notify",
+        "Notif&y when work ends",
+        "Ctrl+Alt+N",
+        "bell",
+        "Let the desktop tell what has ended or stopped while another window is in front",
+    ),
+    Command(
         "why",
         "Where it comes fro&m…",
         "Ctrl+I",

@@ -46,7 +46,10 @@ _RUN = (
     ("attach",),
 )
 _ACTION = (("accept", "skip", "fire_remedy"), ("point", "handover", "record"))
-_VIEW = (("search_runs", "find", "library", "evaluations"), ("previous", "next_recorded", "now", "why"))
+_VIEW = (
+    ("search_runs", "find", "library", "evaluations", "background_work", "notify"),
+    ("previous", "next_recorded", "now", "why"),
+)
 _EDIT = (
     ("undo_edit",),
     ("edit_file",),

@@ -94,6 +94,8 @@ class Remembered:
     """Seconds to wait between the steps of a run."""
     waits_folded = _Kept("time/folded", True, lambda text: text != "false", _to_word)
     """Whether the time bar draws waits short."""
+    notifies = _Kept("notifications", True, lambda text: text != "false", _to_word)
+    """Whether the desktop tells what has ended while another window is in front."""
     welcome_seen = _Kept("welcome/seen", False, lambda text: text == "true", _to_word)
 
     def __init__(self, settings: QSettings) -> None:

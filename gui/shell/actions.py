@@ -422,6 +422,11 @@ COMMANDS: tuple[Command, ...] = (
         "history",
         "Show the time of the run and go to it; once more hides it",
     ),
+    Command("text_larger", "&Larger", "Ctrl+Alt++", "zoom-in", "Write larger in all windows, up to 160 %"),
+    Command(
+        "text_smaller", "&Smaller", "Ctrl+Alt+-", "zoom-out", "Write smaller in all windows, down to 80 %"
+    ),
+    Command("text_normal", "&Normal", "Ctrl+Alt+0", "text-size", "Write in the normal size again"),
     Command(
         "fold_panel",
         "Fol&d the panel",
@@ -465,6 +470,7 @@ def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
         actions[command.name] = action
     # Its icon is drawn for the accent of its button, and would not be seen in a menu.
     actions["step"].setIconVisibleInMenu(False)
+    actions["text_larger"].setShortcuts([QKeySequence("Ctrl+Alt++"), QKeySequence("Ctrl+Alt+=")])
     actions["accept"].setShortcuts([QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")])
     return actions
 

@@ -31,6 +31,22 @@ def review(studio: Studio) -> None:
     studio.review()
 
 
+def watch(studio: Studio) -> None:
+    studio.review()
+    studio.window.layouts.choose("watch")
+
+
+def curate(studio: Studio) -> None:
+    studio.review()
+    studio.window.layouts.choose("curate")
+
+
+def large_text(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.window.theme.resize_text(140)
+
+
 def edited(studio: Studio) -> None:
     studio.review()
     studio.settle()

@@ -27,6 +27,7 @@ FEATURES = (
     "fix",
     "evaluations",
     "exemplars",
+    "background_work",
 )
 """In the order in which the window installs them."""
 

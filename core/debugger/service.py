@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from core.debugger.background_read import LatestRead, ask_file
 from core.debugger.commands import command
 from core.debugger.services import Services
-from core.debugger.snapshots import JobView
+from core.debugger.snapshots import Job, JobView
 from core.memory.memory import Memory
 from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.record import Record
@@ -47,12 +47,18 @@ class Service(Generic[View]):
         self.session = session
         self._latest: dict[str, LatestRead] = {}
         self._job: asyncio.Task[None] | None = None
+        self._worked: tuple[Job, ...] = ()
+        """The jobs that were announced last."""
         session.closers.append(self.close)
 
     def send(self, view: View) -> None:
         """Make `view` the current one and send it."""
         self.view = view
         self.changed.send(view)
+        jobs = self.jobs
+        if jobs != self._worked:
+            self._worked = jobs
+            self.session.worked.send(self)
 
     def show(self, **changes: Any) -> None:
         """Change fields of the view and send it."""
@@ -112,6 +118,20 @@ class Service(Generic[View]):
     # The job
 
     @property
+    def jobs(self) -> tuple[Job, ...]:
+        """What goes on in the background, as the view has it, for the list of all such work."""
+        return ()
+
+    @property
+    def outcome(self) -> tuple[str, str]:
+        """What came of the job that ended last: why it failed, and what was done; either may be empty."""
+        return getattr(self.view, "problem", ""), getattr(self.view, "notice", "")
+
+    async def end_job(self, key: str) -> None:
+        """End one of `jobs`, as its own window would."""
+        await self.stop()
+
+    @property
     def is_busy(self) -> bool:
         return self._job is not None and not self._job.done()
 
@@ -148,7 +168,12 @@ class Service(Generic[View]):
 
 
 class JobService(Service[AnyJobView]):
-    """A service whose view shows how far its job is."""
+    """A service of the library whose view shows how far its job is."""
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        view = self.view
+        return (Job(title=view.doing, done=view.done, of=view.of, opens="library"),) if view.busy else ()
 
     def begin(
         self,

@@ -27,6 +27,7 @@ from core.debugger.worker import Worker
 from core.llm.errors import mistake
 from core.schema.errors import BackstepError
 from core.schema.events import BrowserEvent
+from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
 
@@ -78,6 +79,8 @@ class Session:
         self.logged = publisher.logged
         self._watching: asyncio.Task[None] | None = None
         """Looks for what other processes write into the trace."""
+        self.worked: Signal[Any] = Signal()
+        """The `Service` whose work in the background has changed."""
         self.closers: list[Callable[[], Awaitable[None]]] = []
         """What is to be ended in order before the session is closed."""
 

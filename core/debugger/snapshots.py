@@ -42,6 +42,21 @@ class JobView(Record):
     """0 where it is not known how much there is."""
 
 
+class Job(Record):
+    """Work that goes on in the background."""
+
+    title: str
+    key: str = ""
+    """By which a service that does several at a time knows it."""
+    done: int = 0
+    of: int = 0
+    """0 where it is not known how much there is."""
+    opens: Literal["library", "bisect", "evaluations"]
+    """The window that shows it."""
+    run: int = 0
+    """The run that it is about, where it is about one."""
+
+
 class PresetOption(Record):
     """A preset as the tool bar offers it."""
 

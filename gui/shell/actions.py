@@ -472,6 +472,20 @@ COMMANDS: tuple[Command, ...] = (
         "Do many tasks with several agents or LLMs, and see which succeed where",
     ),
     Command(
+        "background_work",
+        "Bac&kground work…",
+        "Ctrl+Shift+U",
+        "server-process",
+        "Show what goes on in the background, with its progress, and end it",
+    ),
+    Command(
+        "notify",
+        "Notif&y when work ends",
+        "Ctrl+Alt+N",
+        "bell",
+        "Let the desktop tell what has ended or stopped while another window is in front",
+    ),
+    Command(
         "why",
         "Where it comes fro&m…",
         "Ctrl+I",
@@ -492,6 +506,11 @@ COMMANDS: tuple[Command, ...] = (
         "history",
         "Show the time of the run and go to it; once more hides it",
     ),
+    Command("text_larger", "&Larger", "Ctrl+Alt++", "zoom-in", "Write larger in all windows, up to 160 %"),
+    Command(
+        "text_smaller", "&Smaller", "Ctrl+Alt+-", "zoom-out", "Write smaller in all windows, down to 80 %"
+    ),
+    Command("text_normal", "&Normal", "Ctrl+Alt+0", "text-size", "Write in the normal size again"),
     Command(
         "fold_panel",
         "Fol&d the panel",
@@ -537,6 +556,7 @@ def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
     # Its icon is drawn for the accent of its button, and would not be seen in a menu.
     actions["step"].setIconVisibleInMenu(False)
     actions["zoom_in"].setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
+    actions["text_larger"].setShortcuts([QKeySequence("Ctrl+Alt++"), QKeySequence("Ctrl+Alt+=")])
     actions["accept"].setShortcuts([QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")])
     return actions
 

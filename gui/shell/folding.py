@@ -1,15 +1,12 @@
 """Folding: a panel that has nothing to show for the run in view leaves its room to the others."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from core.debugger.snapshots import SessionView, StepView
-
-if TYPE_CHECKING:
-    from gui.shell.docks import PanelDock
+from gui.shell.panel_dock import PanelDock
 
 _MECHANISMS: dict[str, frozenset[str]] = {
     "State": frozenset({"states"}),
@@ -31,7 +28,7 @@ _LEAST = 120
 """Pixels of height that a panel gets where it is not known how high it was."""
 
 
-class Folding(QObject):
+class DockFolding(QObject):
     """Folds docks to their titles: by itself where the run does not use them, or as the person wants it.
 
     Docks that are tabs over each other fold together, when none of them is to be open.
@@ -40,7 +37,7 @@ class Folding(QObject):
     chosen = Signal()
     """A person has folded or unfolded a dock."""
 
-    def __init__(self, window: QMainWindow, docks: Mapping[str, "PanelDock"]) -> None:
+    def __init__(self, window: QMainWindow, docks: Mapping[str, PanelDock]) -> None:
         super().__init__(window)
         self._window = window
         self._docks = docks
@@ -69,7 +66,7 @@ class Folding(QObject):
         self._filled.update(name for name, filled in _FILLED.items() if filled(step))
         self._judge()
 
-    def fold(self, dock: "PanelDock", folded: bool) -> None:
+    def fold(self, dock: PanelDock, folded: bool) -> None:
         """Fold or unfold a dock as a person wants it; to fold one of a group of tabs folds them all."""
         self.by_hand.update(dict.fromkeys((one.name for one in self._group(dock)), folded))
         self.apply()
@@ -127,14 +124,14 @@ class Folding(QObject):
             return ""
         return "switched off" if any(one.by_preset for one in switches) else f"not used by {session.preset}"
 
-    def _bring_used(self, dock: "PanelDock") -> None:
+    def _bring_used(self, dock: PanelDock) -> None:
         """Where a tab has nothing to show, bring one to the front that has."""
         group = self._group(dock)
         used = [one for one in group if one.name not in self.reasons]
         if used and not any(one.is_in_front for one in used):
             used[0].raise_()
 
-    def _group(self, dock: QDockWidget) -> list["PanelDock"]:
+    def _group(self, dock: QDockWidget) -> list[PanelDock]:
         """Return a dock with those that are tabs beside it."""
         tabs = {id(one) for one in self._window.tabifiedDockWidgets(dock) if not one.isHidden()}
         return [one for one in self._docks.values() if one is dock or id(one) in tabs]

@@ -16,7 +16,7 @@ VERSION = 5
 
 
 @dataclass(frozen=True)
-class Layout:
+class DockLayout:
     """The docks that are shown at first; those that are not named stand where `PLACES` has them."""
 
     shown: frozenset[str]
@@ -28,19 +28,19 @@ class Layout:
     """Whether the time bar is shown."""
 
 
-LAYOUTS: dict[LayoutName, Layout] = {
-    "watch": Layout(
+LAYOUTS: dict[LayoutName, DockLayout] = {
+    "watch": DockLayout(
         shown=frozenset({"Runs & steps", "Next action"}),
         widths={"Runs & steps": 240, "Next action": 290},
         heights={},
         time=True,
     ),
-    "debug": Layout(
+    "debug": DockLayout(
         shown=frozenset(place.name for place in PLACES if not place.hidden),
         widths={"Runs & steps": 280, "State": 330},
         heights={"Observation": 232} | {place.name: place.height for place in PLACES if place.height},
     ),
-    "curate": Layout(
+    "curate": DockLayout(
         shown=frozenset({"Runs & steps", "Exemplars", "Observation", "Prompt", "Diff"}),
         widths={"Runs & steps": 280, "Exemplars": 320},
         heights={"Observation": 400},

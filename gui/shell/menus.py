@@ -52,7 +52,7 @@ _PAGE = (
     ("downloads",),
 )
 _VIEW = (
-    ("palette", "search_runs", "find", "library", "evaluations"),
+    ("palette", "search_runs", "find", "library", "evaluations", "background_work", "notify"),
     ("previous", "next_recorded", "play_back", "before_after", "now", "why", "pin_element"),
 )
 _EDIT = (
@@ -339,8 +339,8 @@ class Menus(QObject):
         schemes = (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark"))
         add_choices(themes, schemes, self._theme.choose)
         check_choice(themes, self._theme.choice)
-        self._view.addAction(self._actions["fold_panel"])
-        layouts = (("layout_watch", "layout_debug", "layout_curate"), ("reset_layout",))
+        self._fill("Text si&ze", (("text_larger", "text_smaller", "text_normal"),), into=self._view)
+        layouts = (("layout_watch", "layout_debug", "layout_curate"), ("fold_panel", "reset_layout"))
         self._fill("&Layout", layouts, into=self._view)
 
     def _on_view(self) -> None:

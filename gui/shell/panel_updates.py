@@ -3,7 +3,8 @@
 from PySide6.QtCore import QObject, QTimer
 
 from core.debugger.snapshots import StepView
-from gui.shell.docks import Docks, PanelDock
+from gui.shell.docks import Docks
+from gui.shell.panel_dock import PanelDock
 
 _REST_MS = 120
 """How long a panel behind others waits while the run goes on: most of its steps are overtaken."""

@@ -26,8 +26,9 @@ from gui.panels.state.panel import StatePanel
 from gui.panels.timeline.strip import TimeStrip
 from gui.shell.actions import make_actions
 from gui.shell.bars import StatusLine, ToolBar
-from gui.shell.docks import PLACES, Docks, PanelDock
+from gui.shell.docks import PLACES, Docks
 from gui.shell.menus import Menus
+from gui.shell.panel_dock import PanelDock
 from gui.shell.window_frame import WindowFrame
 from gui.task_chooser.opening import TaskOpening
 from gui.theme.theme import Theme

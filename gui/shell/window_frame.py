@@ -43,7 +43,7 @@ class WindowFrame(QObject):
             shown.installEventFilter(self)
         if shown.isHidden():
             shown.create()  # The native window, which is shown as belonging to no other.
-            shown.windowHandle().setTransientParent(None)
+            shown.windowHandle().setTransientParent(None)  # type: ignore[arg-type]
         present(shown)
 
     def hide_beside(self) -> None:

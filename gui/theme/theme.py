@@ -29,6 +29,9 @@ from gui.theme.tokens import SCHEMES, Scheme, Tokens
 Choice = Literal["system", "light", "dark"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
 _KEY = "theme"
+_SIZE_KEY = "text size"
+TEXT_SIZES = (80, 90, 100, 110, 120, 140, 160)
+"""Percent of the normal size of text."""
 _TEXT_PX = 12.5
 _HEADING_PX = 11.5
 
@@ -100,6 +103,9 @@ class Theme(QObject):
         self._settings = settings
         stored = settings.value(_KEY, "system")
         self._choice: Choice = next((one for one in CHOICES if one == stored), "system")
+        sized = str(settings.value(_SIZE_KEY, "100"))
+        self.text_size = next((one for one in TEXT_SIZES if str(one) == sized), 100)
+        """Percent."""
         self._window: QWidget | None = None
         self.tokens: Tokens = SCHEMES[self.scheme]
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
@@ -121,6 +127,22 @@ class Theme(QObject):
         self._choice = choice
         self._settings.setValue(_KEY, choice)
         self._apply()
+
+    def resize_text(self, percent: int) -> None:
+        """Write in this size from now on and remember it; windows that are there follow."""
+        ratio, self.text_size = percent / self.text_size, percent
+        self._settings.setValue(_SIZE_KEY, str(percent))
+        for widget in QApplication.allWidgets():
+            font = widget.font()
+            if widget.testAttribute(Qt.WidgetAttribute.WA_SetFont) and font.pointSizeF() > 0:
+                font.setPointSizeF(font.pointSizeF() * ratio)
+                widget.setFont(font)
+        self._apply()
+
+    def step_text(self, steps: int) -> None:
+        """Write one size larger or smaller, as far as there is one."""
+        at = TEXT_SIZES.index(self.text_size) + steps
+        self.resize_text(TEXT_SIZES[max(0, min(at, len(TEXT_SIZES) - 1))])
 
     def dress(self, window: QWidget) -> None:
         """Give `window`, and the application's palette, the look in force; later changes follow."""
@@ -162,7 +184,7 @@ class Theme(QObject):
     def _sized(self, font: QFont, pixels: float, bold: bool) -> QFont:
         screen = QGuiApplication.primaryScreen()
         dpi = screen.logicalDotsPerInchY() if screen else 96.0
-        font.setPointSizeF(pixels * 72 / dpi)
+        font.setPointSizeF(pixels * 72 / dpi * self.text_size / 100)
         font.setBold(bold)
         return font
 

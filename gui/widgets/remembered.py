@@ -130,6 +130,8 @@ class Remembered:
     cover_mode = _Kept[CoverMode]("page/before_after", "one", _cover_mode)
     play_speed = _Kept[Speed]("time/speed", "1", _speed)
     """How fast a run is played back."""
+    notifies = _Kept("notifications", True, lambda text: text != "false", _to_word)
+    """Whether the desktop tells what has ended while another window is in front."""
     welcome_seen = _Kept("welcome/seen", False, lambda text: text == "true", _to_word)
 
     def __init__(self, settings: QSettings) -> None:

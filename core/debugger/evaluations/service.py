@@ -32,6 +32,7 @@ from core.debugger.evaluations.views import (
 )
 from core.debugger.experiments.job import JobProcess, shared_flags
 from core.debugger.service import Service
+from core.debugger.snapshots import Job
 from core.schema.errors import BackstepError, TraceError, UsageError
 from core.schema.signal import Signal
 from core.trace.evaluated import evaluated_runs
@@ -275,6 +276,19 @@ class EvaluationsService(Service[EvaluationsView]):
         return (*request.arguments, *flags)
 
     # The processes
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        counted = {one.name: (one.done, one.total) for one in self.view.items}
+        return tuple(
+            Job(title=f"Evaluation {name}", key=name, done=done, of=of, opens="evaluations")
+            for name in self.view.started
+            for done, of in (counted.get(name, (0, 0)),)
+        )
+
+    async def end_job(self, key: str) -> None:
+        if key in self._processes:
+            self._processes[key].cancel()
 
     def _launch(self, name: str, arguments: Sequence[str]) -> None:
         if name in self._processes:

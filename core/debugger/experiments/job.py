@@ -17,6 +17,7 @@ from core.debugger.experiments.measurement import JobReport, Measurement, Measur
 from core.debugger.experiments.views import ExperimentView
 from core.debugger.service import Service, table_text, write_table
 from core.debugger.services import Services
+from core.debugger.snapshots import Job
 from core.schema.errors import BackstepError, UsageError
 from core.schema.record import Record
 
@@ -61,6 +62,20 @@ class ExperimentService(Service[View], ABC):
         return ""
 
     # The job
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        if not self.view.busy:
+            return ()
+        job = self.view.job
+        return (self.described(job.done if job else 0, job.total if job else 0),)
+
+    @abstractmethod
+    def described(self, done: int, total: int) -> Job:
+        """Return the job that goes on, as the list of all work shows it."""
+
+    async def end_job(self, key: str) -> None:
+        self.process.cancel()
 
     def launch(self, job: str, busy: str, arguments: Sequence[str], field: str, report: type[Report]) -> None:
         """Start `main.py` with these arguments and show its reports as `field` of the view.

@@ -97,6 +97,16 @@ class JobReport(Record):
         """Whether the job ended by itself, and not by a failure."""
 
     @property
+    @abstractmethod
+    def done(self) -> int:
+        """How much of `total` is done."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """How much is to be done."""
+
+    @property
     def failure(self) -> str:
         """Why it failed, as far as it says so itself."""
         return ""

@@ -21,6 +21,7 @@ from core.debugger.experiments.worth_records import (
     sums_of,
 )
 from core.debugger.services import check_preset
+from core.debugger.snapshots import Job
 from core.memory.library.store import Library
 from core.schema.errors import UsageError
 from core.trace.store import TraceStore
@@ -65,6 +66,11 @@ class BisectService(ExperimentService[BisectView]):
             flags += ["--at", str(step)]
         arguments = [*self.command_line("bisect", str(request.run)), *flags]
         self.launch("The bisection", _BISECTING, arguments, "under_way", Bisection)
+
+    def described(self, done: int, total: int) -> Job:
+        going = self.view.under_way
+        run = going.run if going is not None else self.view.run
+        return Job(title=f"Bisect run {run}", done=done, of=total, opens="bisect", run=run)
 
     async def reread(self) -> None:
         run = self.view.run
@@ -144,6 +150,9 @@ class WorthService(ExperimentService[WorthView]):
         flags = ["--on-gate", self.services.settings.on_gate, "--", *ids]
         arguments = [*self.command_line("exemplars", "replay"), *flags]
         self.launch("Replaying", _TRYING, arguments, "replay", ReplayReport)
+
+    def described(self, done: int, total: int) -> Job:
+        return Job(title="Try exemplars in runs", done=done, of=total, opens="library")
 
     def closing_notice(self, job: str, report: JobReport | None, *, cancelled: bool) -> str:
         if cancelled:

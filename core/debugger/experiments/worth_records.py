@@ -301,6 +301,10 @@ class ReplayReport(JobReport):
         return len(self.results)
 
     @property
+    def total(self) -> int:
+        return self.wanted
+
+    @property
     def is_complete(self) -> bool:
         return self.done == self.wanted
 

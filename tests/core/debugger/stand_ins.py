@@ -10,6 +10,7 @@ from typing import Any
 from core.agent.loop import AgentRun
 from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.llm.registry import LLMs
+from core.schema.signal import Signal
 from core.trace.store import TraceStore
 from tests.core.stage import SECONDS, LoopThread
 
@@ -28,6 +29,7 @@ class StandInSession:
     ) -> None:
         self.store = store
         self.closers: list[Callable[[], Awaitable[None]]] = []
+        self.worked: Signal[Any] = Signal()
         self.breaking = BreakpointMonitor(lambda hit: None)
         if store is not None:
             self.breaking.open(store)

@@ -37,6 +37,7 @@ class Bench:
         session = SimpleNamespace(
             store=None,
             closers=[],
+            worked=Signal(),
             session_changed=Signal(),
             queue=lambda work: self.loop.create_task(work),
             services=lambda: SimpleNamespace(resources=resources),

@@ -56,6 +56,22 @@ def half_wide(studio: Studio) -> None:
     studio.window.resize(960, 600)
 
 
+def watch(studio: Studio) -> None:
+    studio.review()
+    studio.window.layouts.choose("watch")
+
+
+def curate(studio: Studio) -> None:
+    studio.review()
+    studio.window.layouts.choose("curate")
+
+
+def large_text(studio: Studio) -> None:
+    studio.review()
+    studio.settle()
+    studio.window.theme.resize_text(140)
+
+
 def edited(studio: Studio) -> None:
     studio.review()
     studio.settle()

@@ -8,6 +8,7 @@ from core.debugger.snapshots import Told
 from gui.shell.docks import PLACES
 from gui.shell.layouts import LAYOUTS
 from gui.shell.main_window import MainWindow
+from gui.theme.theme import Theme
 from tests.gui import samples
 from tests.gui.stand_ins import DrawnPage
 
@@ -97,3 +98,15 @@ def test_what_a_command_came_to_is_seen_in_each_layout(window: MainWindow, sessi
     session.step_changed.send(samples.recorded_step())
     qtbot.waitUntil(lambda: window.page.messages.isVisible() and window.page.messages.height() > 0)
     assert "run.html" in window.page.messages.text.text() + window.page.messages.title.text()
+
+
+def test_text_grows_in_all_of_the_window_up_to_a_limit_and_is_remembered(window: MainWindow, qtbot, settings):
+    title = window.dock("Next action")._title.name
+    sizes = (title.font().pointSizeF(), window.font().pointSizeF(), window.theme.small_font().pointSizeF())
+    for _press in range(9):
+        qtbot.keyClick(window, Qt.Key.Key_Plus, CTRL_ALT)
+    after = (title.font().pointSizeF(), window.font().pointSizeF(), window.theme.small_font().pointSizeF())
+    assert after == pytest.approx([size * 1.6 for size in sizes], rel=0.01)
+    assert Theme(settings).text_size == 160
+    qtbot.keyClick(window, Qt.Key.Key_0, CTRL_ALT)
+    assert title.font().pointSizeF() == pytest.approx(sizes[0], rel=0.01)

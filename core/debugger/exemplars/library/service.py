@@ -87,6 +87,15 @@ class LibraryService(JobService[LibraryJob]):
         self._wanted = ""
         """The id of the exemplar that the window asked for last."""
         self._watching: asyncio.Task[None] | None = None
+        self._last = Notice(text="")
+        self.noticed.connect(self._on_noticed)
+
+    def _on_noticed(self, notice: Notice) -> None:
+        self._last = notice
+
+    @property
+    def outcome(self) -> tuple[str, str]:
+        return (self._last.text, "") if self._last.bad else ("", self._last.text)
 
     def failed(self, problem: str) -> None:
         self.noticed.send(Notice(text=problem, bad=True))

@@ -14,6 +14,7 @@ from core.debugger.worker import Worker
 from core.memory.library.records import Provenance
 from core.memory.library.store import Library
 from core.schema.exemplar import Exemplar
+from core.schema.signal import Signal
 from core.trace.store import TraceStore
 
 SECONDS = 30.0
@@ -38,6 +39,7 @@ class OpenedLibrary:
             queue=self._queue,
             log=lambda *words: None,
             closers=[],
+            worked=Signal(),
         )
         self.service = LibraryService(self.session)  # type: ignore[arg-type]
         self.imports = ImportService(self.service)

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from core.agent.resources import agent_resources_of
 from core.debugger.exemplars.editor.service import EditorService
 from core.memory.library.records import Provenance
+from core.schema.signal import Signal
 from core.trace.store import TraceStore
 from gui.exemplars.editor.controller import EditorController
 from tests.core.memory.making import ALL
@@ -29,7 +30,9 @@ def services(tmp_path):
 
 @pytest.fixture
 def controller(services, window):
-    session = SimpleNamespace(services=lambda: services, queue=asyncio.run, store=services.store, closers=[])
+    session = SimpleNamespace(
+        services=lambda: services, queue=asyncio.run, store=services.store, closers=[], worked=Signal()
+    )
     return EditorController(window, EditorService(session))
 
 

@@ -8,6 +8,7 @@ import pytest
 from core.agent.presets import Presets
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.memory import Memory
+from core.schema.signal import Signal
 from tests.core.memory.clusters import Clusters
 
 
@@ -23,6 +24,7 @@ class FakeSession:
         )
         self.store = None
         self.closers = []
+        self.worked = Signal()
         self.resources = SimpleNamespace(memory=self.memory, presets=Presets())
         self._queued = set()
 

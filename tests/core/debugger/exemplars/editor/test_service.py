@@ -11,6 +11,7 @@ from core.debugger.exemplars.editor.views import EditorView, PageChoice
 from core.memory.editing.draft_files import Drafts
 from core.memory.library.records import Provenance
 from core.schema.exemplar import AbstractionPair, Draft
+from core.schema.signal import Signal
 from core.trace.store import TraceStore
 from tests.core.memory.making import ALL
 from tests.core.trace.making import write_run
@@ -29,7 +30,9 @@ class Asked:
         self.library = self.resources.memory.library()
         settings = SimpleNamespace(database=folder / "traces.db", preset="synapse")
         services = SimpleNamespace(resources=self.resources, store=self.store, settings=settings)
-        session = SimpleNamespace(services=lambda: services, queue=self._do, store=self.store, closers=[])
+        session = SimpleNamespace(
+            services=lambda: services, queue=self._do, store=self.store, closers=[], worked=Signal()
+        )
         self.service = EditorService(session)
         self.drafts = Drafts(folder / "drafts")
         self.view = EditorView()

@@ -1,0 +1,27 @@
+"""What the window shows of the work that goes on in the background."""
+
+from typing import Literal
+
+from core.debugger.snapshots import Job
+from core.schema.record import Record
+
+
+class WorkRow(Record):
+    """A job that goes on or has ended."""
+
+    number: int
+    """Counts up from 1 in the order in which they began."""
+    job: Job
+    state: Literal["under way", "ending", "ended", "failed", "cancelled"] = "under way"
+    words: str = ""
+    """What came of it, or why it failed."""
+
+
+class BackgroundWorkView(Record):
+    """The latest first."""
+
+    rows: tuple[WorkRow, ...] = ()
+
+    @property
+    def under_way(self) -> tuple[WorkRow, ...]:
+        return tuple(row for row in self.rows if row.state in ("under way", "ending"))

@@ -298,3 +298,11 @@ def test_an_attached_agent_s_run_has_no_files_to_change(fix, live, monkeypatch, 
 
 async def _answered(value):
     return value
+
+
+def test_a_run_that_has_not_decided_yet_is_said_to_be_so(fix, live, server):
+    server.otherwise = on('button "ONE"')
+    live.open()
+    view = fix.open(live.view.run)
+    assert "has not decided on an action yet" in view.reason
+    assert (view.going_on, view.steps) == (True, ((1, "no action"),))

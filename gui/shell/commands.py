@@ -170,7 +170,8 @@ class WindowCommands(QObject):
             "run": can_step(view) or can_pause(view),
             "stop": view.run is not None and view.mode in ("answering", *RESTING, *BUSY),
             **dict.fromkeys(("back", "fork"), goes_back),
-            **dict.fromkeys(("fix", "bisect", "keep", "export"), has_run),
+            **dict.fromkeys(("bisect", "keep", "export"), has_run),
+            "fix": has_run or window.runs.chosen_run is not None,
             "back_to_hit": window.breakpoints.can_go_to_hit,
             "back_to_change": window.breakpoints.can_go_to_change,
             "accept": acceptable,
@@ -266,11 +267,12 @@ class WindowCommands(QObject):
             self._window.runs.fork_requested.emit(*place)
 
     def _on_fix(self) -> None:
-        """Open Fix at the row of the tree that has the focus, else at the step that it proposes."""
-        if (chosen := self._window.runs.chosen_step) is not None:
-            self._window.runs.fix_requested.emit(*chosen)
-        elif (run := self._run_in_view()) is not None:
-            self._window.runs.fix_requested.emit(run, 0)
+        """Open Fix for the row of the tree that has the focus, else for the run in view."""
+        runs = self._window.runs
+        if (chosen := runs.chosen_step) is not None:
+            runs.fix_requested.emit(*chosen)
+        elif (run := runs.chosen_run or self._run_in_view()) is not None:
+            runs.fix_requested.emit(run, 0)
 
     def _on_bisect(self) -> None:
         if (run := self._run_in_view()) is not None:

@@ -18,6 +18,8 @@ _LONGEST_PERIOD = 4
 """Steps of a loop that is found."""
 _PATIENT = ("scroll", "wait")
 """Actions that are often meant to be repeated."""
+_LAST = "This is the last step; nothing else is known of the failure."
+_LAST_SO_FAR = "This is the last step so far; the run has not ended."
 _READ = 8
 """Steps of no state that are read to see whether a state space was meant to know them."""
 
@@ -27,6 +29,11 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
     steps = [one for one in store.steps(row.run) if one.phase not in ("observe", "recognise", "recall")]
     if not steps:
         return ()
+    last = steps[-1]
+    steps = [one for one in steps if one.sealed or one.action or one.outcome != "pending"]
+    if not steps:
+        reason = f"Run {row.run} has not decided on an action yet: this is its first step."
+        return (Clue(step=last.number, reason=reason),)
     last = steps[-1]
     if row.verdict.success:
         reason = f"Run {row.run} succeeded: there is nothing to fix. Any step can be changed all the same."
@@ -42,7 +49,7 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
         *_policies(store, row, last, lacked=False),
         *_alike(parted),
         *_stopped(row, last),
-        Clue(step=last.number, reason="This is the last step; nothing else is known of the failure."),
+        Clue(step=last.number, reason=_LAST if row.outcome != "running" else _LAST_SO_FAR),
     )
     own = {one.number for one in steps}
     by_step: dict[int, Clue] = {}

@@ -96,7 +96,7 @@ class FixService(Service[FixView]):
             lambda store: (store.run(run), clues_of(store, store.run(run)), store.steps(run))
         )
         # A step can be gone back to once its page has been read.
-        steps = tuple((one.number, one.action or one.effect) for one in rows if one.phase != "observe")
+        steps = tuple((one.number, one.action or "no action") for one in rows if one.phase != "observe")
         self.view = self.view.replace(
             ready=True,
             about=f"{row.task}, seed {row.seed}",

@@ -212,6 +212,12 @@ class RunsPanel(QWidget):
         node = self.model.node(self.tree.currentIndex()) if self.tree.hasFocus() else None
         return (node.step.run, node.step.number) if node is not None and node.kind == "step" else None
 
+    @property
+    def chosen_run(self) -> int | None:
+        """The run whose row is the current one, while the tree has the focus."""
+        node = self.model.node(self.tree.currentIndex()) if self.tree.hasFocus() else None
+        return node.run.run if node is not None and node.kind == "run" else None
+
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be asked for of a row."""
         node = self.model.node(index)

@@ -54,6 +54,17 @@ def test_the_key_asks_for_the_run_in_view_and_the_tree_for_a_step(controller, se
     assert service.asked[-1] == ("open", of_window.STEP.run, 1)
 
 
+def test_the_key_asks_for_the_run_whose_row_has_the_focus(controller, service, window, qtbot) -> None:
+    other = next(one.run for one in of_window.RUNS.runs if one.run != of_window.STEP.run)
+    window.activateWindow()
+    window.runs.tree.setFocus()
+    window.runs.tree.setCurrentIndex(window.runs.model.run_index(other))
+    qtbot.waitUntil(window.runs.tree.hasFocus)
+    qtbot.keyClick(window.runs.tree, Qt.Key.Key_Period, CTRL)
+    qtbot.waitUntil(lambda: service.asked != [])
+    assert service.asked[-1] == ("open", other, 0)
+
+
 def test_the_file_is_open_at_the_likely_line_and_the_step_is_shown_in_the_main_window(
     controller, session, qtbot
 ) -> None:

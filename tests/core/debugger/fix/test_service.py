@@ -1,8 +1,12 @@
 """Fix: a failed run is put right at the proposed step and file, run again from there, and kept or put back."""
 
+import sys
+
 import pytest
 
+from core.debugger.experiments.measurement import RunResult
 from core.debugger.features import Features
+from core.debugger.fix.family import Family, FamilyRun
 from core.storage.resources import RESOURCES
 from tests.core.debugger.live import Live
 from tests.core.stage import on, page_file, ref_in
@@ -223,3 +227,82 @@ def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_
     assert view.step == 1
     assert f"run {success}; they part at step 1" in view.reason
     assert (view.place.kind, view.place.name) == ("prompt", "prompts/plain/system.j2")
+
+
+FAMILY = """
+import sys, pathlib
+before = pathlib.Path(sys.argv[sys.argv.index("--before") + 1])
+assert "Press Delete." in (before / {name!r}).read_text()
+print("not a report", flush=True)
+print({report!r}, flush=True)
+{rest}
+"""
+
+
+def family_process(fix, rest: str) -> None:
+    """Let the family be run by a program that looks at the files it is given, and reports."""
+    runs = (FamilyRun(seed=1, side="before", result=RunResult(success=False)),)
+    report = Family(run=1, task="web/open", preset="step", llm="test", when=0.0, seeds=(0,), runs=runs)
+    program = FAMILY.format(name=NAME, report=report.model_dump_json(), rest=rest)
+    fix.service._family.process.program = (sys.executable, "-c", program)
+
+
+def test_the_family_gets_the_files_as_they_were_and_shows_how_far_it_is_until_it_is_cancelled(
+    fix, failed, live
+):
+    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
+    family_process(fix, "import time; time.sleep(600)")
+    fix.service.run_family(1)
+    live.wait(lambda: fix.view.family is not None)
+    assert fix.view.family_busy
+    assert fix.view.family.sentence == "0 of 1 before, 0 of 0 after"
+    fix.service.run_family(1)
+    live.wait(lambda: "being run already" in fix.view.problem)
+    fix.service.cancel_family()
+    live.wait(lambda: not fix.view.family_busy)
+    assert fix.view.family.done == 1
+
+
+def test_a_family_that_cannot_be_run_says_why(fix, failed, live):
+    fix.open(failed, 1)
+    fix.service.run_family(1)
+    live.wait(lambda: "Run again from the step first" in fix.view.problem)
+    fix.service.choose_step(1)
+    live.wait(lambda: not fix.view.problem)
+    fix.rerun(fix.view.text.text.replace("Delete", "Save"))
+    family_process(fix, "sys.exit('The browser has ended.')")
+    fix.service.run_family(1)
+    live.wait(lambda: "The family could not be run: The browser has ended." in fix.view.problem)
+    assert not fix.view.family_busy
+
+
+def test_what_stays_done_is_asked_about_before_the_step_is_gone_back_to(fix, failed, live, monkeypatch):
+    stays = "Going back to step 1 does not take back POST http://shop/order (step 1)"
+    monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step: stays)
+    view = fix.open(failed, 1)
+    assert view.irreversible == stays
+    view = fix.rerun(view.text.text)
+    assert "Tick that you know it" in view.problem
+    assert view.rerun is None
+
+
+def test_an_attached_agent_s_run_has_no_files_to_change(fix, live, monkeypatch, failed):
+    store = live.session.services().store
+    row = store.run(failed).replace(preset="attached")
+    monkeypatch.setattr(fix.service, "read", lambda question: _answered((row, (), store.steps(failed))))
+    view = fix.open(failed, 1)
+    assert view.attached
+    assert view.places == ()
+    assert "not Backstep's" in view.why_not
+
+
+async def _answered(value):
+    return value
+
+
+def test_a_run_that_has_not_decided_yet_is_said_to_be_so(fix, live, server):
+    server.otherwise = on('button "ONE"')
+    live.open()
+    view = fix.open(live.view.run)
+    assert "has not decided on an action yet" in view.reason
+    assert (view.going_on, view.steps) == (True, ((1, "no action"),))

@@ -206,7 +206,8 @@ class ToolBar(QToolBar):
         """Go to the search field; where it has shrunk to its icon, it is shown in the place of others."""
         self._is_searching = True
         self._fit()
-        self.layout().activate()  # A field that is not laid out yet takes no focus.
+        if (layout := self.layout()) is not None:
+            layout.activate()  # A field that is not laid out yet takes no focus.
         self.search.reach()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

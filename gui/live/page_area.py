@@ -138,7 +138,7 @@ class WebPage(QWebEnginePage):
 
 
 class WebView(QWebEngineView):
-    """Refuses what the engine would open over the page for a person to answer: a colour picker.
+    """Refuses what the engine would open over the agent's page for a person to answer: a colour picker.
 
     What elements say in tool tips is shown as any tool tip is, without what is too long for one.
     """
@@ -153,13 +153,15 @@ class WebView(QWebEngineView):
         super().childEvent(event)
         if event.added():
             # It is only about to become a dialog.
-            QTimer.singleShot(0, self, self._refuse)
+            QTimer.singleShot(0, self, self.refuse_colours)
 
-    def _refuse(self) -> None:
+    def refuse_colours(self) -> None:
+        """Close colour pickers, unless the page is the person's."""
+        page = self.page()
+        if not isinstance(page, WebPage) or page.handed_over:
+            return
         for dialog in self.findChildren(QColorDialog):
             dialog.reject()
-            page = self.page()
-            assert isinstance(page, WebPage)
             page.tell("dialog", "The page asked for a colour; none was chosen: fill in the field.")
 
 
@@ -332,12 +334,13 @@ class PageArea(QWidget):
         for view in self._views():
             view.setContextMenuPolicy(policy)
             self._page(view).handed_over = on
+            view.refuse_colours()
         if on and (current := self.current_view()) is not None:
             current.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # Inside
 
-    def _views(self) -> list[QWebEngineView]:
+    def _views(self) -> list[WebView]:
         return [self._bar.tabData(index) for index in range(self._bar.count())]
 
     @staticmethod
@@ -346,7 +349,7 @@ class PageArea(QWidget):
         assert isinstance(page, WebPage)
         return page
 
-    def view_of(self, tab: str) -> QWebEngineView | None:
+    def view_of(self, tab: str) -> WebView | None:
         return next((view for view in self._views() if self._page(view).devToolsId() == tab), None)
 
     def _on_close_requested(self, view: QWebEngineView) -> None:
@@ -366,7 +369,7 @@ class PageArea(QWidget):
         self._show_address()
         self.view_moved.emit()
 
-    def _drop_all(self) -> list[QWebEngineView]:
+    def _drop_all(self) -> list[WebView]:
         views = self._views()
         self._bar.blockSignals(True)
         while self._bar.count():

@@ -59,6 +59,8 @@ class WindowCommands(QObject):
         self._view = SessionView()
         self._step: StepView | None = None
         self._help = Help(window)
+        self._opening = False
+        """Whether a task was asked to be opened anew, of which the session has not told yet."""
 
     def connect_session(self) -> None:
         """Carry the commands out from now on; the window has its session."""
@@ -66,8 +68,8 @@ class WindowCommands(QObject):
         slots: dict[str, Callable[..., object]] = {
             "new_task": window.tasks.choose_task,
             "add_tasks": window.tasks.add_tasks,
-            "again": window.tasks.open_again,
-            "next_seed": window.tasks.open_next_seed,
+            "again": partial(self._reopen, window.tasks.open_again),
+            "next_seed": partial(self._reopen, window.tasks.open_next_seed),
             "export": self._on_export,
             "import": self._on_import,
             "quit": window.close,
@@ -154,8 +156,10 @@ class WindowCommands(QObject):
 
     def refresh(self, view: SessionView, step: StepView | None) -> None:
         """Let only those commands be given that make sense now."""
+        self._opening = self._opening and view.mode != "opening" and view.run == self._view.run
         self._view, self._step = view, step
         window = self._window
+        goes_on = can_step(view) or view.mode == "opening" or self._opening
         recorded = step is not None and not step.live
         pointing = window.page.pointing
         acceptable = window.action.editable and not recorded and not view.handed_over
@@ -163,11 +167,9 @@ class WindowCommands(QObject):
         has_run = self._run_in_view() is not None
         goes_back = self._back_to() is not None and view.mode != "opening"
         states = {
-            **dict.fromkeys(
-                ("step", "over", "into", "out", "phase", "run_to_step", "to_call"), can_step(view)
-            ),
+            **dict.fromkeys(("step", "over", "into", "out", "phase", "run_to_step", "to_call"), goes_on),
             "run_to_subtask": can_step(view) and window.plan.subtask is not None,
-            "run": can_step(view) or can_pause(view),
+            "run": goes_on or can_pause(view),
             "stop": view.run is not None and view.mode in ("answering", *RESTING, *BUSY),
             **dict.fromkeys(("back", "fork"), goes_back),
             **dict.fromkeys(("bisect", "keep", "export"), has_run),
@@ -282,8 +284,14 @@ class WindowCommands(QObject):
         if (run := self._run_in_view()) is not None:
             self._window.runs.keep_requested.emit(run, ())
 
+    def _reopen(self, open_anew: Callable[[], None]) -> None:
+        """Open the task anew; how to go on can be said at once, and is done once its page is open."""
+        open_anew()
+        self._opening = True
+        self.refresh(self._view, self._step)
+
     def _on_run(self) -> None:
-        if can_pause(self._view):
+        if can_pause(self._view) and not self._opening:
             self._window.session.run_commands.pause()
         else:
             self._from_now(self._window.session.run_commands.run)
@@ -306,7 +314,9 @@ class WindowCommands(QObject):
 
     def _from_now(self, ask: Callable[[], None]) -> None:
         """Go on from the step under way, with the action as it was edited."""
-        if self._step is not None and not self._step.live:
+        if self._opening or self._view.mode == "opening":
+            ask()
+        elif self._step is not None and not self._step.live:
             self._window.session.trace.show_now()
             ask()
         else:

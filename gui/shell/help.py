@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QDesktopServices,
@@ -128,6 +128,9 @@ def section_of(widget: QWidget | None) -> str:
 class HelpPages(QTextBrowser):
     """Markdown files; pictures are no wider than the window, and links lead to headings by their anchors."""
 
+    not_opened = Signal(str)
+    """Why a link was not opened."""
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -147,8 +150,10 @@ class HelpPages(QTextBrowser):
         url = self.source().resolved(link)
         if url.isLocalFile():
             self.go_to(url)
-        else:
-            QDesktopServices.openUrl(url)
+        elif not QDesktopServices.openUrl(url):
+            self.not_opened.emit(
+                f"No program of the desktop opens {url.toString()}; open it in a browser yourself."
+            )
 
     def go_to(self, url: QUrl) -> None:
         """Show a file at the heading of its fragment, also where it is shown already and was scrolled."""
@@ -200,13 +205,23 @@ class HelpWindow(QDialog):
         contents = key_button("Contents", "All pages", "Alt+Home", self.show_contents, self)
         find = key_button("Find", "Go to the search field", "Ctrl+F", self.search.setFocus, self)
         head = in_row(None, back, forward, contents, self.search, find, margins=(10, 8, 10, 8), spacing=6)
-        in_column(self, head, self.pages)
+        self.problem = QLabel(self)
+        self.problem.setWordWrap(True)
+        self.problem.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.problem.hide()
+        in_column(self, head, self.problem, self.pages)
+        self.pages.not_opened.connect(self._show_problem)
         self.pages.backwardAvailable.connect(back.setEnabled)
         self.pages.forwardAvailable.connect(forward.setEnabled)
         self.pages.historyChanged.connect(self._on_page)
         self.search.next_wanted.connect(self._find)
         self.search.previous_wanted.connect(lambda: self._find(QTextDocument.FindFlag.FindBackward))
         self.show_contents()
+
+    @Slot(str)
+    def _show_problem(self, problem: str) -> None:
+        self.problem.setText(problem)
+        self.problem.show()
 
     def show_contents(self) -> None:
         self.pages.setSource(QUrl.fromLocalFile(str(CONTENTS)))
@@ -217,6 +232,7 @@ class HelpWindow(QDialog):
 
     @Slot()
     def _on_page(self) -> None:
+        self.problem.hide()
         self.setWindowTitle(f"{self.pages.document().begin().text()} – Backstep")
 
     def _find(self, flags: QTextDocument.FindFlag = QTextDocument.FindFlag(0)) -> None:  # noqa: B008

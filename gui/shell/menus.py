@@ -326,13 +326,14 @@ class Menus(QObject):
 
     def _fill_view(self) -> None:
         self._toggles: dict[str, QAction] = {}
+        panels = self._view.addMenu("Pa&nels")
         for place in PLACES:
-            action = self._toggles[place.name] = self._view.addAction(
+            action = self._toggles[place.name] = panels.addAction(
                 f"{place.name.replace('&', '&&')}\t{place.key}"
             )
             action.setCheckable(True)
             action.triggered.connect(lambda on, name=place.name: self._on_toggled(name, on))
-        self._view.aboutToShow.connect(self._on_view)
+        panels.aboutToShow.connect(self._show_toggles)
         self._view.addAction(self._actions["time_bar"])
         self._view.addSeparator()
         themes = self._view.addMenu("T&heme")
@@ -343,7 +344,7 @@ class Menus(QObject):
         layouts = (("layout_watch", "layout_debug", "layout_curate"), ("fold_panel", "reset_layout"))
         self._fill("&Layout", layouts, into=self._view)
 
-    def _on_view(self) -> None:
+    def _show_toggles(self) -> None:
         for name, action in self._toggles.items():
             action.setChecked(not self._docks.by_name[name].isHidden())
 

@@ -292,3 +292,16 @@ async def test_clicks_that_change_nothing_are_no_steps(browser: Browsing, site: 
     await hand.drag((560, 470), (590, 490))
     await browser.tabs.settle(browser.tabs.mark())
     assert await recorded(demonstration, browser) == []
+
+
+@in_browser
+async def test_the_words_of_a_password_are_not_told_by_selecting_them(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page("<input type=password value=hunter2 style='width:300px'><p>words</p>"))
+    await browser.see()
+    demonstration = Demonstration()
+    await demonstration.follow(browser.tabs.current)
+    hand = Hand(browser.tabs.current.playwright_page)
+    await hand.drag(await hand.spot("input", 0.02), await hand.spot("input", 0.9))
+    await hand.page.mouse.dblclick(*await hand.spot("input", 0.05))
+    await browser.tabs.settle(browser.tabs.mark())
+    assert await recorded(demonstration, browser) == []

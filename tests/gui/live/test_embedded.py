@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QUrl
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QColorDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from core.browser.demonstration import Demonstration
 from core.schema.errors import BrowserError, UsageError
 from gui.live import page_strip
 from gui.live.page_area import PageArea
@@ -177,3 +178,30 @@ def test_garbage_is_collected_in_the_thread_of_qt() -> None:
         [sys.executable, "-c", GARBAGE], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stdout == "True\n", done.stderr
+
+
+def test_a_person_who_has_the_page_chooses_a_colour_and_it_is_recorded(
+    browser: Browsing, site: Site, area: PageArea, qtbot: QtBot
+) -> None:
+    run = browser.worker.run
+    body = "<input type=color aria-label=Ink style='position:fixed;left:0;top:0;width:90px;height:60px'>"
+    run(browser.open(site.page(body)))
+    ink = run(browser.find("button", "Ink"))
+    demonstration = Demonstration()
+    run(demonstration.follow(browser.tabs.current))
+    area.set_handed_over(True)
+    try:
+        run(browser.tabs.current.playwright_page.mouse.click(40, 30))
+        view = area.current_view()
+        assert view is not None
+        qtbot.waitUntil(lambda: len(view.findChildren(QColorDialog)) == 1, timeout=20000)
+        (dialog,) = view.findChildren(QColorDialog)
+        dialog.setCurrentColor("#ff8800")
+        dialog.accept()
+        qtbot.waitUntil(lambda: run(browser.js("document.querySelector('input').value")) == "#ff8800")
+    finally:
+        area.set_handed_over(False)
+        run(demonstration.stop())
+    told = [demonstration.human_actions.get_nowait() for _ in range(demonstration.human_actions.qsize())]
+    page = run(browser.see())
+    assert [str(one.action(page)) for one in told if one.kind != "look"] == [f"type [{ink.ref}] [#ff8800]"]

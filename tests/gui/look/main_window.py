@@ -72,6 +72,14 @@ def large_text(studio: Studio) -> None:
     studio.window.theme.resize_text(140)
 
 
+def target_below(studio: Studio) -> None:
+    studio.review()
+    below = Box(x=40, y=4000, width=80, height=24)
+    others = tuple(one for one in samples.LIVE.outlines if not one.chosen)
+    target = next(one for one in samples.LIVE.outlines if one.chosen).replace(box=below, hidden=True)
+    studio.session.live_page_changed.send(samples.LIVE.replace(outlines=(*others, target)))
+
+
 def edited(studio: Studio) -> None:
     studio.review()
     studio.settle()

@@ -114,10 +114,19 @@ def test_a_link_to_a_heading_leads_to_that_heading(docs: HelpWindow):
 
 def test_an_address_on_the_web_is_handed_to_the_system(docs: HelpWindow, monkeypatch):
     opened = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url) or True)
     docs.pages.open_link(QUrl("https://example.org/"))
     assert opened == [QUrl("https://example.org/")]
     assert docs.windowTitle() == "Backstep documentation – Backstep"
+
+
+def test_an_address_that_no_program_opens_is_shown(docs: HelpWindow, monkeypatch):
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: False)
+    docs.pages.open_link(QUrl("https://example.org/"))
+    assert docs.problem.isVisible()
+    assert "https://example.org/" in docs.problem.text()
+    docs.pages.open_link(QUrl("tasks.md"))
+    assert not docs.problem.isVisible()
 
 
 def test_a_picture_is_no_wider_than_the_page(docs: HelpWindow):

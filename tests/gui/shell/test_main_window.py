@@ -102,7 +102,7 @@ def test_the_mode_decides_what_can_be_asked_for(window: MainWindow, session, qtb
     modes: list[tuple[dict[str, Any], set[str]]] = [
         ({}, {"step", "phase", "run", "stop", "handover"}),
         ({"mode": "empty", "run": None, "task": ""}, set()),
-        ({"mode": "opening", "run": None}, set()),
+        ({"mode": "opening", "run": None}, {"step", "phase", "run"}),
         ({"mode": "acting"}, {"run", "stop"}),
         ({"mode": "answering"}, {"stop"}),
         ({"mode": "ended"}, {"handover"}),
@@ -358,6 +358,21 @@ def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, s
         ("open", "miniwob/book-flight", 3),
         ("open", "miniwob/book-flight", 4),
     ]
+
+
+@pytest.mark.parametrize("mode", ["ended", "waiting", "running"])
+def test_a_key_pressed_right_after_a_task_is_opened_again_is_not_lost(
+    window: MainWindow, session, qtbot: QtBot, mode
+):
+    show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode=mode)
+    window.actions_by_name["again"].trigger()
+    window.actions_by_name["run"].trigger()
+    assert [asked[0] for asked in session.asked[-2:]] == ["open", "run"]
+    show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="opening")
+    window.actions_by_name["step"].trigger()
+    assert session.asked[-1][0] == "step"
+    show(qtbot, window, session, task="miniwob/book-flight", seed=3, mode="ended")
+    assert not window.actions_by_name["run"].isEnabled()
 
 
 def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, session, qtbot: QtBot):

@@ -208,6 +208,12 @@ class Docks(QObject):
             [docks[place.name] for place in tall], [place.height for place in tall], vertical
         )
 
+    def make_room(self, name: str, height: int) -> None:
+        """Give a docked panel at least this height."""
+        dock = self.by_name[name]
+        if not dock.isFloating() and dock.height() < height:
+            self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
+
     def is_in_front(self, name: str) -> bool:
         """Return whether a dock is shown and not behind another tab."""
         dock = self.by_name[name]

@@ -114,10 +114,14 @@ class WebPage(QWebEnginePage):
         had_page = self._questions.person_has_page
         answer = self._questions.ask(question)
         who = " by the person" if answer else " by rule, for the page was taken back" if had_page else ""
+        by_rule = answer is None
         answer = answer or Answer(rule, default)
         said = "" if kind == "beforeunload" else shortened(message)
         done = "accepted" if answer.accepted else "dismissed"
-        self.tell("dialog", f'The page asked ({kind}): "{said}"; it was {done}{who}.')
+        told = f'The page asked ({kind}): "{said}"; it was {done}{who}.'
+        self.tell("dialog", told)
+        if had_page and by_rule:
+            self.said.emit("A question was answered by rule", told)
         return answer
 
     def javaScriptAlert(self, origin: QUrl | str, message: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from playwright.async_api import Error, Page
 
-from core.browser.screen import Browse, ChooseTab, CloseTab, Copy, GoTo, Key, PersonInput, Pointer, Typed
+from core.browser.screen import Browse, ChooseTab, Copy, DropTab, GoTo, Key, PersonInput, Pointer, Typed
 from core.schema.events import TabId
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class InputQueue:
                 await page.goto(one.url, wait_until="commit")
             case Browse():
                 await _browse(one, page)
-            case CloseTab():
+            case DropTab():
                 await self._activate(one.tab)
                 if (closing := self._page()) is not None:
                     await closing.close(run_before_unload=True)

@@ -84,7 +84,7 @@ class ChooseTab(NamedTuple):
     tab: TabId
 
 
-class CloseTab(NamedTuple):
+class DropTab(NamedTuple):
     """A tab is to be closed."""
 
     tab: TabId
@@ -96,7 +96,7 @@ class Browse(NamedTuple):
     what: Literal["back", "forward", "reload", "stop"]
 
 
-PersonInput = Pointer | Key | Typed | Copy | GoTo | ChooseTab | CloseTab | Browse
+PersonInput = Pointer | Key | Typed | Copy | GoTo | ChooseTab | DropTab | Browse
 
 
 class Screen:

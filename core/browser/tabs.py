@@ -62,6 +62,8 @@ _RUNGS: dict[Rung, str] = {
     "profile": "It was replaced by a new profile with an empty tab.",
     "connection": "The connection to it was ended and made anew, with an empty tab.",
 }
+_DEVTOOLS = "devtools://"
+"""Where the browser's own DevTools begin, which are a page of it, too."""
 _BY_SCRIPT = "The page asked ("
 """How hosts begin to tell of an alert, a confirm or a prompt, which the protocol tells of too."""
 
@@ -481,7 +483,7 @@ class Tabs:
             raise BrowserError(_ENDED)
         for context in browser.contexts:
             for page in context.pages:
-                if page.is_closed():
+                if page.is_closed() or page.url.startswith(_DEVTOOLS):
                     continue
                 if page not in self._found and (target := await self._target_id(page)):
                     self._found[page] = target

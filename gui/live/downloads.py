@@ -191,7 +191,11 @@ class DownloadRow(QWidget):
         elif state == _State.DownloadCancelled:
             self._finish("Cancelled")
         else:
-            why = self._request.interruptReasonString() or "it was interrupted"
+            reason = self._request.interruptReason()
+            cut = reason == QWebEngineDownloadRequest.DownloadInterruptReason.UserCanceled
+            why = (
+                "the server ended before all of it had come" if cut else self._request.interruptReasonString()
+            )
             self._finish(f"✗ Failed: {why}", tone="bad")
             self.failed.emit(
                 f"{self.name.text()} was not saved: {why}. Load it again, or choose another folder."

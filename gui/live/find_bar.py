@@ -24,7 +24,7 @@ class FindBar(QFrame):
         self._page: QWebEnginePage | None = None
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._search)
-        self.setProperty("coverBar", True)
+        self.setProperty("findBar", True)
         self.field = SearchField(theme, "Find in page", self)
         self.field.setMinimumWidth(120)
         self.counted = dim_label("")
@@ -129,6 +129,7 @@ class FindBar(QFrame):
         if self._page is not None:
             self._page.findTextFinished.disconnect(self._on_found)
             self._page.findText("")
+            self._page.triggerAction(QWebEnginePage.WebAction.Unselect)
             self._page = None
 
     def _button(self, theme: Theme, icon: str, words: str) -> QToolButton:

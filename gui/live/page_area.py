@@ -18,7 +18,6 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWebEngineCore import (
     QWebEngineDownloadRequest,
     QWebEnginePage,
@@ -95,6 +94,7 @@ class PageArea(QWidget):
         self._bar.tabCloseRequested.connect(self._on_tab_close)
         self._stack = QStackedWidget(self)
         self._column = in_column(self, self._strip, (self._stack, 1), spacing=0)
+        self._stack.installEventFilter(self)
         self._box = QuestionBox(self.questions, self._stack)
 
     def equip(self, theme: Theme, remembered: Remembered) -> None:
@@ -490,6 +490,7 @@ class PageArea(QWidget):
         else:
             request.cancel()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.view_moved.emit()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
+            self.view_moved.emit()
+        return super().eventFilter(watched, event)

@@ -5,7 +5,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.browser.floods import shortened
-from gui.live.questions import Answer, PageQuestions, Question
+from gui.live.questions import Answer, PageQuestion, PageQuestions
 from gui.widgets.formats import as_read
 from gui.widgets.layouts import in_row
 from gui.widgets.words import Paragraph, labelled, set_flag
@@ -40,7 +40,7 @@ class QuestionBox(QWidget):
         super().__init__(over.parentWidget())
         self._questions = questions
         self._over = over
-        self._shown: Question | None = None
+        self._shown: PageQuestion | None = None
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.box = QFrame(self)
         self.box.setProperty("question", True)

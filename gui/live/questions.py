@@ -13,7 +13,7 @@ QuestionKind = Literal["alert", "confirm", "prompt", "leave", "sign-in", "permis
 
 
 @dataclass(frozen=True)
-class Question:
+class PageQuestion:
     """One question of a page."""
 
     kind: QuestionKind
@@ -51,13 +51,13 @@ class PageQuestions(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.person_has_page = False
-        self._open: list[tuple[Question, Callable[[Answer | None], None]]] = []
+        self._open: list[tuple[PageQuestion, Callable[[Answer | None], None]]] = []
         self._standing = 0
         self._dialog: QDialog | None = None
         self._waiting: list[Future[None]] = []
 
     @property
-    def current(self) -> Question | None:
+    def current(self) -> PageQuestion | None:
         """The question that is to be shown: the one asked last."""
         return self._open[-1][0] if self._open else None
 
@@ -66,7 +66,7 @@ class PageQuestions(QObject):
         """Whether the browser stands still until something is answered."""
         return self._standing > 0
 
-    def ask(self, question: Question) -> Answer | None:
+    def ask(self, question: PageQuestion) -> Answer | None:
         """Return the person's answer; None where they do not have the page, or gave it back before they answered."""
         if not self.person_has_page:
             return None
@@ -87,7 +87,7 @@ class PageQuestions(QObject):
         loop.deleteLater()
         return answers[0] if answers else None
 
-    def ask_meanwhile(self, question: Question, answered: Callable[[Answer | None], None]) -> None:
+    def ask_meanwhile(self, question: PageQuestion, answered: Callable[[Answer | None], None]) -> None:
         """Ask what the engine can wait for; `answered` gets None where `ask` would return it."""
         if not self.person_has_page:
             answered(None)

@@ -5,7 +5,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from core.browser.screen import Browse as BrowseInput
-from core.browser.screen import ChooseTab, CloseTab, GoTo, Screen, ScreenPicture, ShownBrowser
+from core.browser.screen import ChooseTab, DropTab, GoTo, Screen, ScreenPicture, ShownBrowser
 from gui.live.page_strip import Browse, PageStrip
 from gui.live.screen_view import ScreenView
 from gui.theme.theme import Theme
@@ -37,7 +37,7 @@ class ScreenArea(QWidget):
         self._strip = PageStrip(self)
         self._strip.bar.currentChanged.connect(self._on_tab_chosen)
         self._strip.bar.tabCloseRequested.connect(
-            lambda at: screen.put_in(CloseTab(self._strip.bar.tabData(at)))
+            lambda at: screen.put_in(DropTab(self._strip.bar.tabData(at)))
         )
         self._strip.address_entered.connect(lambda url: screen.put_in(GoTo(url.toString())))
         self._strip.refused.connect(lambda why: self.said.emit("That is no address", why))

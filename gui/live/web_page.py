@@ -30,7 +30,7 @@ from core.browser.floods import BrowserEvents, shortened
 from core.browser.host import end_process
 from core.schema.events import BrowserEventKind, TabId
 from gui.live.page_strip import MOST_OF_A_TIP
-from gui.live.questions import Answer, PageQuestions, Question
+from gui.live.questions import Answer, PageQuestion, PageQuestions
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 _PERMISSIONS = {
@@ -105,7 +105,7 @@ class WebPage(QWebEnginePage):
 
     def _ask(self, kind: str, origin: QUrl | str, message: str, rule: bool, default: str = "") -> Answer:
         """Return the person's answer, or that of the rule, and tell of it."""
-        question = Question(
+        question = PageQuestion(
             "leave" if kind == "beforeunload" else kind,  # type: ignore[arg-type]
             place_of(QUrl(origin)),
             "Changes that you made may not be saved." if kind == "beforeunload" else message,
@@ -114,10 +114,14 @@ class WebPage(QWebEnginePage):
         had_page = self._questions.person_has_page
         answer = self._questions.ask(question)
         who = " by the person" if answer else " by rule, for the page was taken back" if had_page else ""
+        by_rule = answer is None
         answer = answer or Answer(rule, default)
         said = "" if kind == "beforeunload" else shortened(message)
         done = "accepted" if answer.accepted else "dismissed"
-        self.tell("dialog", f'The page asked ({kind}): "{said}"; it was {done}{who}.')
+        told = f'The page asked ({kind}): "{said}"; it was {done}{who}.'
+        self.tell("dialog", told)
+        if had_page and by_rule:
+            self.said.emit("A question was answered by rule", told)
         return answer
 
     def javaScriptAlert(self, origin: QUrl | str, message: str) -> None:
@@ -170,7 +174,7 @@ class WebPage(QWebEnginePage):
     def _sign_in(self, place: str, who: str, login: QAuthenticator) -> None:
         realm = f' for "{shortened(login.realm(), 200)}"' if login.realm() else ""
         wanted = f"The {who} asks for a user name and a password{realm}."
-        answer = self._questions.ask(Question("sign-in", place, wanted, login.user()))
+        answer = self._questions.ask(PageQuestion("sign-in", place, wanted, login.user()))
         if answer is not None and answer.accepted:
             login.setUser(answer.text)
             login.setPassword(answer.password)
@@ -220,7 +224,7 @@ class WebPage(QWebEnginePage):
                     f"The page asked for {name}; it was refused{' by the person' if answer else ''}.",
                 )
 
-        question = Question("permission", place_of(permission.origin()), f"The page asks {wanted}.")
+        question = PageQuestion("permission", place_of(permission.origin()), f"The page asks {wanted}.")
         self._questions.ask_meanwhile(question, answered)
 
     def _on_print(self) -> None:

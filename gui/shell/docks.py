@@ -135,6 +135,12 @@ class Docks(QObject):
             height = max(below[0].height() - missing, _LEAST_BELOW)
             self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
 
+    def make_room(self, name: str, height: int) -> None:
+        """Give a docked panel at least this height."""
+        dock = self.by_name[name]
+        if not dock.isFloating() and dock.height() < height:
+            self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
+
     def is_in_front(self, name: str) -> bool:
         """Return whether a panel is shown and not behind another tab."""
         dock = self.by_name[name]

@@ -18,6 +18,7 @@ from PySide6.QtGui import QTextFrameFormat as FrameFormat
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
+    QLabel,
     QTextBrowser,
     QWidget,
 )
@@ -225,10 +226,6 @@ class HelpWindow(QDialog):
 
     def show_contents(self) -> None:
         self.pages.setSource(QUrl.fromLocalFile(str(CONTENTS)))
-
-    def show_page(self, name: str) -> None:
-        """Show a page by the name of its file."""
-        self.pages.setSource(QUrl.fromLocalFile(str(CONTENTS.with_name(name))))
 
     @Slot()
     def _on_page(self) -> None:

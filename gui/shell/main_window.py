@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 _GEOMETRY = "layout/geometry"
+_DEVTOOLS_HEIGHT = 340
 _GOING_ON = ("running", "asking", "acting")
 """Modes in which the next step is soon there."""
 _FIRST_PAINT_MS = 300
@@ -255,6 +256,7 @@ class MainWindow(WindowParts):
             self.dock("DevTools").hide()
         else:
             self.dock("DevTools").bring()
+            self.docks.make_room("DevTools", _DEVTOOLS_HEIGHT)
 
     @Slot(object)
     def _show_runs(self, view: RunsView) -> None:

@@ -120,6 +120,7 @@ async def test_a_question_that_is_open_as_the_page_is_taken_back_is_answered_by_
     await person.title("confirm true")
     (told,) = [event.text for event in browser.events() if event.kind == "dialog"]
     assert told.endswith("it was accepted by rule, for the page was taken back.")
+    assert person.said[-1] == ("A question was answered by rule", told)
 
 
 @in_browser

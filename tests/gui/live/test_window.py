@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -293,3 +293,59 @@ def test_a_hostile_page_leaves_the_window_with_a_browser_that_works(
     desk.trigger("step")
     desk.wait_for("ended")
     assert desk.window.view.success is True
+
+
+def test_the_person_who_has_the_page_types_an_address_is_asked_and_looks_into_the_page(
+    desk: LiveWindow, tmp_path: Path
+) -> None:
+    page_file(tmp_path, "second", "second.html")
+    asks = (
+        "<title>first</title><button onclick=\"document.title = confirm('Really delete?')\">delete</button>"
+    )
+    url = page_file(tmp_path, asks, "first.html")
+    desk.open("web/open", url=url, instruction="Delete it.")
+    area, window = desk.area, desk.window
+    strip, questions = area._strip, area.questions
+    assert not strip.reload_button.isEnabled()
+    assert "F6" in strip.reload_button.toolTip()
+    desk.trigger("handover")
+    desk.wait_until(lambda: window.view.handed_over)
+
+    strip.address.setFocus()
+    strip.address.selectAll()
+    QTest.keyClicks(strip.address, "two words")
+    QTest.keyClick(strip.address, Qt.Key.Key_Return)
+    assert window.page.messages.title.text() == "That is no address"
+    assert strip.address.text() == "two words"
+    QTest.keyClick(strip.address, Qt.Key.Key_Escape)
+    assert strip.address.text() == url
+    strip.address.selectAll()
+    QTest.keyClicks(strip.address, url.removeprefix("http://").replace("first", "second"))
+    QTest.keyClick(strip.address, Qt.Key.Key_Return)
+    desk.wait_until(lambda: area.current_view().title() == "second.html")
+    desk.wait_until(strip.back_button.isEnabled)
+    desk.trigger("page_back")
+    desk.wait_until(lambda: area.current_view().title() == "first.html")
+
+    window.docks.reach("DevTools")
+    desk.wait_until(lambda: window.devtools.inspector is not None)
+    window.dock("DevTools").close()
+    desk.wait_until(lambda: area.devtools.view is None)
+
+    view = area.current_view()
+    answers: list[Callable[[], object]] = [window.actions_by_name["handover"].trigger, window.close]
+    # A question has a loop of its own, in which the test does not go on.
+    looking = QTimer(interval=20)
+    looking.timeout.connect(lambda: answers.pop(0)() if questions.engine_waits and answers else None)
+    looking.start()
+    view.page().runJavaScript("document.querySelector('button').click()")
+    desk.wait_until(lambda: not window.view.handed_over)
+    desk.wait_until(lambda: view.title() == "true")
+    desk.wait_for("waiting")
+
+    hand_over = window.actions_by_name["handover"].trigger  # Refused while the agent still looks at the page.
+    desk.wait_until(lambda: window.view.handed_over or hand_over() or window.view.handed_over)
+    view.page().runJavaScript("document.title = ''; document.querySelector('button').click()")
+    desk.wait_until(lambda: not window.isVisible())
+    desk.wait_until(lambda: view.title() == "true")
+    looking.stop()

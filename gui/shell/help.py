@@ -25,7 +25,8 @@ from PySide6.QtWidgets import (
 
 from core.storage.resources import RESOURCES
 from gui.shell.actions import native_key, plain
-from gui.shell.docks import PLACES, PanelDock
+from gui.shell.docks import PLACES
+from gui.shell.panel_dock import PanelDock
 from gui.shell.parts import WindowParts
 from gui.shell.window_frame import present
 from gui.theme.theme import Theme

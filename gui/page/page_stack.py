@@ -71,6 +71,7 @@ class PageStack(QWidget):
         self.shield = Shield(self)
         self.keys = KeyGuard(page_area)
         self.marker = QPushButton(self)
+        self.marker.setAccessibleName("Show the target of the next action")
         self.marker.setProperty("edge", True)
         self.marker.clicked.connect(self.target_requested)
         self.marker.hide()

@@ -181,7 +181,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "play_back",
-        "P&lay the run back",
+        "Play the &run back",
         "Ctrl+Alt+P",
         "play",
         "Show the recorded steps of the run in view one after another; once more, or Esc, stops",
@@ -494,7 +494,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "pin_element",
-        "Pin an e&lement",
+        "P&in an element",
         "Ctrl+Alt+M",
         "pin",
         "Keep the element under the mouse, or at the cursor of a text, marked in page and panels; again lets it go",

@@ -218,6 +218,8 @@ def test_no_two_neighbours_have_the_same_name(shown):
     for widget in inside(shown.window, INTERACTIVE):
         if widget.isHidden() or widget.objectName().startswith("qt_") or not (name := name_of(widget)):
             continue
+        if isinstance(widget, QTabBar) and widget.geometry().right() < 0:
+            continue  # Qt keeps those that it may need again outside of the window.
         key = (id(widget.parentWidget()), name, type(widget))
         assert key not in seen, f"{described(widget)} has the name {name!r} of its neighbour"
         seen[key] = widget

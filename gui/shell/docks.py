@@ -79,6 +79,7 @@ class Docks(QObject):
         self._regrouping = QTimer(self, singleShot=True, interval=0)
         self._regrouping.timeout.connect(self.regroup)
         self.by_name: dict[str, PanelDock] = {}
+        theme.text_resized.connect(self.widen)
         window.setDockOptions(
             QMainWindow.DockOption.AllowTabbedDocks
             | QMainWindow.DockOption.AllowNestedDocks
@@ -134,6 +135,14 @@ class Docks(QObject):
         if missing > 0 and below:
             height = max(below[0].height() - missing, _LEAST_BELOW)
             self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
+
+    def widen(self, ratio: float) -> None:
+        """Make the docks beside the page wider or narrower, as text that has become larger or smaller needs it."""
+        beside = [dock for dock in self.by_name.values() if dock.is_in_front and not dock.isFloating()]
+        first = {self._window.dockWidgetArea(dock): dock for dock in beside}
+        sides = [first[area] for area in (LEFT, RIGHT) if area in first]
+        widths = [round(dock.width() * ratio) for dock in sides]
+        self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
 
     def make_room(self, name: str, height: int) -> None:
         """Give a docked panel at least this height."""

@@ -126,7 +126,7 @@ class DockFolding(QObject):
 
     def _bring_used(self, dock: PanelDock) -> None:
         """Where a tab has nothing to show, bring one to the front that has."""
-        group = self._group(dock)
+        group = [one for one in self._group(dock) if not one.isHidden()]
         used = [one for one in group if one.name not in self.reasons]
         if used and not any(one.is_in_front for one in used):
             used[0].raise_()

@@ -97,6 +97,8 @@ class Theme(QObject):
     """
 
     changed = Signal()
+    text_resized = Signal(float)
+    """How many times as large as before text is."""
 
     def __init__(self, settings: QSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -131,6 +133,8 @@ class Theme(QObject):
     def resize_text(self, percent: int) -> None:
         """Write in this size from now on and remember it; windows that are there follow."""
         ratio, self.text_size = percent / self.text_size, percent
+        if ratio == 1:
+            return
         self._settings.setValue(_SIZE_KEY, str(percent))
         for widget in QApplication.allWidgets():
             font = widget.font()
@@ -138,6 +142,7 @@ class Theme(QObject):
                 font.setPointSizeF(font.pointSizeF() * ratio)
                 widget.setFont(font)
         self._apply()
+        self.text_resized.emit(ratio)
 
     def step_text(self, steps: int) -> None:
         """Write one size larger or smaller, as far as there is one."""

@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import Told
@@ -110,3 +111,19 @@ def test_text_grows_in_all_of_the_window_up_to_a_limit_and_is_remembered(window:
     assert Theme(settings).text_size == 160
     qtbot.keyClick(window, Qt.Key.Key_0, CTRL_ALT)
     assert title.font().pointSizeF() == pytest.approx(sizes[0], rel=0.01)
+
+
+def test_larger_text_makes_the_panels_beside_the_page_wider(window: MainWindow, qtbot: QtBot):
+    before = window.dock("Runs & steps").width()
+    window.theme.resize_text(140)
+    qtbot.waitUntil(lambda: window.dock("Runs & steps").width() > before * 1.2)
+
+
+def test_a_hidden_panel_is_not_brought_to_the_front_by_what_a_run_uses(
+    window: MainWindow, session, qtbot: QtBot
+):
+    press(qtbot, window, "watch")
+    session.session_changed.send(samples.SESSION)
+    qtbot.waitUntil(lambda: window.view == samples.SESSION)
+    bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.geometry().right() > 0]
+    assert [bar for bar in bars if bar.parentWidget() is window] == []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QMainWindow, QTabBar, QWidget
 
 from gui.panels.action.panel import ActionPanel
 from gui.panels.action_space import PermissiblePanel
@@ -189,3 +189,15 @@ class Docks(QObject):
         for dock in self.by_name.values():
             grouped = any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))
             dock.show_grouped(grouped)
+        self._put_away_tabs()
+
+    def _put_away_tabs(self) -> None:
+        """Move tab bars of hidden docks out of sight.
+
+        Qt leaves the bar of a group where it was if all its docks are hidden at once,
+        and places it again by itself once it is needed.
+        """
+        shown = {dock.windowTitle() for dock in self.by_name.values() if not dock.isHidden()}
+        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if not any(bar.tabText(at) in shown for at in range(bar.count())):
+                bar.move(-bar.width() - 1, -bar.height() - 1)

@@ -200,9 +200,8 @@ COMMANDS: tuple[Command, ...] = (
         "Go back to the step that the chosen remedy starts from, else the topmost, and try it",
     ),
     Command("edit_plan", "&Edit the plan", "Ctrl+Shift+E", "edit", "Edit the plan in its place"),
-    Command(
-        "undo_edit", "&Undo the last edit", "Ctrl+Z", "discard", "Take back what you changed last in the run"
-    ),
+    Command("undo_edit", "&Undo", "Ctrl+Z", "discard", "Take back what you changed last"),
+    Command("redo_edit", "Re&do", "Ctrl+Shift+Z", "redo", "Make the change again that you undid last"),
     Command(
         "to_call",
         "Stop before the next &LLM call",

@@ -201,7 +201,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("edit_plan", "&Edit the plan", "Ctrl+Shift+E", "edit", "Edit the plan in its place"),
     Command("undo_edit", "&Undo", "Ctrl+Z", "discard", "Take back what you changed last"),
-    Command("redo_edit", "Re&do", "Ctrl+Shift+Z", "redo", "Make the change again that you undid last"),
+    Command("redo_edit", "Red&o", "Ctrl+Shift+Z", "redo", "Make the change again that you undid last"),
     Command(
         "to_call",
         "Stop before the next &LLM call",
@@ -225,7 +225,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "edit_observation",
-        "Edit the clean &observation…",
+        "Edit the clean obser&vation…",
         "Ctrl+P, O",
         "edit",
         "Edit what the prompt shows of the page; the action is asked for with it",

@@ -206,7 +206,7 @@ class WindowCommands(QObject):
         history = window.history
         for name, text, words in (
             ("undo_edit", "&Undo", history.undo_words),
-            ("redo_edit", "Re&do", history.redo_words),
+            ("redo_edit", "Red&o", history.redo_words),
         ):
             shown = words.replace("&", "&&")
             window.actions_by_name[name].setText(f"{text}: {shown}" if words else text)

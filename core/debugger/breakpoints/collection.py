@@ -63,8 +63,10 @@ class StoredList(ABC, Generic[Entry]):
         entry = now or wanted
         assert entry is not None
         if self._readable.get(entry.number) != now:
-            how = "is not deleted" if now is None else "was changed or deleted"
-            raise UsageError(f"The {self._noun} {entry.number} {how} meanwhile; change it in its list.")
+            how = "is there again" if now is None else "was changed or deleted"
+            raise UsageError(
+                f"The {self._noun} {entry.number} {how} meanwhile: change it in the panel Breakpoints."
+            )
         if wanted is None:
             self.remove(entry.number)
         elif now is None:

@@ -118,8 +118,12 @@ def test_an_edit_that_is_refused_is_told_with_its_values(links):
 def test_an_edit_is_undone_until_the_run_goes_on(links, server):
     live = links
     edit(live, AddRemedy(action=news(live)), "is the next remedy")
-    assert live.view.edits
-    live.session.edits.undo()
+    (made,) = live.view.edits
+    assert made.kind == "remedies"
+    live.session.edits.undo("edit 0")
+    live.wait(lambda: "edited or has continued meanwhile" in live.view.message)
+    assert live.view.edits == (made,)
+    live.session.edits.undo(made.key)
     live.wait(lambda: "was undone" in live.view.message)
     assert waiting(live) == ['link "Help"', 'link "Orders"']
     assert (kinds(live), live.view.edits) == (["remedies", "undo"], ())

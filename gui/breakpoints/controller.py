@@ -12,7 +12,7 @@ from core.debugger.breakpoints.views import BreakChange, Watch
 from gui.panels.breakpoints.editor import BreakpointEditor, Offers
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
-from gui.shell.undo import Change
+from gui.shell.undo import Reversible
 
 if TYPE_CHECKING:
     from core.debugger.breakpoints.service import BreakpointsService
@@ -109,7 +109,7 @@ class BreakpointsController(FeatureController):
         for one in changes:
             undo = partial(self._exchange, one.after, one.before)
             redo = partial(self._exchange, one.before, one.after)
-            self.window.history.record(Change(_words_of(one), undo, redo))
+            self.window.history.record(Reversible(_words_of(one), undo, redo))
 
     def _exchange(
         self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None, done: Answer

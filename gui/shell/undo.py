@@ -47,7 +47,7 @@ _NO_REDO = "An edit of the run cannot be redone: make it again"
 
 
 @dataclass
-class Change:
+class Reversible:
     """Something that was changed, with what takes it back and what makes it again."""
 
     words: str
@@ -78,7 +78,7 @@ class Setting:
 class _Command(QUndoCommand):
     """A change on the stack; `UndoHistory` carries it out."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: Reversible) -> None:
         super().__init__(change.words)
         self.change = change
 
@@ -123,7 +123,7 @@ class UndoHistory(QObject):
 
     # What is changed
 
-    def record(self, change: Change) -> None:
+    def record(self, change: Reversible) -> None:
         """Put a change that was made on the stack; what was undone before it cannot be redone any more."""
         self._queue(lambda: self._stack.push(_Command(change)))
 
@@ -234,12 +234,12 @@ class UndoHistory(QObject):
             self._settle(view)
         self.changed.emit()
 
-    def _change_of(self, edit: EditMade, run: int | None) -> Change:
+    def _change_of(self, edit: EditMade, run: int | None) -> Reversible:
         def undo(done: Done) -> None:
             self._await(lambda view: edit.key not in _keys(view), done)
             self._undo_edit(edit.key)
 
-        return Change(_EDITS.get(edit.kind, "edit the run"), undo, run=run, edit=edit.key)
+        return Reversible(_EDITS.get(edit.kind, "edit the run"), undo, run=run, edit=edit.key)
 
     def _take_wishes(self, view: SessionView, refused: str) -> None:
         """Record the settings that the session shows as they were asked for; forget those that it refused."""
@@ -254,7 +254,7 @@ class UndoHistory(QObject):
         if refused:
             self._wishes.clear()
 
-    def _change_of_setting(self, wish: _Wish, run: int | None) -> Change:
+    def _change_of_setting(self, wish: _Wish, run: int | None) -> Reversible:
         def put(value: Any, expected: Any, done: Done) -> None:
             setting = wish.setting
             if setting.read(self.view) != expected:
@@ -263,7 +263,7 @@ class UndoHistory(QObject):
             self._await(lambda view: setting.read(view) == value, done)
             setting.write(value)
 
-        return Change(
+        return Reversible(
             wish.words,
             partial(put, wish.before, wish.after),
             partial(put, wish.after, wish.before),
@@ -306,11 +306,11 @@ class UndoHistory(QObject):
         assert command is None or isinstance(command, _Command)
         return command
 
-    def _next(self, *, undo: bool) -> Change | None:
+    def _next(self, *, undo: bool) -> Reversible | None:
         command = self._command(undo=undo)
         return None if command is None else command.change
 
-    def _drop_expired(self, first: Change) -> None:
+    def _drop_expired(self, first: Reversible) -> None:
         """Take what cannot be undone any more off the top, and say why."""
         words = first.words
         why = first.expired

@@ -72,9 +72,9 @@ class HeldCall:
         self._keep()
 
     @property
-    def rewritten(self) -> bool:
-        """Whether other messages are sent than the agent asked with."""
-        return bool(self._before)
+    def rewritten(self) -> int:
+        """How often its messages were rewritten; 0 where they are sent as the agent asked with them."""
+        return len(self._before)
 
     def rewrite(self, messages: tuple[Message, ...]) -> None:
         """Send these messages instead, and store them as those of the call; raises TraceError."""
@@ -109,9 +109,9 @@ class HeldReply:
         self._before: list[LLMReply] = []
 
     @property
-    def rewritten(self) -> bool:
-        """Whether it is another reply than the one that came."""
-        return bool(self._before)
+    def rewritten(self) -> int:
+        """How often it was rewritten; 0 where it is the reply that came."""
+        return len(self._before)
 
     def rewrite(self, reply: LLMReply) -> None:
         """Put this reply in place of the one there is, and store it as that of the call.

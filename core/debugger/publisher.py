@@ -15,6 +15,7 @@ from core.debugger.listed_runs import ListedRuns
 from core.debugger.services import Current, Services
 from core.debugger.snapshots import (
     Catalogue,
+    EditMade,
     Mode,
     PersonQuestion,
     Picked,
@@ -91,7 +92,9 @@ class Publisher:
             "cost": totals.cost,
             "mechanisms": mechanisms_of(run.state),
             "trial": run.state.trial,
-            "undoable": bool(run.undoable) and not run.ended,
+            "edits": ()
+            if run.ended
+            else tuple(EditMade(key=f"edit {one.number}", kind=one.kind) for one in run.undoable),
             "refusals": refusals(run) if self.session.mode in ("waiting", "failed") else {},
         }
 

@@ -10,7 +10,7 @@ from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.debugger.publisher import Publisher
 from core.debugger.services import Current
-from core.debugger.snapshots import Mode
+from core.debugger.snapshots import EditMade, Mode
 from core.schema.errors import BackstepError, TraceError
 from core.schema.restore import Sent
 from core.schema.step import Acted, Aligned, Phase, PhaseRecord
@@ -267,10 +267,15 @@ class Runner:
         """Show which call is held."""
         held = self.held[-1] if self.held else None
         number = 0 if held is None else held.record.number
+        kind: Literal["prompt", "reply"] = "prompt" if isinstance(held, HeldCall) else "reply"
+        edits = 0 if held is None else held.rewritten
+        run = self._publisher.session.run
         self._publisher.change(
             held_call=number if isinstance(held, HeldCall) else 0,
             held_reply=number if isinstance(held, HeldReply) else 0,
-            held_edited=held is not None and held.rewritten,
+            held_edits=tuple(
+                EditMade(key=f"{kind} {run}.{number}.{edit}", kind=kind) for edit in range(1, edits + 1)
+            ),
         )
 
     async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:

@@ -16,7 +16,7 @@ from core.schema.record import Record
 from core.schema.restore import Grade
 from core.schema.step import Fit, Judgement, Origin, Phase, RemedyRecord
 from core.schema.task import Task, TaskSource
-from core.trace.records import RunRow, StepRow
+from core.trace.records import InterventionKind, RunRow, StepRow
 
 Mode = Literal[
     "empty",  # no task is open
@@ -116,6 +116,14 @@ class Told(Record):
     """Whether it was carried out; else the sentence says why not."""
 
 
+class EditMade(Record):
+    """An edit of the run under way that can be undone."""
+
+    key: str
+    """Tells it from every other edit, of this and of other runs."""
+    kind: InterventionKind
+
+
 class SessionView(Record):
     """Where the run stands: the tool bar and the status bar."""
 
@@ -161,16 +169,16 @@ class SessionView(Record):
     """Seconds to wait between steps of a run."""
     mechanisms: tuple[MechanismView, ...] = ()
     trial: int = 1
-    undoable: bool = False
-    """Whether the last edit of the run can be undone."""
+    edits: tuple[EditMade, ...] = ()
+    """The edits of the run that can be undone, in the order in which they were made."""
     refusals: dict[str, str] = {}
     """Why texts and edits of the run cannot be had now, by name as `core.agent.edits.registry` has them."""
     held_call: int = 0
     """The number of the LLM call that is held before it is made; 0 for none."""
     held_reply: int = 0
     """The number of the LLM call that is held with its reply; 0 for none."""
-    held_edited: bool = False
-    """Whether the held prompt or reply was edited, which can be undone."""
+    held_edits: tuple[EditMade, ...] = ()
+    """The edits of the held prompt or reply, which can be undone, in the same order."""
 
 
 class EditText(Record):

@@ -255,6 +255,12 @@ class TraceStore:
             values = {"kind": kind, "definition": definition}
             self._database.update("breakpoints", {"number": number}, values)
 
+    def restore_breakpoint(self, number: int, kind: str, definition: str, hits: int) -> None:
+        """Store a breakpoint that was deleted under the number that it had."""
+        with self._write():
+            values = {"number": number, "kind": kind, "definition": definition, "hits": hits}
+            self._database.insert("breakpoints", values)
+
     def remove_breakpoint(self, number: int) -> None:
         """Delete a breakpoint; what it has hit stays."""
         with self._write():
@@ -271,6 +277,12 @@ class TraceStore:
         with self._write():
             values = {"kind": kind, "text": text, "on_change": on_change}
             self._database.update("watches", {"number": number}, values)
+
+    def restore_watch(self, number: int, kind: str, text: str, *, on_change: bool) -> None:
+        """Store a watch that was deleted under the number that it had."""
+        with self._write():
+            values = {"number": number, "kind": kind, "text": text, "on_change": on_change}
+            self._database.insert("watches", values)
 
     def remove_watch(self, number: int) -> None:
         """Delete a watch; where it has changed stays."""

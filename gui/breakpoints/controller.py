@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
-from core.debugger.breakpoints.views import Watch
+from core.debugger.breakpoints.views import BreakChange, Watch
 from gui.panels.breakpoints.editor import BreakpointEditor, Offers
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
+from gui.shell.undo import Reversible
 
 if TYPE_CHECKING:
     from core.debugger.breakpoints.service import BreakpointsService
@@ -29,6 +30,7 @@ class BreakpointsController(FeatureController):
         self.editor: BreakpointEditor | None = None
         self.follow(service.changed, window.breakpoints.show_breaks)
         self.follow(service.answered, self._show_answers, keep="every")
+        self.follow(service.made, self._on_made, keep="every")
         self._connect_panels()
         service.announce()
 
@@ -102,6 +104,19 @@ class BreakpointsController(FeatureController):
         self._ask(command, watch, answer=self.window.breakpoints.field.show_answer)
 
     @Slot(object)
+    def _on_made(self, changes: tuple[BreakChange, ...]) -> None:
+        """Let what was changed be undone."""
+        for one in changes:
+            undo = partial(self._exchange, one.after, one.before)
+            redo = partial(self._exchange, one.before, one.after)
+            self.window.history.record(Reversible(_words_of(one), undo, redo))
+
+    def _exchange(
+        self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None, done: Answer
+    ) -> None:
+        self._ask(self._service.exchange, now, wanted, answer=done)
+
+    @Slot(object)
     def _show_answers(self, answers: tuple[str, ...]) -> None:
         for answer in answers:
             if self._asked:
@@ -110,6 +125,21 @@ class BreakpointsController(FeatureController):
     def _say(self, problem: str) -> None:
         if problem:
             self.window.page.messages.say("Not done", problem)
+
+
+def _words_of(change: BreakChange) -> str:
+    """Return what was done, such as ``remove the breakpoint state item is entered``."""
+    before, after = change.before, change.after
+    one = after or before
+    assert one is not None
+    what = f"watch {one.text}" if isinstance(one, Watch) else f"breakpoint {one.label()}"
+    if before is None:
+        return f"add the {what}"
+    if after is None:
+        return f"remove the {what}"
+    if isinstance(after, Breakpoint) and before == after.replace(enabled=not after.enabled):
+        return f"{'enable' if after.enabled else 'disable'} the {what}"
+    return f"edit the {what}"
 
 
 def _offers(window: MainWindow) -> Offers:

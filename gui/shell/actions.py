@@ -200,9 +200,8 @@ COMMANDS: tuple[Command, ...] = (
         "Go back to the step that the chosen remedy starts from, else the topmost, and try it",
     ),
     Command("edit_plan", "&Edit the plan", "Ctrl+Shift+E", "edit", "Edit the plan in its place"),
-    Command(
-        "undo_edit", "&Undo the last edit", "Ctrl+Z", "discard", "Take back what you changed last in the run"
-    ),
+    Command("undo_edit", "&Undo", "Ctrl+Z", "discard", "Take back what you changed last"),
+    Command("redo_edit", "Red&o", "Ctrl+Shift+Z", "redo", "Make the change again that you undid last"),
     Command(
         "to_call",
         "Stop before the next &LLM call",
@@ -226,7 +225,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "edit_observation",
-        "Edit the clean &observation…",
+        "Edit the clean obser&vation…",
         "Ctrl+P, O",
         "edit",
         "Edit what the prompt shows of the page; the action is asked for with it",

@@ -101,7 +101,8 @@ class WindowCommands(QObject):
             "skip": session.corrections.skip,
             "fire_remedy": window.plan.fire,
             "edit_plan": self._on_edit_plan,
-            "undo_edit": session.edits.undo,
+            "undo_edit": window.history.undo,
+            "redo_edit": window.history.redo,
             "to_call": lambda: self._from_now(run.to_call),
             **{name: partial(session.edits.begin_text, text) for name, text in _TEXTS.items()},
             **{name: partial(window.plan.overrule, part, so) for name, (part, so) in _JUDGED.items()},
@@ -202,9 +203,16 @@ class WindowCommands(QObject):
         for name, why in self._why_no_edits().items():
             window.actions_by_name[name].setEnabled(not why)
             explain(window.actions_by_name[name], why or words_of(name))
+        history = window.history
+        for name, text, words in (
+            ("undo_edit", "&Undo", history.undo_words),
+            ("redo_edit", "Red&o", history.redo_words),
+        ):
+            shown = words.replace("&", "&&")
+            window.actions_by_name[name].setText(f"{text}: {shown}" if words else text)
 
     def _why_no_edits(self) -> dict[str, str]:
-        """Return of each command that edits the run why it cannot be given now, or nothing."""
+        """Return of each command that edits the run, undoes or redoes why it cannot be given now, or nothing."""
         window, view = self._window, self._view
         live = self._step is None or self._step.live
 
@@ -217,9 +225,8 @@ class WindowCommands(QObject):
             else "No LLM call is held: stop before the next one first (Ctrl+Shift+F10)"
         )
         return {
-            "undo_edit": ""
-            if view.held_edited
-            else why() or ("" if view.undoable else "There is no edit to undo"),
+            "undo_edit": window.history.why_no_undo(live=live),
+            "redo_edit": window.history.why_no_redo,
             **{name: why(text) for name, text in _TEXTS.items()},
             "edit_prompt": held,
             **dict.fromkeys(_JUDGED, why("OverruleJudgement")),
@@ -365,7 +372,7 @@ class WindowCommands(QObject):
             10_000,
         )
         if chosen:
-            self._window.session.run_commands.set_max_steps(count)
+            self._window.chosen.limit_steps(count)
 
     def _on_export(self) -> None:
         if (run := self._run_in_view()) is not None:

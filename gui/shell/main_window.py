@@ -21,6 +21,7 @@ from core.schema.action_space import PermissibleRow
 from core.schema.events import LogLine
 from core.trace.records import RunRow
 from gui.page.overlay import kept_boxes
+from gui.shell.chosen_settings import ChosenSettings
 from gui.shell.commands import WindowCommands
 from gui.shell.element_links import ElementLinks
 from gui.shell.layouts import Layouts
@@ -79,6 +80,8 @@ class MainWindow(WindowParts):
     def begin(self, session: "Session") -> None:
         """Show what a session announces from now on, and ask it for what the person wants."""
         self.session = session
+        self.history.begin(session.edits.undo)
+        self.chosen = ChosenSettings(session, self.history, self.remembered)
         self._commands.connect_session()
         self._connect_session()
         self._relays = self._follow_session()
@@ -127,12 +130,14 @@ class MainWindow(WindowParts):
         self.run_card.closed.connect(self._refresh_actions)
         self.stack.call_wanted.connect(self._on_call_wanted)
         self.plan.state_changed.connect(self._refresh_actions)
+        self.history.changed.connect(self._refresh_actions)
+        self.history.said.connect(self.page.messages.say)
         self.tasks.recent_changed.connect(self.tool_bar.show_recent)
         self.tasks.hinted.connect(self._on_hinted)
         self.tasks.settings_wanted.connect(self.llm_settings_requested)
 
     def _connect_session(self) -> None:
-        session, commands = self.session, self._commands
+        session, commands, chosen = self.session, self._commands, self.chosen
         self.runs.step_requested.connect(session.trace.show_step)
         self.run_card.step_requested.connect(session.trace.show_step)
         self.runs.run_requested.connect(session.trace.open_run)
@@ -166,14 +171,14 @@ class MainWindow(WindowParts):
         self.page.messages.wait_requested.connect(session.run_commands.keep_waiting)
         self.page.messages.end_script_requested.connect(session.run_commands.end_script)
         self.tasks.open_requested.connect(self._on_open_requested)
-        self.tasks.llm_requested.connect(session.agent.set_llm)
+        self.tasks.llm_requested.connect(chosen.try_llm)
         self.tool_bar.task_reopened.connect(self.tasks.open_task)
-        self.tool_bar.preset_chosen.connect(self._on_preset)
-        self.tool_bar.llm_chosen.connect(self._on_llm)
+        self.tool_bar.preset_chosen.connect(chosen.use_preset)
+        self.tool_bar.llm_chosen.connect(chosen.use_llm)
         self.tool_bar.search_wanted.connect(session.trace.search_runs)
         self.menus.pace_chosen.connect(self._on_pace)
-        self.menus.mechanisms.switched.connect(session.agent.set_mechanism)
-        self.menus.mechanisms.amount_set.connect(session.agent.set_amount)
+        self.menus.mechanisms.switched.connect(chosen.switch_mechanism)
+        self.menus.mechanisms.amount_set.connect(chosen.set_amount)
 
     def _follow_session(self) -> list[Relay]:
         session = self.session
@@ -221,6 +226,7 @@ class MainWindow(WindowParts):
     def _show_session(self, view: SessionView) -> None:
         gone = view.run is None and self.view.run is not None
         self.view = view
+        self.history.show_session(view)
         if gone:
             self.run_card.close_card()
             self._show_no_step()
@@ -345,14 +351,6 @@ class MainWindow(WindowParts):
 
     def _on_folded(self) -> None:
         self.remembered.folding = self.runs.folding.words
-
-    def _on_preset(self, name: str) -> None:
-        self.remembered.preset = name
-        self.session.agent.set_preset(name)
-
-    def _on_llm(self, name: str) -> None:
-        self.remembered.llm = name
-        self.session.agent.set_llm(name)
 
     def _on_pace(self, seconds: float) -> None:
         self.remembered.pace = seconds

@@ -56,7 +56,7 @@ _VIEW = (
     ("previous", "next_recorded", "play_back", "before_after", "now", "why", "pin_element"),
 )
 _EDIT = (
-    ("undo_edit",),
+    ("undo_edit", "redo_edit"),
     ("edit_file",),
     (
         "edit_prompt",

@@ -29,6 +29,7 @@ from gui.shell.bars import StatusLine, ToolBar
 from gui.shell.docks import PLACES, Docks
 from gui.shell.menus import Menus
 from gui.shell.panel_dock import PanelDock
+from gui.shell.undo import UndoHistory
 from gui.shell.window_frame import WindowFrame
 from gui.task_chooser.opening import TaskOpening
 from gui.theme.theme import Theme
@@ -37,6 +38,7 @@ from gui.widgets.remembered import Remembered
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
+    from gui.shell.chosen_settings import ChosenSettings
 
 _TAB_FACT = 18
 """Letters of a fact that stand in a tab."""
@@ -77,12 +79,16 @@ class WindowParts(QMainWindow):
 
     session: "Session"
     """What the window shows and asks; it is there from `MainWindow.begin` on."""
+    chosen: "ChosenSettings"
+    """Asks the session for what is chosen of the agent; it is there from `MainWindow.begin` on."""
 
     def __init__(self, page_area: Any, settings: QSettings) -> None:
         super().__init__()
         self.theme = Theme(settings, self)
         self.remembered = Remembered(settings)
         self.frame = WindowFrame(self, self.remembered)
+        self.history = UndoHistory(self)
+        """What the person has changed; features record their changes there."""
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(520, 320)

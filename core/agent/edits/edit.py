@@ -1,7 +1,8 @@
 """The base of every edit: what it works on, what it leaves, and how texts that people write become records."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -62,6 +63,13 @@ class Undoable:
     edit: RunEdit
     changed: Changed
     before: RunState
+    number: int = field(default_factory=count(1).__next__)
+    """Counts the edits of all runs."""
+
+    @property
+    def kind(self) -> InterventionKind:
+        """What it is called in the trace."""
+        return self.changed.kind or self.edit.kind
 
 
 class TextEdit(RunEdit):

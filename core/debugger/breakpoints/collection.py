@@ -2,6 +2,7 @@
 
 import json
 import time
+from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from pydantic import ValidationError
@@ -24,7 +25,7 @@ class _Numbered(Protocol):
 Entry = TypeVar("Entry", bound=_Numbered)
 
 
-class StoredList(Generic[Entry]):
+class StoredList(ABC, Generic[Entry]):
     """What a database keeps of one kind, by number; each change is stored at once."""
 
     def __init__(self, noun: str) -> None:
@@ -41,6 +42,37 @@ class StoredList(Generic[Entry]):
     def problems(self) -> tuple[str, ...]:
         """What could not be read, a sentence each."""
         return tuple(self._unreadable.values())
+
+    @abstractmethod
+    def replace(self, entry: Entry) -> None:
+        """Put it in place of the one of its number; raises UsageError."""
+
+    @abstractmethod
+    def remove(self, number: int) -> None:
+        """Delete it; raises UsageError where there is none."""
+
+    @abstractmethod
+    def restore(self, entry: Entry) -> None:
+        """Store one that was deleted, under the number that it had."""
+
+    def exchange(self, now: Entry | None, wanted: Entry | None) -> None:
+        """Put `wanted` in place of `now`, of the same number; None stands for one that is deleted.
+
+        Raises UsageError where it is not as in `now` any more.
+        """
+        entry = now or wanted
+        assert entry is not None
+        if self._readable.get(entry.number) != now:
+            how = "is there again" if now is None else "was changed or deleted"
+            raise UsageError(
+                f"The {self._noun} {entry.number} {how} meanwhile: change it in the panel Breakpoints."
+            )
+        if wanted is None:
+            self.remove(entry.number)
+        elif now is None:
+            self.restore(wanted)
+        else:
+            self.replace(wanted)
 
     def _put(self, entry: Entry) -> None:
         self._readable[entry.number] = entry
@@ -104,7 +136,12 @@ class Breakpoints(StoredList[Breakpoint]):
         self._require(number)
         self._store.remove_breakpoint(number)
         self._forget(number)
-        self._hits.pop(number)
+
+    def restore(self, breakpoint: Breakpoint) -> None:
+        """Store one that was deleted, under the number that it had and with its hits counted on."""
+        number = breakpoint.number
+        self._store.restore_breakpoint(number, breakpoint.kind, _definition(breakpoint), self._hits[number])
+        self._put(breakpoint)
 
     def enable(self, number: int, on: bool) -> None:
         """Let it stop runs, or not; raises UsageError where there is none."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from core.debugger.breakpoints.collection import Breakpoints
 from core.debugger.breakpoints.kinds.breakpoint import Breakpoint
 from core.debugger.breakpoints.stored_events import last_change, last_hit
-from core.debugger.breakpoints.views import BreakpointView, BreaksView, Watch, WatchValue
+from core.debugger.breakpoints.views import BreakChange, BreakpointView, BreaksView, Watch, WatchValue
 from core.debugger.breakpoints.watches import Watches
 from core.debugger.commands import command
 from core.debugger.service import Service
@@ -26,6 +26,8 @@ class BreakpointsService(Service[BreaksView]):
         super().__init__(session)
         self.answered: Signal[str] = Signal()
         """Empty where the change went well; else what is wrong with it, in a sentence."""
+        self.made: Signal[BreakChange] = Signal()
+        """What was added, replaced, removed or switched; `exchange` tells nothing of it."""
         session.breaking.looked.connect(lambda _: self._send())
 
     def failed(self, problem: str) -> None:
@@ -68,21 +70,42 @@ class BreakpointsService(Service[BreaksView]):
     async def remove_watch(self, number: int) -> None:
         self._change(lambda: self._watches.remove(number))
 
-    def _change(self, change: Callable[[], object]) -> bool:
+    @command
+    async def exchange(self, now: Breakpoint | Watch | None, wanted: Breakpoint | Watch | None) -> None:
+        """Put `wanted` in place of `now`, to undo or redo a change; refused where it was changed meanwhile."""
+        if isinstance(now or wanted, Watch):
+            await self._change_watch(lambda: self._watches.exchange(now, wanted), tell=False)  # type: ignore[arg-type]
+        else:
+            self._change(lambda: self._breakpoints.exchange(now, wanted), tell=False)  # type: ignore[arg-type]
+
+    def _change(self, change: Callable[[], object], *, tell: bool = True) -> bool:
         """Make a change, answer it and send the list; return whether it went well."""
         try:
+            before = self._entries()
             change()
         except BackstepError as error:
             self.answered.send(str(error))
             return False
+        if tell:
+            after = self._entries()
+            for one in before.keys() | after.keys():
+                if before.get(one) != after.get(one):
+                    self.made.send(BreakChange(before.get(one), after.get(one)))
         self.answered.send("")
         self._send()
         return True
 
-    async def _change_watch(self, change: Callable[[], object]) -> None:
+    def _entries(self) -> dict[tuple[type, int], Breakpoint | Watch]:
+        """Return all breakpoints and watches by list and number."""
+        return {
+            **{(Breakpoint, one.number): one for one in self._breakpoints.all},
+            **{(Watch, one.number): one for one in self._watches.all},
+        }
+
+    async def _change_watch(self, change: Callable[[], object], *, tell: bool = True) -> None:
         """Make a change and read the watches at once where the run rests, so that a new one shows its value."""
         run = self.session.agent_run
-        if self._change(change) and run is not None and not run.ended and not self.session.busy:
+        if self._change(change, tell=tell) and run is not None and not run.ended and not self.session.busy:
             await self.session.breaking.look_at_page(run)
             self.session.breaking.look_again(run)
             self._send()

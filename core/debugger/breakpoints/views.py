@@ -1,5 +1,6 @@
 """Watches with their values, and what the window draws of breakpoints: without the database or the browser."""
 
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -54,3 +55,11 @@ class BreaksView(Record):
     watches: tuple[WatchValue, ...] = ()
     problems: tuple[str, ...] = ()
     """What could not be read of what is stored, a sentence each."""
+
+
+@dataclass(frozen=True)
+class BreakChange:
+    """What a change has made of one breakpoint or watch: as it was and as it is, None where there is none."""
+
+    before: Breakpoint | Watch | None
+    after: Breakpoint | Watch | None

@@ -71,6 +71,11 @@ class Watches(StoredList[Watch]):
         self._forget(number)
         self._values.pop(number, None)
 
+    def restore(self, watch: Watch) -> None:
+        """Store one that was deleted, under the number that it had, with no value yet."""
+        self._store.restore_watch(watch.number, watch.kind, watch.text, on_change=watch.on_change)
+        self._put(watch)
+
     def read(
         self, event: DebugEvent, page_values: Mapping[int, PageValue] | None = None
     ) -> tuple[WatchValue, ...]:

@@ -74,9 +74,15 @@ class RunEditing(SessionCommands):
             raise
 
     @command
-    def undo(self) -> None:
-        """Take back the last edit; while a call is held, that of its prompt or reply."""
+    def undo(self, key: str = "") -> None:
+        """Take back the last edit; while a call is held, that of its prompt or reply.
+
+        With the key of an edit, refuse where that is not the last one.
+        """
         run = self._current.need_run("An edit is of the run under way.")
+        session = self._publisher.session
+        if key and [one.key for one in (*session.edits, *session.held_edits)][-1:] != [key]:
+            raise UsageError("The run was edited or has continued meanwhile; look at it and try again.")
         if self._runner.held and self._runner.held[-1].rewritten:
             self._take_back(self._runner.held[-1])
             return

@@ -24,7 +24,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 @pytest.fixture
 def service() -> AskedService:
-    return AskedService("answered")
+    return AskedService("answered", "made")
 
 
 @pytest.fixture(autouse=True)

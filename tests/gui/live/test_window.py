@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from core.browser.chromium import ChromiumHost, chromium_at
 from core.browser.host import BrowserHost
 from core.browser.screen import Screen
+from core.debugger.breakpoints.kinds.problems import NotAligned
 from core.debugger.breakpoints.service import BreakpointsService
 from core.debugger.services import Services, open_services
 from core.debugger.session import Session
@@ -158,6 +159,36 @@ def test_a_corrected_action_is_carried_out_and_kept_with_what_was_proposed(
     store.close()
     assert run.touched
     assert (detail.interventions[0].before, detail.interventions[0].after) == (proposed, row.text)
+
+
+def test_a_breakpoint_and_an_edit_of_the_run_are_undone_in_the_order_they_were_made(
+    desk: LiveWindow, llm_server: LLMServer
+) -> None:
+    llm_server.otherwise = on('button "TWO"')
+    desk.open("miniwob/click-test-2")
+    desk.step_to_review()
+    window, panel = desk.window, desk.window.breakpoints
+    panel.breakpoint_wanted.emit(NotAligned(ignore=2))
+    desk.wait_until(lambda: len(panel.breakpoints.rows) == 1)
+    panel.breakpoint_removed.emit(1)
+    desk.wait_until(lambda: not panel.breakpoints.rows)
+    proposed = window._step.action.action
+    row = next(row for row in window._step.permissible.rows if row.name == "click" and "ONE" in row.label)
+    desk.session.edits.edit_action(row.text)
+    desk.wait_until(lambda: window._step.action.action == row.text)
+    undo = window.actions_by_name["undo_edit"]
+    desk.wait_until(lambda: undo.text() == "&Undo: edit the next action")
+    desk.trigger("undo_edit")
+    desk.wait_until(lambda: window._step.action.action == proposed)
+    assert not window.actions_by_name["redo_edit"].isEnabled()
+    desk.wait_until(lambda: undo.text().startswith("&Undo: remove the breakpoint"))
+    desk.trigger("undo_edit")
+    desk.wait_until(lambda: len(panel.breakpoints.rows) == 1)
+    store = desk.stored()
+    ((number, definition),) = [(one.number, one.definition) for one in store.breakpoints()]
+    store.close()
+    assert number == 1
+    assert '"ignore":2' in definition
 
 
 def test_a_recorded_step_covers_the_live_page_which_stays_shown(

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from core.debugger.snapshots import EditText, RefusedEdit
+from core.debugger.snapshots import EditMade, EditText, RefusedEdit
 from gui.editing.controller import EditingController
 from tests.gui import samples
 from tests.gui.look.studio import Studio, take_pictures
@@ -108,7 +108,10 @@ def put_right_exemplars(studio: Studio) -> None:
 def menu(studio: Studio) -> QWidget:
     studio.review()
     studio.session.session_changed.send(
-        samples.SESSION.replace(undoable=True, refusals={"parser": "No program shortens pages here."})
+        samples.SESSION.replace(
+            edits=(EditMade(key="edit 1", kind="plan"),),
+            refusals={"parser": "No program shortens pages here."},
+        )
     )
     studio.settle()
     edit = studio.window.menus.bar.actions()[1].menu()

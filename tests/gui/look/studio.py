@@ -28,7 +28,7 @@ class Studio:
     def __init__(self, application: QApplication, choice: str) -> None:
         self.application = application
         self.session = AskedSession()
-        self.breakpoints = AskedService("answered")
+        self.breakpoints = AskedService("answered", "made")
         self.provenance = AskedService()
         self.timeline = PicturingService()
         self.compare = AskedService("paired", "diffed")

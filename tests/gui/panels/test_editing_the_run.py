@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import RefusedEdit
+from core.debugger.snapshots import EditMade, RefusedEdit
 from gui.shell.main_window import MainWindow
 from tests.gui import samples
 
@@ -277,18 +277,18 @@ def test_two_keys_in_a_row_ask_for_an_edit(shown, session, qtbot: QtBot, key, as
 def test_the_last_edit_is_undone_by_a_key_where_there_is_one(shown, session, qtbot: QtBot):
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == []
-    show(qtbot, shown, session, undoable=True)
+    show(qtbot, shown, session, edits=(EditMade(key="edit 1", kind="plan"),))
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
-    assert session.asked == [("undo",)]
+    assert session.asked == [("undo", "edit 1")]
 
 
 def test_an_edit_of_the_held_prompt_is_undone_by_the_same_key(shown, session, qtbot: QtBot):
     show(qtbot, shown, session, held_call=3)
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
     assert session.asked == []
-    show(qtbot, shown, session, held_call=3, held_edited=True)
+    show(qtbot, shown, session, held_call=3, held_edits=(EditMade(key="prompt 18.3.1", kind="prompt"),))
     qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
-    assert session.asked == [("undo",)]
+    assert session.asked == [("undo", "prompt 18.3.1")]
 
 
 def test_the_run_goes_on_to_the_next_call_by_a_key(shown, session, qtbot: QtBot):

@@ -161,6 +161,18 @@ def test_the_number_of_a_deleted_breakpoint_is_not_given_again_and_its_hits_stay
     assert trace.hits(run) == tuple(hits)
 
 
+def test_a_deleted_breakpoint_that_is_restored_has_its_number_and_goes_on_counting(trace, run):
+    breakpoints = Breakpoints(trace)
+    click = breakpoints.add(CLICK)
+    hits = ask_all(breakpoints, trace, run)
+    breakpoints.remove(click.number)
+    breakpoints.exchange(None, click)
+    assert breakpoints.hits_of(click.number) == len(hits) > 0
+    again = Breakpoints(trace)
+    assert again.all == (click,)
+    assert again.hits_of(click.number) == len(hits)
+
+
 def test_hits_of_a_breakpoint_that_another_program_deleted_are_stored_all_the_same(trace, run):
     breakpoints = Breakpoints(trace)
     click = breakpoints.add(CLICK)

@@ -5,7 +5,7 @@ import pytest
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from core.debugger.breakpoints.kinds.problems import Condition
 from core.debugger.breakpoints.service import BreakpointsService
-from core.debugger.breakpoints.views import Watch
+from core.debugger.breakpoints.views import BreakChange, Watch
 from tests.core.trace.making import write_run
 
 
@@ -14,10 +14,11 @@ class Asked:
 
     def __init__(self, session):
         self.session = session
-        self.answers, self.views = [], []
+        self.answers, self.views, self.made = [], [], []
         self.service = BreakpointsService(session)
         self.service.answered.connect(self.answers.append)
         self.service.changed.connect(self.views.append)
+        self.service.made.connect(self.made.append)
 
     def do(self, command, *arguments):
         getattr(self.service, command)(*arguments)
@@ -55,6 +56,52 @@ def test_a_change_that_cannot_be_is_answered_with_what_is_wrong_and_no_list_is_s
     assert "step" in asked.answers[0]
     assert "no watch 4" in asked.answers[1]
     assert asked.views == []
+
+
+def test_each_change_is_told_as_it_was_and_is_and_one_that_changes_nothing_is_not(asked):
+    stop, watch = ActionChosen(number=1, target="Save"), Watch(number=1, text="run.cost")
+    asked.do("add", stop.replace(number=0))
+    asked.do("enable", 1, True)
+    asked.do("enable", 1, False)
+    asked.do("remove", 1)
+    asked.do("add_watch", watch.replace(number=0))
+    assert asked.made == [
+        BreakChange(None, stop),
+        BreakChange(stop, stop.replace(enabled=False)),
+        BreakChange(stop.replace(enabled=False), None),
+        BreakChange(None, watch),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ActionChosen(number=1, target="Save"), ActionChosen(number=1, target="Send", ignore=2)),
+        (Watch(number=1, text="run.cost"), Watch(number=1, text="run.number", on_change=True)),
+    ],
+)
+def test_changes_are_exchanged_both_ways_under_the_same_number(asked, one, other):
+    def listed():
+        view = asked.views[-1]
+        return [*(shown.breakpoint for shown in view.breakpoints), *(shown.watch for shown in view.watches)]
+
+    asked.do("add_watch" if isinstance(one, Watch) else "add", one.replace(number=0))
+    for now, wanted, there in ((one, other, [other]), (other, None, []), (None, one, [one])):
+        asked.do("exchange", now, wanted)
+        assert listed() == there
+    assert asked.answers == [""] * 4
+    assert len(asked.made) == 1
+
+
+def test_what_was_changed_meanwhile_is_not_exchanged(asked):
+    stop = ActionChosen(number=1, target="Save")
+    asked.do("add", stop.replace(number=0))
+    asked.do("replace", stop.replace(ignore=3))
+    asked.do("exchange", stop, None)
+    asked.do("exchange", None, stop)
+    assert "was changed or deleted meanwhile" in asked.answers[-2]
+    assert "is there again meanwhile" in asked.answers[-1]
+    assert [one.breakpoint for one in asked.views[-1].breakpoints] == [stop.replace(ignore=3)]
 
 
 def test_a_window_that_came_later_is_sent_the_list_as_it_is(asked):

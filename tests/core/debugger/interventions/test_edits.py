@@ -118,16 +118,20 @@ def test_an_edit_that_is_refused_is_told_with_its_values(links):
 def test_an_edit_is_undone_until_the_run_goes_on(links, server):
     live = links
     edit(live, AddRemedy(action=news(live)), "is the next remedy")
-    assert live.view.undoable
-    live.session.edits.undo()
+    (made,) = live.view.edits
+    assert made.kind == "remedies"
+    live.session.edits.undo("edit 0")
+    live.wait(lambda: "edited or has continued meanwhile" in live.view.message)
+    assert live.view.edits == (made,)
+    live.session.edits.undo(made.key)
     live.wait(lambda: "was undone" in live.view.message)
     assert waiting(live) == ['link "Help"', 'link "Orders"']
-    assert (kinds(live), live.view.undoable) == (["remedies", "undo"], False)
+    assert (kinds(live), live.view.edits) == (["remedies", "undo"], ())
     edit(live, AddRemedy(action=news(live)), "is the next remedy")
     server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
     live.session.corrections.accept()
     live.wait_phase("observe")
-    assert not live.view.undoable
+    assert not live.view.edits
     live.session.edits.undo()
     live.wait(lambda: "There is no edit to undo" in live.view.message)
 
@@ -213,7 +217,7 @@ def test_what_was_switched_after_an_edit_stays_switched(links):
     live = links
     edit(live, AddRemedy(action=news(live)), "is the next remedy")
     live.session.agent.set_amount("remedies", 4)
-    live.wait(lambda: not live.view.undoable)
+    live.wait(lambda: not live.view.edits)
     live.session.edits.undo()
     live.wait(lambda: "There is no edit to undo" in live.view.message)
 

@@ -156,12 +156,12 @@ def test_an_edit_of_a_held_prompt_is_taken_back_before_it_is_sent(held, server):
     for text in (second, third):
         live.session.edits.apply_text("prompt", text)
         live.wait(lambda text=text: live.text.applied and live.text.text == text)
-    assert live.view.held_edited
+    assert live.view.held_edits
     for message in ("Silence", "Noise"):
         live.session.edits.undo()
         live.wait(lambda message=message: message in live.step.calls[0].messages[-1].text)
     assert "as it was before" in live.view.message
-    assert not live.view.held_edited
+    assert not live.view.held_edits
     live.session.run_commands.step()
     live.wait_phase("review")
     assert "Noise" in "\n".join(server.requests[0].texts)
@@ -179,10 +179,10 @@ def test_a_prompt_that_has_gone_counts_as_edited_no_more(held):
     held.session.edits.begin_text("prompt")
     held.wait(lambda: held.text is not None)
     held.session.edits.apply_text("prompt", held.text.text + " Now.")
-    held.wait(lambda: held.view.held_edited)
+    held.wait(lambda: held.view.held_edits)
     held.session.run_commands.step()
     held.wait_phase("review")
-    assert not held.view.held_edited
+    assert not held.view.held_edits
 
 
 def test_a_reply_that_has_been_passed_on_already_cannot_be_edited():
@@ -218,12 +218,12 @@ def test_the_reply_of_a_held_call_is_edited_before_it_is_read(live, server, tmp_
     first = live.text.text
     assert live.text.title == "The reply to call 1 (decide), which has not been read"
     live.session.edits.apply_text("prompt", first.replace("I press it.", "I do not."))
-    live.wait(lambda: live.text.applied and live.view.held_edited)
+    live.wait(lambda: live.text.applied and live.view.held_edits)
     live.session.edits.undo()
-    live.wait(lambda: not live.view.held_edited)
+    live.wait(lambda: not live.view.held_edits)
     edited = first.replace("I press it.", "No, I do not.")
     live.session.edits.apply_text("prompt", edited)
-    live.wait(lambda: live.text.text == edited and live.view.held_edited)
+    live.wait(lambda: live.text.text == edited and live.view.held_edits)
     live.session.run_commands.step()
     live.wait_phase("review")
     assert live.step.action.thought == "No, I do not."

@@ -1,0 +1,347 @@
+"""Undo and redo of what a person changes: one stack of the main window, in the order of the changes.
+
+A change is carried out by the session or by a service, which answers later. So one undo or redo is
+under way at a time, and what is asked for meanwhile waits for it.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from core.debugger.snapshots import EditMade, SessionView
+from core.trace.records import InterventionKind
+from gui.widgets.enabled_commands import why_no_edit
+from gui.widgets.formats import cut, in_line
+
+Done = Callable[[str], None]
+"""Is called once a change was undone or redone; with why it was not, in a sentence, where it was refused."""
+_MOST = 200
+"""Changes that are kept."""
+_LONGEST = 44
+"""Letters of a change that stand in the menu."""
+_EDITS: dict[InterventionKind, str] = {
+    "edit": "edit the next action",
+    "replace": "replace the next action",
+    "queue": "edit the action queue",
+    "plan": "edit the plan",
+    "judgement": "overrule the judgement",
+    "remedy": "try a remedy",
+    "remedies": "edit the remedies",
+    "trial": "edit the trials",
+    "stack": "edit the policy stack",
+    "state": "edit the state",
+    "observation": "edit the observation",
+    "exemplars": "edit the exemplars",
+    "prompt": "edit the held prompt",
+    "reply": "edit the held reply",
+    "ask again": "ask again",
+}
+_OTHER_RUN = "the run that it belongs to is not open any more"
+_WENT_ON = "the run has continued, or its preset, LLM or mechanisms were changed"
+_NO_REDO = "An edit of the run cannot be redone: make it again"
+
+
+@dataclass
+class Reversible:
+    """Something that was changed, with what takes it back and what makes it again."""
+
+    words: str
+    """What was done, such as ``edit the plan``."""
+    undo: Callable[[Done], None]
+    redo: Callable[[Done], None] | None = None
+    """None for an edit of the run."""
+    run: int | None = None
+    """The run that it belongs to; None where it belongs to none."""
+    edit: str = ""
+    """The key of the edit of the run that it is."""
+    expired: str = ""
+    """Why it cannot be undone any more."""
+
+
+@dataclass
+class Setting:
+    """A setting of the session that is chosen in the window."""
+
+    name: str
+    """What it is called, such as ``preset``."""
+    read: Callable[[SessionView], Any]
+    write: Callable[[Any], None]
+    of_run: bool = False
+    """Whether it belongs to the run under way."""
+
+
+class _Command(QUndoCommand):
+    """A change on the stack; `UndoHistory` carries it out."""
+
+    def __init__(self, change: Reversible) -> None:
+        super().__init__(change.words)
+        self.change = change
+
+
+@dataclass
+class _Wish:
+    """A setting that was asked for and that the session does not show yet."""
+
+    setting: Setting
+    before: Any
+    after: Any
+    words: str
+
+
+class UndoHistory(QObject):
+    """The changes of a main window; `show_session` keeps it up with the session."""
+
+    changed = Signal()
+    """What can be undone or redone is something else."""
+    said = Signal(str, str)
+    """A title and why a change could not be undone or redone."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._stack = QUndoStack(self)
+        self._stack.setUndoLimit(_MOST)
+        self.view = SessionView()
+        """What the session has said of itself last."""
+        self._edits: set[str] = set()
+        """Keys of the edits that could be undone in the last view."""
+        self._wishes: list[_Wish] = []
+        self._busy = False
+        self._waiting: deque[Callable[[], None]] = deque()
+        """What is to be done once the undo or redo under way is over."""
+        self._awaited: tuple[SessionView, Callable[[SessionView], bool], Done] | None = None
+        """The view as it was, what the session is to show, and whom to tell."""
+        self._undo_edit: Callable[[str], None] = lambda _key: None
+
+    def begin(self, undo_edit: Callable[[str], None]) -> None:
+        """Take edits of the run back with this from now on, which is called with the key of an edit."""
+        self._undo_edit = undo_edit
+
+    # What is changed
+
+    def record(self, change: Reversible) -> None:
+        """Put a change that was made on the stack; what was undone before it cannot be redone any more."""
+        self._queue(lambda: self._stack.push(_Command(change)))
+
+    def choose(self, setting: Setting, value: Any, words: str) -> None:
+        """Ask for a value of a setting, and record the change once the session shows it."""
+        asked = [wish.after for wish in self._wishes if wish.setting.name == setting.name]
+        before = asked[-1] if asked else setting.read(self.view)
+        if value != before:
+            self._wishes.append(_Wish(setting, before, value, words))
+        setting.write(value)
+
+    # Undo and redo
+
+    @property
+    def undo_words(self) -> str:
+        """What would be undone, as the menu shows it; empty for nothing."""
+        change = self._next(undo=True)
+        if change is None:
+            return ""
+        return f"{_short(change.words)}{' (no longer possible)' if change.expired else ''}"
+
+    @property
+    def redo_words(self) -> str:
+        """What would be redone, in the same way."""
+        change = self._next(undo=False)
+        return "" if change is None else _short(change.words)
+
+    def why_no_undo(self, *, live: bool) -> str:
+        """Return why nothing can be undone now, or nothing; `live` is whether the step under way is in view."""
+        change = self._next(undo=True)
+        if change is None:
+            return "There is nothing to undo"
+        if change.expired or not change.edit or self.view.held_edits:
+            return ""
+        return why_no_edit(self.view, live=live)
+
+    @property
+    def why_no_redo(self) -> str:
+        """Why nothing can be redone now, or nothing."""
+        change = self._next(undo=False)
+        if change is None:
+            return "There is nothing to redo"
+        return "" if change.redo is not None else _NO_REDO
+
+    def undo(self) -> None:
+        """Take back the last change, or say why it cannot be taken back any more."""
+        self._queue(self._undo)
+
+    def redo(self) -> None:
+        """Make the change again that was undone last."""
+        self._queue(self._redo)
+
+    def _undo(self) -> None:
+        command = self._command(undo=True)
+        if command is None:
+            return
+        if command.change.expired:
+            self._drop_expired(command.change)
+            return
+        self._stack.undo()
+        self._busy = True
+        command.change.undo(partial(self._finish, command, "Not undone"))
+
+    def _redo(self) -> None:
+        command = self._command(undo=False)
+        if command is None or command.change.redo is None:
+            return
+        self._stack.redo()
+        self._busy = True
+        command.change.redo(partial(self._finish, command, "Not redone"))
+
+    def _finish(self, command: _Command, title: str, problem: str) -> None:
+        self._busy = False
+        if problem:
+            if command.change.edit in self._edits:
+                self._stack.redo()  # It was not the moment for it: it can still be undone.
+            else:
+                command.setObsolete(True)
+                self._drop_obsolete()
+            self.said.emit(title, f"{_sentence(command.change.words)}: {problem}")
+        self._go_on()
+
+    def _queue(self, work: Callable[[], None]) -> None:
+        self._waiting.append(work)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        while self._waiting and not self._busy:
+            self._waiting.popleft()()
+        self.changed.emit()
+
+    # The session
+
+    def show_session(self, view: SessionView) -> None:
+        """Record what the session has taken, and mark what cannot be undone any more."""
+        before, self.view = self.view, view
+        refused = _refusal(before, view)
+        edits = (*view.edits, *view.held_edits)
+        new = [edit for edit in edits if edit.key not in self._edits]
+        self._edits = {edit.key for edit in edits}
+        self._expire(view)
+        if view.run != before.run:
+            self._wishes = [wish for wish in self._wishes if not wish.setting.of_run]
+        self._take_wishes(view, refused)
+        for edit in new:
+            self.record(self._change_of(edit, view.run))
+        if self._awaited is not None:
+            self._settle(view)
+        self.changed.emit()
+
+    def _change_of(self, edit: EditMade, run: int | None) -> Reversible:
+        def undo(done: Done) -> None:
+            self._await(lambda view: edit.key not in _keys(view), done)
+            self._undo_edit(edit.key)
+
+        return Reversible(_EDITS.get(edit.kind, "edit the run"), undo, run=run, edit=edit.key)
+
+    def _take_wishes(self, view: SessionView, refused: str) -> None:
+        """Record the settings that the session shows as they were asked for; forget those that it refused."""
+        while (
+            taken := next((one for one in self._wishes if one.setting.read(view) == one.after), None)
+        ) is not None:
+            # An earlier wish for it was fulfilled too: views that follow one another closely are left out.
+            same = [one for one in self._wishes if one.setting.name == taken.setting.name]
+            for wish in same[: same.index(taken) + 1]:
+                self._wishes.remove(wish)
+                self.record(self._change_of_setting(wish, view.run))
+        if refused:
+            self._wishes.clear()
+
+    def _change_of_setting(self, wish: _Wish, run: int | None) -> Reversible:
+        def put(value: Any, expected: Any, done: Done) -> None:
+            setting = wish.setting
+            if setting.read(self.view) != expected:
+                done("It was changed by something else meanwhile.")
+                return
+            self._await(lambda view: setting.read(view) == value, done)
+            setting.write(value)
+
+        return Reversible(
+            wish.words,
+            partial(put, wish.before, wish.after),
+            partial(put, wish.after, wish.before),
+            run=run if wish.setting.of_run else None,
+        )
+
+    def _expire(self, view: SessionView) -> None:
+        """Mark the changes that cannot be undone, and drop those that cannot be redone, in this view."""
+        for at in range(self._stack.count()):
+            command = self._stack.command(at)
+            assert isinstance(command, _Command)
+            change, undone = command.change, at >= self._stack.index()
+            if change.run is not None and change.run != view.run:
+                change.expired = change.expired or _OTHER_RUN
+            elif change.edit and not undone and change.edit not in self._edits:
+                change.expired = change.expired or _WENT_ON
+            if change.expired and undone and not self._busy:
+                command.setObsolete(True)
+        self._drop_obsolete()
+
+    def _await(self, shown: Callable[[SessionView], bool], done: Done) -> None:
+        self._awaited = (self.view, shown, done)
+
+    def _settle(self, view: SessionView) -> None:
+        """End the undo or redo under way where the session shows it, or refuses it."""
+        assert self._awaited is not None
+        before, shown, done = self._awaited
+        if shown(view):
+            problem = ""
+        elif not (problem := _refusal(before, view)) and view.run == before.run:
+            return
+        self._awaited = None
+        done(problem or ("" if shown(view) else f"It was not carried out: {_OTHER_RUN}."))
+
+    # The stack
+
+    def _command(self, *, undo: bool) -> _Command | None:
+        at = self._stack.index() - 1 if undo else self._stack.index()
+        command = self._stack.command(at) if 0 <= at < self._stack.count() else None
+        assert command is None or isinstance(command, _Command)
+        return command
+
+    def _next(self, *, undo: bool) -> Reversible | None:
+        command = self._command(undo=undo)
+        return None if command is None else command.change
+
+    def _drop_expired(self, first: Reversible) -> None:
+        """Take what cannot be undone any more off the top, and say why."""
+        words = first.words
+        why = first.expired
+        while (command := self._command(undo=True)) is not None and command.change.expired:
+            command.setObsolete(True)
+            self._stack.undo()
+        self.said.emit("Not undone", f"{_sentence(words)}: it cannot be undone any more, because {why}.")
+
+    def _drop_obsolete(self) -> None:
+        """Take what was refused off both sides of the stack; Qt deletes it where it would be next."""
+        while (command := self._command(undo=False)) is not None and command.isObsolete():
+            self._stack.redo()
+        while (command := self._command(undo=True)) is not None and command.isObsolete():
+            self._stack.undo()
+
+
+def _keys(view: SessionView) -> Iterable[str]:
+    return (edit.key for edit in (*view.edits, *view.held_edits))
+
+
+def _refusal(before: SessionView, view: SessionView) -> str:
+    """Return what the session has refused between these two views, or why it failed."""
+    if view.told is not None and not view.told.done and view.told != before.told:
+        return view.told.text
+    failed = view.mode == "failed" and (before.mode, before.message) != (view.mode, view.message)
+    return view.message if failed else ""
+
+
+def _short(words: str) -> str:
+    return cut(in_line(words), _LONGEST)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"

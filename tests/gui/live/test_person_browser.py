@@ -4,6 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from werkzeug import Request, Response
 
 from tests.core.browser.browsing import Browsing, in_browser
@@ -181,3 +185,72 @@ async def test_the_person_s_download_is_saved(
     assert downloads.rows[0].words.text() == "✓ Saved, 3 B"
     assert (tmp_path / "downloads" / "report.csv").read_text() == "abc"
     assert "report.csv; the person saved it" in browser.events()[-1].text
+
+
+@in_browser
+async def test_ctrl_and_the_wheel_zoom_and_esc_stops_a_page_that_loads(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    await browser.open(site.page("<div style='height:3000px'>long</div>"))
+    view = person.area.current_view()
+
+    def turn(by: int) -> float:
+        target, at, none = view.focusProxy(), QPointF(100, 100), QPoint()
+        ctrl, phase = Qt.KeyboardModifier.ControlModifier, Qt.ScrollPhase.NoScrollPhase
+        button = Qt.MouseButton.NoButton
+        wheel = QWheelEvent(at, target.mapToGlobal(at), none, QPoint(0, by), button, ctrl, phase, False)
+        QApplication.sendEvent(target, wheel)
+        return person.area.page_scale()
+
+    assert await person.do(lambda: turn(120)) == 1.1
+    assert await person.do(lambda: turn(-120)) == 1.0
+    assert await browser.js("scrollY") == 0
+    await person.do(lambda: view.load(f"{site.home}/held"))
+    await person.until(lambda: person.area._strip.reload_button.toolTip() == "Stop loading (Esc)")
+    await person.do(lambda: QTest.keyClick(view.focusProxy(), Qt.Key.Key_Escape))
+    await person.until(lambda: not view.page().isLoading())
+
+
+@in_browser
+async def test_the_menu_of_a_link_copies_saves_inspects_and_opens_it(
+    browser: Browsing, site: Site, person: Person, tmp_path: Path
+) -> None:
+    target = site.page("target")
+    await browser.open(site.page(f"<a href='{target}' style='position:absolute;left:0;top:0'>a link</a>"))
+    page = browser.tabs.current.playwright_page
+
+    def shown(kind: type[QWidget]) -> list[QWidget]:
+        return [one for one in QApplication.topLevelWidgets() if isinstance(one, kind) and one.isVisible()]
+
+    async def choose(name: str) -> None:
+        await page.mouse.click(12, 8, button="right")
+        await person.until(lambda: shown(QMenu))
+
+        def trigger() -> None:
+            (menu,) = shown(QMenu)
+            (entry,) = [one for one in menu.actions() if one.text().replace("&", "") == name]
+            menu.close()
+            entry.trigger()
+
+        await person.do(trigger)
+
+    await choose("Copy link address")
+    assert await person.do(lambda: QApplication.clipboard().text()) == target
+    inspected: list[object] = []
+    person.area.inspected.connect(inspected.append)
+    await choose("Inspect")
+    await person.until(lambda: inspected)
+    await person.do(person.area.close_devtools)
+    await choose("Save link as…")
+    await person.until(lambda: shown(QFileDialog))
+
+    def save() -> None:
+        (dialog,) = shown(QFileDialog)
+        dialog.findChild(QLineEdit).setText(str(tmp_path / "mine.html"))
+        dialog.accept()
+
+    await person.do(save)
+    await person.until((tmp_path / "mine.html").exists)
+    await choose("Open link in new tab")
+    await person.until(lambda: person.area.current_view().url().toString() == target)
+    assert len(await person.do(person.area.tabs)) == 2

@@ -182,6 +182,9 @@ class Runner:
         if going is not None and not going.done():
             going.cancel()
             await asyncio.wait([going])
+        if self._current.services is not None:
+            # A browser that waits for what its page asks the person would keep the run from ending.
+            await self._current.services.tabs.host.end_questions()
 
     async def finish_stopped(self) -> None:
         """End the run under way as stopped; one that the trace cannot end is found as interrupted later."""

@@ -35,7 +35,6 @@ from gui.live.questions import Answer, PageQuestion, PageQuestions
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
 _PERMISSIONS = {
     QWebEnginePermission.PermissionType.Geolocation: "to know where you are",
-    QWebEnginePermission.PermissionType.Notifications: "to show notifications",
     QWebEnginePermission.PermissionType.ClipboardReadWrite: "to read and change the clipboard",
     QWebEnginePermission.PermissionType.MediaAudioCapture: "to use the microphone",
     QWebEnginePermission.PermissionType.MediaVideoCapture: "to use the camera",
@@ -146,14 +145,13 @@ class WebPage(QWebEnginePage):
             self.tell("dialog", "The page asked for a file; none was chosen: use the upload action.")
             return []
         view = self.parent()
-        dialog = QFileDialog(
-            view.window() if isinstance(view, QWidget) else None, "Choose what the page gets"
-        )
         modes = QWebEnginePage.FileSelectionMode
-        if mode == modes.FileSelectUploadFolder:
+        folder, several = mode == modes.FileSelectUploadFolder, mode == modes.FileSelectOpenMultiple
+        title = "Upload a folder" if folder else "Upload files" if several else "Upload a file"
+        dialog = QFileDialog(view.window() if isinstance(view, QWidget) else None, title)
+        if folder:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
         else:
-            several = mode == modes.FileSelectOpenMultiple
             dialog.setFileMode(
                 QFileDialog.FileMode.ExistingFiles if several else QFileDialog.FileMode.ExistingFile
             )
@@ -197,7 +195,7 @@ class WebPage(QWebEnginePage):
             whose = f" {_described(chain[0])}" if chain else ""
             self.said.emit(
                 "The page was not opened",
-                f"The certificate of {host} was refused: {error.description()}{whose}",
+                f"The certificate of {host} was refused: {error.description().rstrip('.')}.{whose}",
             )
         if not error.isMainFrame():  # A document that fails is reported by whoever drives the page.
             self.tell("certificate", f"The certificate of {host} was refused: {error.description()}")
@@ -209,6 +207,16 @@ class WebPage(QWebEnginePage):
 
     def _on_permission(self, permission: QWebEnginePermission) -> None:
         name = permission.permissionType().name
+        if permission.permissionType() == QWebEnginePermission.PermissionType.Notifications:
+            permission.deny()  # Nothing would display them.
+            self.tell("dialog", f"The page asked for {name}; it was refused: they are not displayed.")
+            if self._questions.person_has_page:
+                self.said.emit(
+                    "The page shows no notifications",
+                    f"{place_of(permission.origin())} asked to show notifications. Backstep does not display them, "
+                    "so it refused.",
+                )
+            return
         wanted = _PERMISSIONS.get(permission.permissionType(), name)
 
         def answered(answer: Answer | None) -> None:

@@ -1,7 +1,8 @@
 """The suite of core/browser again, in the embedded browser: Qt in this thread, the tests in a worker's loop."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from gui.live.page_area import PageArea
 from tests.core.browser.browsing import Browsing, Worker, impatient
 from tests.core.browser.site import Site
 from tests.gui.live.engine_plugin import ENDPOINT
+from tests.gui.live.person import person
 from tests.llm_server import llm_server
 
 __all__ = ["llm_server"]
@@ -26,11 +28,18 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def serve_until_done(future: "Future[Any]") -> Any:
+def serve_until_done(future: "Future[Any]", at_end: Callable[[], object] = lambda: None) -> Any:
     """Serve Qt until the worker has done its part, and return its result."""
     loop = QEventLoop()
     poll = QTimer()
-    poll.timeout.connect(lambda: loop.quit() if future.done() else None)
+
+    def look() -> None:
+        if future.done():
+            poll.stop()
+            at_end()
+            loop.quit()
+
+    poll.timeout.connect(look)
     poll.start(2)
     QTimer.singleShot(_SECONDS * 1000, loop, loop.quit)
     if not future.done():
@@ -50,7 +59,8 @@ def area(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="session")
 def started(area: PageArea) -> Iterator[Browsing]:
-    worker = Worker(serve_until_done)
+    # A question that a failed test leaves open would keep its loop from ending.
+    worker = Worker(partial(serve_until_done, at_end=area.questions.end))
     browsing = Browsing(EmbeddedHost(area, ENDPOINT, ["shop.account-1"]), worker)
     yield browsing
     browsing.close()
@@ -63,4 +73,4 @@ def browser(started: Browsing) -> Browsing:
     return started
 
 
-__all__ = ["area", "browser", "impatient", "site", "started"]
+__all__ = ["area", "browser", "impatient", "person", "site", "started"]

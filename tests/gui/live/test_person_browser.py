@@ -1,82 +1,27 @@
 """The live page while the person has it: what it asks, how it is moved about in, and that the agent goes on after."""
 
 import asyncio
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 from werkzeug import Request, Response
 
-from gui.live.page_area import PageArea
-from gui.theme.theme import Theme
-from gui.widgets.remembered import Remembered
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
+from tests.gui.live.person import Person
 
 pytestmark = pytest.mark.browser
 
-T = TypeVar("T")
-SECONDS = 60
 ASKS = """
 <button onclick="document.title = 'confirm ' + confirm('Really delete?')">delete</button>
 <button onclick="document.title = 'prompt ' + prompt('Your name?', 'Ada')">name</button>
 <button onclick="alert('Saved.'); document.title = 'alert over'">save</button>
 <button onclick="document.title = 'pressed'">plain</button>
 """
-
-
-class Person:
-    """Does in the area what a person does, from the worker's loop."""
-
-    def __init__(self, area: PageArea, browser: Browsing) -> None:
-        self.area = area
-        self._browser = browser
-        self.said: list[tuple[str, str]] = []
-        area.said.connect(lambda *said: self.said.append(said))
-
-    async def do(self, function: Callable[[], T]) -> T:
-        return await self._browser.host._ask(function)  # type: ignore[attr-defined,no-any-return]
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(SECONDS):
-            while True:
-                if await self.do(condition):
-                    return
-                await asyncio.sleep(0.01)
-
-    async def press(self, name: str) -> None:
-        """Click a button of the page, which does not answer before its question is answered."""
-        page = self._browser.tabs.current.playwright_page
-        box = await page.get_by_role("button", name=name).bounding_box()
-        assert box is not None
-        await page.mouse.move(box["x"] + 4, box["y"] + 4)
-        await page.mouse.down()
-        self._up = asyncio.ensure_future(page.mouse.up())
-
-    async def asked(self) -> str:
-        await self.until(lambda: self.area.questions.current is not None)
-        return await self.do(lambda: f"{self.area._box.title.text()}: {self.area._box.text.text()}")
-
-    async def title(self, wanted: str) -> None:
-        page = self._browser.tabs.current.playwright_page
-        await page.wait_for_function("wanted => document.title === wanted", arg=wanted)
-
-
-@pytest.fixture
-def person(area: PageArea, browser: Browsing, tmp_path: Path, qapp: QApplication) -> Iterator[Person]:
-    settings = QSettings(str(tmp_path / "person.ini"), QSettings.Format.IniFormat)
-    remembered = Remembered(settings)
-    remembered.downloads = str(tmp_path / "downloads")
-    if area.downloads is None:
-        area.equip(Theme(settings, area), remembered)
-    else:
-        area.downloads._remembered = remembered
-    area.set_handed_over(True)
-    yield Person(area, browser)
-    area.set_handed_over(False)
 
 
 @in_browser
@@ -240,3 +185,72 @@ async def test_the_person_s_download_is_saved(
     assert downloads.rows[0].words.text() == "✓ Saved, 3 B"
     assert (tmp_path / "downloads" / "report.csv").read_text() == "abc"
     assert "report.csv; the person saved it" in browser.events()[-1].text
+
+
+@in_browser
+async def test_ctrl_and_the_wheel_zoom_and_esc_stops_a_page_that_loads(
+    browser: Browsing, site: Site, person: Person
+) -> None:
+    await browser.open(site.page("<div style='height:3000px'>long</div>"))
+    view = person.area.current_view()
+
+    def turn(by: int) -> float:
+        target, at, none = view.focusProxy(), QPointF(100, 100), QPoint()
+        ctrl, phase = Qt.KeyboardModifier.ControlModifier, Qt.ScrollPhase.NoScrollPhase
+        button = Qt.MouseButton.NoButton
+        wheel = QWheelEvent(at, target.mapToGlobal(at), none, QPoint(0, by), button, ctrl, phase, False)
+        QApplication.sendEvent(target, wheel)
+        return person.area.page_scale()
+
+    assert await person.do(lambda: turn(120)) == 1.1
+    assert await person.do(lambda: turn(-120)) == 1.0
+    assert await browser.js("scrollY") == 0
+    await person.do(lambda: view.load(f"{site.home}/held"))
+    await person.until(lambda: person.area._strip.reload_button.toolTip() == "Stop loading (Esc)")
+    await person.do(lambda: QTest.keyClick(view.focusProxy(), Qt.Key.Key_Escape))
+    await person.until(lambda: not view.page().isLoading())
+
+
+@in_browser
+async def test_the_menu_of_a_link_copies_saves_inspects_and_opens_it(
+    browser: Browsing, site: Site, person: Person, tmp_path: Path
+) -> None:
+    target = site.page("target")
+    await browser.open(site.page(f"<a href='{target}' style='position:absolute;left:0;top:0'>a link</a>"))
+    page = browser.tabs.current.playwright_page
+
+    def shown(kind: type[QWidget]) -> list[QWidget]:
+        return [one for one in QApplication.topLevelWidgets() if isinstance(one, kind) and one.isVisible()]
+
+    async def choose(name: str) -> None:
+        await page.mouse.click(12, 8, button="right")
+        await person.until(lambda: shown(QMenu))
+
+        def trigger() -> None:
+            (menu,) = shown(QMenu)
+            (entry,) = [one for one in menu.actions() if one.text().replace("&", "") == name]
+            menu.close()
+            entry.trigger()
+
+        await person.do(trigger)
+
+    await choose("Copy link address")
+    assert await person.do(lambda: QApplication.clipboard().text()) == target
+    inspected: list[object] = []
+    person.area.inspected.connect(inspected.append)
+    await choose("Inspect")
+    await person.until(lambda: inspected)
+    await person.do(person.area.close_devtools)
+    await choose("Save link as…")
+    await person.until(lambda: shown(QFileDialog))
+
+    def save() -> None:
+        (dialog,) = shown(QFileDialog)
+        dialog.findChild(QLineEdit).setText(str(tmp_path / "mine.html"))
+        dialog.accept()
+
+    await person.do(save)
+    await person.until((tmp_path / "mine.html").exists)
+    await choose("Open link in new tab")
+    await person.until(lambda: person.area.current_view().url().toString() == target)
+    assert len(await person.do(person.area.tabs)) == 2

@@ -83,11 +83,10 @@ class Film:
         """Write the frames with one palette, so that what stays the same costs nothing."""
         images = [_scaled(picture) for picture, _ in self.frames]
         height = images[0].height
-        some = images[:: max(1, len(images) // 8)]
-        sheet = Image.new("RGB", (WIDTH, height * len(some)))
-        for at, image in enumerate(some):
+        sheet = Image.new("RGB", (WIDTH, height * len(images)))
+        for at, image in enumerate(images):
             sheet.paste(image, (0, at * height))
-        palette = sheet.quantize(255, method=Image.Quantize.MAXCOVERAGE)
+        palette = sheet.quantize(255, method=Image.Quantize.MEDIANCUT)
         drawn = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
         times = [milliseconds for _, milliseconds in self.frames]
         drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=times, loop=0, optimize=True)
@@ -186,6 +185,7 @@ def main() -> int:
         (window,) = (one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow))
         window.showNormal()  # It begins maximised where the screen is small.
         window.resize(SIZE)
+        window.actions_by_name["reset_layout"].trigger()  # The panels had the sizes for that screen.
         film = Film(window)
         try:
             play(window, film)

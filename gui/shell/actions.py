@@ -51,19 +51,24 @@ COMMANDS: tuple[Command, ...] = (
         "&Import run…",
         "Ctrl+Alt+E",
         "cloud-download",
-        "Bring in a run: a repro file, a recording of Chrome DevTools or a history of browser-use",
+        "Import a run from a repro file, a recording of Chrome DevTools or a history of browser-use",
     ),
-    Command("quit", "&Quit", "Ctrl+Q", "sign-out", "Close the window; a run under way is ended as stopped"),
-    Command("run", "&Run", "F5", "debug-start", "Go on by itself until the end or a pause", "Run"),
+    Command("quit", "&Quit", "Ctrl+Q", "sign-out", "Close the window and stop the current run"),
+    Command("run", "&Run", "F5", "debug-start", "Run until the end or a pause", "Run"),
     Command(
-        "step", "&Step", "F10", "debug-continue", "Take the next action and go on to the next review", "Step"
+        "step",
+        "&Step",
+        "F10",
+        "debug-continue",
+        "Carry out the next action and stop at the next review",
+        "Step",
     ),
     Command(
         "back",
         "&Back",
         "Ctrl+B",
         "debug-step-back",
-        "Go back, on a branch: to before the step in view, or from now to before the last step",
+        "Go back on a branch to before the step in view, or to before the last step",
         "Back",
     ),
     Command(
@@ -78,28 +83,28 @@ COMMANDS: tuple[Command, ...] = (
         "Fix…",
         "Ctrl+.",
         "tools",
-        "Put the run in view right: its deciding step, what to change there, and run again from it",
+        "Fix the run in view: find the deciding step, change something there, and run again from it",
     ),
     Command(
         "bisect",
         "Bisect…",
         "Ctrl+Shift+I",
         "graph-line",
-        "Find from which step on the run in view still comes to success",
+        "Find the step from which the run in view can still succeed",
     ),
     Command(
         "keep",
         "Save as e&xemplar…",
         "Ctrl+Shift+K",
         "save",
-        "Keep the run in view as an exemplar, for runs of such tasks to be shown",
+        "Save the run in view as an exemplar for runs of similar tasks",
     ),
     Command(
         "record",
         "Recor&d by hand",
         "Ctrl+Shift+D",
         "record",
-        "Record how you do the task in the page, step by step, and keep it as an exemplar",
+        "Record how you do the task in the page, and save it as an exemplar",
         "Record",
     ),
     Command(
@@ -107,7 +112,7 @@ COMMANDS: tuple[Command, ...] = (
         "&Over",
         "F8",
         "debug-step-over",
-        "Go on to the next review in this policy, over those that it calls",
+        "Stop at the next review in this policy, and step over policies that it calls",
         "Over",
     ),
     Command(
@@ -115,30 +120,30 @@ COMMANDS: tuple[Command, ...] = (
         "&Into",
         "F11",
         "debug-step-into",
-        "Take the next action and go on to the next review, into a policy that it calls",
+        "Carry out the next action and stop at the next review, also inside a policy that it calls",
         "Into",
     ),
-    Command("out", "O&ut", "Shift+F11", "debug-step-out", "Go on until this policy has returned", "Out"),
+    Command("out", "O&ut", "Shift+F11", "debug-step-out", "Run until this policy returns", "Out"),
     Command(
         "run_to_step",
         "Run to a st&ep…",
         "Shift+F8",
         "debug-continue",
-        "Go on until a step that you name is at its review",
+        "Run until the review of a step number",
     ),
     Command(
         "run_to_subtask",
         "Run to the subt&ask",
         "Ctrl+F8",
         "debug-continue-small",
-        "Go on until the subtask that is chosen in the plan, else the next one, is current",
+        "Run until the chosen subtask of the plan, or else the next one, is current",
     ),
     Command(
         "add_breakpoint",
         "Add a brea&kpoint…",
         "Ctrl+Shift+B",
         "debug-breakpoint",
-        "Choose what a run is to be stopped at",
+        "Choose what stops the run",
     ),
     Command("add_watch", "Add a &watch", "Ctrl+Shift+W", "eye", "Show a value at every step"),
     Command(
@@ -153,7 +158,7 @@ COMMANDS: tuple[Command, ...] = (
         "Back to the last chan&ge",
         "Ctrl+Shift+F5",
         "debug-reverse-continue",
-        "Show the last step before the one in view at which the chosen watch has changed",
+        "Show the last step before the one in view at which the chosen watch changed",
     ),
     Command("phase", "&Phase", "F9", "debug-line-by-line", "Do one phase of the step", "Phase"),
     Command("stop", "S&top", "Shift+F5", "debug-stop", "End the run", "Stop"),
@@ -184,20 +189,20 @@ COMMANDS: tuple[Command, ...] = (
         "P&lay the run back",
         "Ctrl+Alt+P",
         "play",
-        "Show the recorded steps of the run in view one after another; once more, or Esc, stops",
+        "Show the recorded steps of the run in view one after another. Press again, or Esc, to stop",
     ),
-    Command("now", "&Back to now", "Esc", "history", "Show the live page and the step under way"),
-    Command("accept", "&Accept the action", "Ctrl+Return", "check", "Take the next action as it stands"),
+    Command("now", "&Back to now", "Esc", "history", "Show the live page and the current step"),
+    Command("accept", "&Accept the action", "Ctrl+Return", "check", "Carry out the next action as it is"),
     Command(
-        "ask_again", "Ask a&gain", "Ctrl+Shift+R", "refresh", "Throw the proposal away and ask the LLM again"
+        "ask_again", "Ask a&gain", "Ctrl+Shift+R", "refresh", "Discard the proposal and ask the LLM again"
     ),
-    Command("skip", "S&kip the action", "Ctrl+J", "circle-slash", "Leave this step without an action"),
+    Command("skip", "S&kip the action", "Ctrl+J", "circle-slash", "Do nothing in this step"),
     Command(
         "fire_remedy",
         "&Try a remedy",
         "Ctrl+P, J",
         "discard",
-        "Go back to the step that the chosen remedy starts from, else the topmost, and try it",
+        "Go back to where the chosen remedy starts, or else the topmost one, and try it",
     ),
     Command("edit_plan", "&Edit the plan", "Ctrl+Shift+E", "edit", "Edit the plan in its place"),
     Command(
@@ -229,7 +234,7 @@ COMMANDS: tuple[Command, ...] = (
         "Edit the clean &observation…",
         "Ctrl+P, O",
         "edit",
-        "Edit what the prompt shows of the page; the action is asked for with it",
+        "Edit what the prompt shows of the page, and ask for the action with it",
     ),
     Command(
         "edit_parser",
@@ -243,7 +248,7 @@ COMMANDS: tuple[Command, ...] = (
         "Edit buffer and &memory…",
         "Ctrl+P, M",
         "edit",
-        "Edit buffer, remembered values, what was looked at and the transitions",
+        "Edit the buffer, remembered values, visited items and transitions",
     ),
     Command(
         "edit_frame",
@@ -261,10 +266,10 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "edit_lessons",
-        "Edit what earlier trials have taught (&lessons)…",
+        "Edit the &lessons of earlier trials…",
         "Ctrl+P, L",
         "edit",
-        "Edit what was learned of the trials before",
+        "Edit the lessons of earlier trials",
     ),
     Command(
         "judge_right",
@@ -299,28 +304,28 @@ COMMANDS: tuple[Command, ...] = (
         "Add a remed&y…",
         "Ctrl+P, R",
         "add",
-        "Add an action that is tried where this step's turns out wrong",
+        "Add an action to try if this step's action turns out wrong",
     ),
     Command(
         "new_trial",
         "Start a new &trial",
         "Ctrl+P, T",
         "debug-restart",
-        "Have this trial reviewed, and the task begun anew",
+        "Review this trial and start the task again",
     ),
     Command(
         "pop_policy",
         "Pop the policy at wor&k…",
         "Ctrl+P, Q",
         "debug-step-out",
-        "End the policy at work with an answer, or with what was lacking",
+        "End the current policy with an answer, or with what it lacked",
     ),
     Command(
         "restart_policy",
         "Restart the policy &at work",
         "Ctrl+P, A",
         "debug-restart-frame",
-        "Begin the policy at work anew, without its history and notes",
+        "Restart the current policy without its history and notes",
     ),
     Command(
         "push_policy",
@@ -334,20 +339,20 @@ COMMANDS: tuple[Command, ...] = (
         "Force a state…",
         "Ctrl+P, X",
         "symbol-class",
-        "Take the page for another state in this step",
+        "Treat the page as another state in this step",
     ),
     Command(
         "permit",
         "Perm&it one more action…",
         "Ctrl+P, I",
         "add",
-        "Permit an action in this step that the page offers beside",
+        "Permit another action of the page in this step",
     ),
     Command(
         "pin_exemplar", "Add an e&xemplar…", "Ctrl+P, E", "book", "Add an exemplar to the prompts of this run"
     ),
     Command(
-        "again_plan", "The plan", "Ctrl+P, 1", "refresh", "Ask for the plan again, and for the action with it"
+        "again_plan", "The plan", "Ctrl+P, 1", "refresh", "Ask for the plan again, and then for the action"
     ),
     Command("again_recall", "The exemplars", "Ctrl+P, 2", "refresh", "Ask the memory again"),
     Command(
@@ -355,13 +360,15 @@ COMMANDS: tuple[Command, ...] = (
         "The clean observation",
         "Ctrl+P, 3",
         "refresh",
-        "Make the clean observation anew",
+        "Make the clean observation again",
     ),
     Command(
         "again_remedies", "The remedies", "Ctrl+P, 4", "refresh", "Ask for the remedies of this step again"
     ),
-    Command("again_judgement", "The judgement", "Ctrl+P, 5", "refresh", "Ask again how the step was"),
-    Command("recognise", "The state", "Ctrl+P, 6", "refresh", "Recognise the state of the page anew"),
+    Command(
+        "again_judgement", "The judgement", "Ctrl+P, 5", "refresh", "Ask for the judgement of the step again"
+    ),
+    Command("recognise", "The state", "Ctrl+P, 6", "refresh", "Recognise the state of the page again"),
     Command("point", "P&oint at an element", "F7", "inspect", "Choose an element in the page for the action"),
     Command(
         "show_target",
@@ -424,14 +431,18 @@ COMMANDS: tuple[Command, ...] = (
     Command("faster", "&Faster", "Ctrl+]", "chevron-right", "Wait less between the steps of a run"),
     Command("slower", "S&lower", "Ctrl+[", "chevron-left", "Wait longer between the steps of a run"),
     Command(
-        "max_steps", "Step limit…", "Ctrl+Shift+L", "dashboard", "After how many page actions a run ends"
+        "max_steps",
+        "Step limit…",
+        "Ctrl+Shift+L",
+        "dashboard",
+        "Set the number of page actions after which a run ends",
     ),
     Command(
         "attach",
         "Attach &your agent…",
         "Ctrl+Shift+A",
         "plug",
-        "Run an agent of your own in this window's browser, and step it",
+        "Run your own agent in this window's browser, and step through it",
     ),
     Command(
         "llm_settings", "&LLM settings…", "Ctrl+,", "settings-gear", "Add an LLM, or change base URL and key"
@@ -462,61 +473,67 @@ COMMANDS: tuple[Command, ...] = (
         "E&xemplars…",
         "Ctrl+L",
         "library",
-        "Open the library of exemplars: search, check, bring in and take out",
+        "Open the library of exemplars to search, check, import and export",
     ),
     Command(
         "evaluations",
         "E&valuations…",
         "Ctrl+Shift+V",
         "graph",
-        "Do many tasks with several agents or LLMs, and see which succeed where",
+        "Run many tasks with several agents or LLMs, and compare their success",
     ),
     Command(
         "background_work",
         "Bac&kground work…",
         "Ctrl+Shift+U",
         "server-process",
-        "Show what goes on in the background, with its progress, and end it",
+        "List background work with its progress, and cancel it",
     ),
     Command(
         "notify",
         "Notif&y when work ends",
         "Ctrl+Alt+N",
         "bell",
-        "Let the desktop tell what has ended or stopped while another window is in front",
+        "Show a desktop notification when work ends or stops while another program is in front",
     ),
     Command(
         "why",
         "Where it comes fro&m…",
         "Ctrl+I",
         "quote",
-        "Look where selected words, or those of the step's action, stand in prompt, page and the rest",
+        "Find where the selected words, or those of the step's action, occur in prompt, page and elsewhere",
     ),
     Command(
         "pin_element",
         "Pin an e&lement",
         "Ctrl+Alt+M",
         "pin",
-        "Keep the element under the mouse, or at the cursor of a text, marked in page and panels; again lets it go",
+        "Keep the element under the mouse or text cursor highlighted in the page and panels, or unpin it",
     ),
     Command(
         "time_bar",
         "&Time bar",
         "Ctrl+T",
         "history",
-        "Show the time of the run and go to it; once more hides it",
+        "Show the time bar and go to it. Press again to hide it",
     ),
-    Command("text_larger", "&Larger", "Ctrl+Alt++", "zoom-in", "Write larger in all windows, up to 160 %"),
     Command(
-        "text_smaller", "&Smaller", "Ctrl+Alt+-", "zoom-out", "Write smaller in all windows, down to 80 %"
+        "text_larger", "&Larger", "Ctrl+Alt++", "zoom-in", "Make the text larger in all windows, up to 160 %"
     ),
-    Command("text_normal", "&Normal", "Ctrl+Alt+0", "text-size", "Write in the normal size again"),
+    Command(
+        "text_smaller",
+        "&Smaller",
+        "Ctrl+Alt+-",
+        "zoom-out",
+        "Make the text smaller in all windows, down to 80 %",
+    ),
+    Command("text_normal", "&Normal", "Ctrl+Alt+0", "text-size", "Reset the text size"),
     Command(
         "fold_panel",
         "Fol&d the panel",
         "Ctrl+Alt+F",
         "fold",
-        "Fold the panel with the focus to its title, or unfold it",
+        "Fold the focused panel to its title, or unfold it",
     ),
     Command(
         "layout_watch", "&Watch", "Ctrl+Alt+1", "eye", "Show the page large, with runs, next action and time"
@@ -534,9 +551,11 @@ COMMANDS: tuple[Command, ...] = (
         "&Reset layout",
         "Ctrl+Shift+0",
         "layout",
-        "Bring the current layout back to how it was at first",
+        "Reset the current layout to its default",
     ),
-    Command("help", "&Help for this panel", "F1", "question", "Open the documentation of what has the focus"),
+    Command(
+        "help", "&Help for this panel", "F1", "question", "Open the documentation for what has the focus"
+    ),
     Command("docs", "&Documentation", "Ctrl+F1", "book", "Open the contents of the documentation"),
     Command("keys", "&Keys…", "Shift+F1", "keyboard", "List every key"),
     Command("welcome", "&Welcome", "Ctrl+Shift+F1", "home", "Show three things to try"),

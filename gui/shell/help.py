@@ -158,7 +158,7 @@ class HelpPages(QTextBrowser):
             self.go_to(url)
         elif not QDesktopServices.openUrl(url):
             self.not_opened.emit(
-                f"No program of the desktop opens {url.toString()}; open it in a browser yourself."
+                f"No program is set up to open {url.toString()}. Open it in a browser yourself."
             )
 
     def go_to(self, url: QUrl) -> None:
@@ -324,7 +324,7 @@ class KeysDialog(QDialog):
         wanted = words.lower().split()
         found = [line for line in self._lines if all(one in " ".join(line.cells).lower() for one in wanted)]
         self.table.show_lines(found)
-        self.none.say("" if found else f"No key has to do with “{words}”.")
+        self.none.say("" if found else f"No key matches “{words}”.")
 
 
 def _key_line(keys: str, where: str, words: str) -> TableLine:

@@ -18,7 +18,7 @@ async def ask_file(store: TraceStore | None, question: Callable[[TraceStore], T]
     no store yet, and what the question raises.
     """
     if store is None:
-        raise UsageError("The database is not open yet; wait a moment and try again.")
+        raise UsageError("The database is not open yet. Wait a moment and try again.")
     path = store.path
 
     def read() -> T:

@@ -302,7 +302,7 @@ class StateView(Record):
     message: str = ""
     """In place of the rest where the step has none."""
     instruction: str = ""
-    """What the state's file tells the agent."""
+    """Instruction from the file of the state."""
     file: str = ""
     """The path of the state space, to be edited; empty where it is no file."""
     states: tuple[DiagramState, ...] = ()

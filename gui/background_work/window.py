@@ -11,8 +11,8 @@ from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import OrWords
 
 _NONE = (
-    "Nothing goes on in the background. Evaluations (Ctrl+Shift+V), bisections (Ctrl+Shift+I) and the long work of "
-    "the library (Ctrl+L) are listed here while they go on."
+    "No background work. Evaluations (Ctrl+Shift+V), bisections (Ctrl+Shift+I) and long work of the library "
+    "(Ctrl+L) appear here."
 )
 _COLUMNS = (Column("Work"), Column("Progress"), Column("State"), Column("Result"))
 _WIDTHS = (250, 120, 90)
@@ -35,12 +35,12 @@ class BackgroundWorkWindow(QDialog):
         for column, width in enumerate(_WIDTHS):
             self.table.setColumnWidth(column, width)
         self.or_words = OrWords(self.table, self, _NONE)
-        opens = "Open the window that does this work, or shows what came of it"
+        opens = "Open the window of this work"
         self.show_button = key_button("Show", opens, "Alt+S", self._on_show, self)
         self.cancel_button = key_button(
-            "Cancel", "End this work; what is done is kept", "Alt+C", self._on_cancel, self
+            "Cancel", "Cancel this work; what is done is kept", "Alt+C", self._on_cancel, self
         )
-        forget = "Take what has ended off the list"
+        forget = "Remove finished work from the list"
         self.forget_button = key_button("Clear ended", forget, "Alt+E", self.forget_requested.emit, self)
         buttons = (self.show_button, self.cancel_button)
         foot = in_row(None, self.forget_button, 1, *buttons, margins=(12, 8, 12, 10), spacing=8)

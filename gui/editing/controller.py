@@ -91,7 +91,7 @@ class EditingController(FeatureController):
         if name == PROMPT:
             return f"{held} has gone on; your draft is kept. Reload (Alt+R) reads what is held now."
         return (
-            f"The run has gone on since this was read at step {step}; your draft is kept. Apply puts it in place "
+            f"The run has gone on since this was read at step {step}; your draft is kept. Apply replaces "
             "of what there is now, Reload (Alt+R) reads that."
         )
 

@@ -55,7 +55,7 @@ class TextEditor(QDialog):
         )
         self.draft_note = NoteLabel("remedy", parent=self, margins=_SIDES)
         self.place = dim_label("")
-        again = "Read the text as it is now; the draft is given up"
+        again = "Read the current text and discard the draft"
         self.reload_button = key_button("Reload", again, "Alt+R", self._on_reload, self)
         self.try_button = key_button("Try it here", "", "Ctrl+Shift+Return", self._on_try, self)
         close = "Close the editor; a draft is kept until it is applied or reloaded"
@@ -151,7 +151,7 @@ class TextEditor(QDialog):
         why = self._why_not or wrong
         self.apply_button.setText("Save" if is_file else "Apply")
         self.apply_button.setShortcut("Ctrl+Return")  # Another text takes the key away.
-        words = "Save the file" if is_file else "Put this in place of the text there is"
+        words = "Save the file" if is_file else "Replace the current text with this"
         self.apply_button.setEnabled(not why)
         self.apply_button.setToolTip(why or f"{words} (Ctrl+Enter)")
         self.try_button.setVisible(is_file)

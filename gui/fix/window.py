@@ -63,9 +63,9 @@ class FixWindow(QDialog):
         """What was typed and not saved, by the name of its file, while another one is looked at."""
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
-        self.steps = self._box("Step", "The step that is put right (Alt+S)", self._on_step)
-        self.places = self._box("What to change", "What is changed at this step (Alt+W)", self._on_place)
-        find = "Find from which step on the run still comes to success, in a window of its own"
+        self.steps = self._box("Step", "The step to fix (Alt+S)", self._on_step)
+        self.places = self._box("What to change", "What to change at this step (Alt+W)", self._on_place)
+        find = "Find the step from which the run can still succeed, in another window"
         self.bisect_button = key_button("Bisect…", find, "Alt+B", self._on_bisect, self)
         self.reason = NoteLabel("remedy", parent=self, margins=_SIDES)
         self.hint, self.note = (NoteLabel("dim", parent=self, margins=_SIDES) for _ in range(2))
@@ -121,15 +121,15 @@ class FixWindow(QDialog):
         return box
 
     def _make_buttons(self) -> None:
-        back = "Put all files back as they were before they were saved here; the runs stay"
+        back = "Restore all files to before you saved them here; the runs stay"
         self.revert_button = key_button("Revert", back, "Alt+V", self.revert_requested.emit, self)
-        keep = "Keep what was saved; it is your own copy"
+        keep = "Keep what was saved as your own copy"
         self.keep_button = key_button("Keep", keep, "Alt+K", self.keep_requested.emit, self)
         save = "Save the new run as an exemplar"
         self.save_button = key_button("Save as exemplar…", save, "Alt+X", self._on_save, self)
         self.family_button = key_button("Run the family", "", "Alt+F", self._on_family, self)
         self.extra_button = key_button("", "", "Alt+E", self._on_extra, self)
-        fresh = "Do the task again from its start, at the same seed, with the files as they are saved"
+        fresh = "Run the task again from its start, at the same seed, with the saved files"
         self.fresh_button = key_button("Run afresh", fresh, "Alt+A", self.fresh_requested.emit, self)
         close = "Close the window; a draft is kept until it is saved"
         self.close_button = key_button("Close", close, "Esc", self.close, self)

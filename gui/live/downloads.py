@@ -68,7 +68,9 @@ class Downloads(QObject):
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             request.cancel()
-            told = f"{folder} cannot be written ({error.strerror}): choose another folder (Ctrl+Alt+J)."
+            told = (
+                f"The folder {folder} is not writable ({error.strerror}). Choose another folder (Ctrl+Alt+J)."
+            )
             self.failed.emit("The download was not saved", told)
             return
         request.setDownloadDirectory(folder)
@@ -194,7 +196,7 @@ class DownloadRow(QWidget):
             reason = self._request.interruptReason()
             cut = reason == QWebEngineDownloadRequest.DownloadInterruptReason.UserCanceled
             why = (
-                "the server ended before all of it had come" if cut else self._request.interruptReasonString()
+                "the server closed the connection too early" if cut else self._request.interruptReasonString()
             )
             self._finish(f"✗ Failed: {why}", tone="bad")
             self.failed.emit(
@@ -204,7 +206,7 @@ class DownloadRow(QWidget):
     def _on_gone(self) -> None:
         self._request = None
         if self.running and isValid(self):
-            self._finish("Cancelled: its page has gone")
+            self._finish("Cancelled: its page was closed")
 
     def _finish(self, words: str, *, tone: str = "dim") -> None:
         self.running, self.share = False, None

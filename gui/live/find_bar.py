@@ -32,7 +32,7 @@ class FindBar(QFrame):
         self.case_button = QPushButton("Aa", self, autoDefault=False)
         self.case_button.setCheckable(True)
         self.case_button.setProperty("chip", True)
-        labelled(self.case_button, "Match case", "Tell capital letters from small ones (Alt+C)")
+        labelled(self.case_button, "Match case", "Match case (Alt+C)")
         self.case_button.setShortcut("Alt+C")
         self.case_button.toggled.connect(self._search)
         self.previous_button = self._button(theme, "arrow-up", "Previous match (Shift+Enter)")

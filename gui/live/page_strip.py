@@ -219,7 +219,9 @@ class PageStrip(QWidget):
         text = self.address.text().strip()
         url = QUrl.fromUserInput(text)
         if not text or not url.isValid():
-            self.refused.emit(f'"{shortened(text, 80)}" is no address: type one such as example.org/page.')
+            self.refused.emit(
+                f'"{shortened(text, 80)}" is not an address. Type one such as example.org/page.'
+            )
             return
         self.address.setModified(False)
         self.address_entered.emit(url)

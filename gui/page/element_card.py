@@ -28,7 +28,7 @@ class ElementCard(QFrame):
     def show_words(self, line: str, uses: str, *, pinned: bool, beside: QRect, room: QRect) -> None:
         """Show these below `beside`, or above it where there is no room, inside `room`."""
         self.line.setText(line)
-        self.uses.setText(f"{uses} · pinned (Esc lets it go)" if pinned else uses)
+        self.uses.setText(f"{uses} · pinned (Esc unpins it)" if pinned else uses)
         self.setAccessibleName(f"{line}. {uses}")
         set_flag(self, "pinned", pinned)
         widest = max(label.fontMetrics().horizontalAdvance(label.text()) for label in (self.line, self.uses))

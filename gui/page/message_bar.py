@@ -64,7 +64,7 @@ class MessageBar(QFrame):
         self.failure_button.setToolTip("Record that the run did not do what was asked (Ctrl+Shift+X)")
         self.failure_button.clicked.connect(lambda: self.end_requested.emit(False))
         self.fix_button = QPushButton("Fix…", self)
-        self.fix_button.setToolTip("Put the run right, at the step that decided it (Ctrl+.)")
+        self.fix_button.setToolTip("Fix the run at the step that decided it (Ctrl+.)")
         self.fix_button.clicked.connect(self.fix_requested)
         self.again_button = QPushButton("Again", self)
         self.again_button.setToolTip("Open the task again with the same seed (Ctrl+R)")
@@ -194,13 +194,15 @@ class MessageBar(QFrame):
 def _words(view: SessionView) -> tuple[str, str, str]:
     """Return title, tone and text for a session."""
     if view.script is not None:
-        busy = f"Its script has kept it busy for {view.script.seconds} s."
-        ends = "You wait for it." if view.script.left is None else f"It is ended in {view.script.left} s."
+        busy = f"Its script has been running for {view.script.seconds} s."
+        ends = (
+            "You wait for it." if view.script.left is None else f"It will be ended in {view.script.left} s."
+        )
         return "The page does not answer", "remedy", f"{busy} {ends}"
     if view.stopped_at:
         return "‖ Stopped", "remedy", view.stopped_at
     if view.mode == "failed":
-        return "✗ Failed", "bad", view.message or "Something outside failed; the Log says what."
+        return "✗ Failed", "bad", view.message or "Something outside Backstep failed. See the Log."
     if view.mode != "ended":
         return "", "info", ""
     answer = f' Answer: "{view.answer}".' if view.answer else ""
@@ -211,5 +213,5 @@ def _words(view: SessionView) -> tuple[str, str, str]:
     if view.success is False:
         return "✗ No success", "bad", f"{view.message}{reward}{answer}".strip()
     asked = view.judged or "say how it ended" in view.message
-    asks = "" if asked else " Nobody judges this task: did the run do what was asked?"
+    asks = "" if asked else " This task has no judge. Did the run do what was asked?"
     return "The run has ended", "info", f"{view.message}{answer}{asks}".strip()

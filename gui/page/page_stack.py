@@ -223,7 +223,7 @@ class PageStack(QWidget):
         self.handover_button.clicked.connect(self._on_handover)
         self.discard_button = key_button(
             "Throw away",
-            "End the recording and keep no exemplar; what you did stays in the run",
+            "Stop recording without an exemplar; your steps stay in the run",
             "Ctrl+Alt+D",
             self.discard_requested.emit,
             self._strip,
@@ -256,7 +256,7 @@ class PageStack(QWidget):
         self.handover_button.setText(handover)
         set_flag(self.handover_button, "person", view.handed_over)
         self.handover_button.setToolTip(
-            "End the recording, and keep it as an exemplar (Ctrl+Shift+D)"
+            "Stop recording, and save it as an exemplar (Ctrl+Shift+D)"
             if recording
             else "Let your mouse and keys reach the page, or give it back (F6)"
         )
@@ -282,7 +282,7 @@ class PageStack(QWidget):
             self.marker.setToolTip("Scroll the page to what the next action acts on (Shift+F7)")
         else:
             way = ""
-            self.marker.setText("Scrolled to look at: put back")
+            self.marker.setText("Scrolled by you: put back")
             self.marker.setToolTip(
                 "Scroll the page back to where the agent saw it (Shift+F7); it is put back before the agent acts"
             )

@@ -20,10 +20,10 @@ from gui.theme.theme import Theme
 from gui.widgets.decoding import read_picture
 
 _NO_PICTURE = (
-    "This step has no picture: none was taken, or none kept (pictures in the settings, --pictures). "
-    "The panels show all else that was recorded of it."
+    "This step has no picture: none was taken or kept (see pictures in the settings, or --pictures). "
+    "The panels show everything else that was recorded."
 )
-_BAD_PICTURE = "The picture of this step cannot be read. The panels show all else that was recorded of it."
+_BAD_PICTURE = "The picture of this step cannot be read. The panels show everything else that was recorded."
 # The page is light or dark by its own design, so these colours do not follow the theme.
 _MARK = "#f2a313"
 _FOUND = "#8440d1"

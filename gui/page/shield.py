@@ -41,7 +41,7 @@ class Shield(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
-        self.setAccessibleName("The page, which is the agent's")
+        self.setAccessibleName("The agent's page")
 
     def set_pointing(self, on: bool) -> None:
         self.pointing = on

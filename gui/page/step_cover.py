@@ -60,7 +60,7 @@ class StepCover(QWidget):
             self._group.addButton(button)
             self.buttons[mode] = button
         self.back_button = QPushButton("Back to now (Esc)", bar)
-        self.back_button.setToolTip("Show the live page and the step under way again (Esc)")
+        self.back_button.setToolTip("Show the live page and the current step again (Esc)")
         self.back_button.setProperty("accent", True)
         self.back_button.clicked.connect(self.back_requested)
         modes = in_row(None, *self.buttons.values(), spacing=2)

@@ -30,7 +30,7 @@ from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords, labelled, set_tone
 
 _NAMED = re.compile(r'"(.+)"')
-_NOTHING = "Nothing is permissible yet. The list fills when a step has recognised its state (F10)."
+_NOTHING = "No permissible actions yet. F10 reads the page and recognises its state."
 
 
 class PermissibleModel(RowsModel):
@@ -219,7 +219,7 @@ class PermissiblePanel(EditablePanel):
     @property
     def why_no_permit(self) -> str:
         """Why no further action can be permitted, or nothing."""
-        none = "" if self._view.beside else "All that the page offers is permissible already"
+        none = "" if self._view.beside else "Every action of the page is already permissible"
         return self.why_not("ForceState") or none
 
     @Slot()

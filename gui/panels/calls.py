@@ -16,7 +16,7 @@ from gui.widgets.layouts import in_column
 from gui.widgets.plain_table import Column, PlainModel, TableLine
 from gui.widgets.words import OrWords, labelled
 
-_NONE = "No LLM was asked in this step. Each call shows here with its time, tokens, cost and retries."
+_NONE = "No LLM was asked in this step. This panel lists each call with time, tokens, cost and retries."
 _COLUMNS = (
     Column("#", number=True),
     Column("For"),
@@ -90,7 +90,7 @@ class CallsPanel(QWidget):
 
         call: CallView = self.model.lines[index.row()].key
         prompt = "\n\n".join(f"[{message.role}]\n{message.text}" for message in call.messages)
-        none = "" if call.sent else "This call is stored without its prompt"
+        none = "" if call.sent else "The prompt of this call was not stored"
         pictures = sum(message.images for message in call.messages)
         without = f" (without {count(pictures, 'picture')})" if pictures else ""
         command = call_command(call.model or call.llm, call.sent, call.tools, call.sampling)

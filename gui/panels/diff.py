@@ -17,10 +17,10 @@ from gui.widgets.side_by_side import SideBySide
 from gui.widgets.words import ElidedLabel, OrWords, small_label
 
 PICTURE = "picture"
-_NONE = "No step is in view. Observation, prompt and plan of a step show here beside those of another one."
-_ONLY = "The run has one step as yet: take another one (F10) to see what has changed since."
-_FIRST = "This is the first step of its run: choose another one above to see it beside this one."
-_NO_STEPS = "Choose two steps above; what each of them saw, was asked and did shows here side by side."
+_NONE = "No step is in view. This panel compares a step with another step of the run."
+_ONLY = "The run has only one step. Take another one (F10) to compare them."
+_FIRST = "This is the first step of its run. Choose another step above to compare it with."
+_NO_STEPS = "Choose two steps above to compare what they saw, asked and did."
 
 
 class StepsBeside(QWidget):
@@ -47,7 +47,7 @@ class StepsBeside(QWidget):
         self.shown.addWidget(pictures)
         self.fact = small_label(theme, self)
         self.only_changes = QCheckBox("Only what differs", self)
-        self.only_changes.setToolTip("Leave out equal lines that are not beside a change (Alt+D)")
+        self.only_changes.setToolTip("Hide unchanged lines away from changes (Alt+D)")
         self.only_changes.setShortcut("Alt+D")
         self.only_changes.toggled.connect(self._on_only_changes)
         self.finder = Finder(theme, "Search (Ctrl+F)", (self.texts.left, self.texts.right), self)
@@ -82,7 +82,7 @@ class StepsBeside(QWidget):
     def wait(self, left: StepKey | None, right: StepKey | None) -> None:
         """Say that these steps are being read."""
         self._view = PairView(left=left, right=right)
-        self.or_words.say("The two steps are being read…")
+        self.or_words.say("Reading the two steps…")
 
     def focus_search(self) -> None:
         self.finder.focus_search()

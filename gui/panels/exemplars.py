@@ -40,7 +40,7 @@ class ExemplarsPanel(EditablePanel):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = ExemplarsView()
-        library = "Search, check, bring in and take out exemplars; shows the one that is open here (Ctrl+L)"
+        library = "Open the library at the exemplar that is open here (Ctrl+L)"
         self.library_button = key_button("Open the library", library, "", self._on_library, self)
         self.library_button.setIcon(theme.icon("library"))
         theme.changed.connect(self.library_button.update)
@@ -120,7 +120,7 @@ class ExemplarsPanel(EditablePanel):
         self._view = view
         there = view.rows or view.query or view.why or view.problems or view.progress
         self.or_words.say(view.message or ("" if there else _NONE))
-        self.progress.show_text(f"The index is being made: {view.progress}." if view.progress else "")
+        self.progress.show_text(f"Building the index: {view.progress}." if view.progress else "")
         self.facts.show_text(_facts(view))
         used = [row for row in view.rows if row.used]
         others = [row for row in view.rows if not row.used]
@@ -196,7 +196,7 @@ class ExemplarReader(QWidget):
         self.exemplar = row.id
         self.title.setText(row.task)
         far = "added by hand" if row.added else f"distance {_distance(row.distance)}"
-        told = "the agent has said that it was shown this"
+        told = "reported by the agent"
         self.facts.setText(told if row.told else f"{row.family} · {far} · {row.id}")
         self.text.show_text(row.trajectory)
         self.finder.refresh()
@@ -244,7 +244,7 @@ def _facts(view: ExemplarsView) -> str:
     if view.votes:
         lines.append("Vote: " + ", ".join(f"{family} {votes}" for family, votes in view.votes))
     if view.threshold is not None:
-        lines.append(f"Beyond a distance of {_distance(view.threshold)} memory is not used.")
+        lines.append(f"Memory is not used beyond a distance of {_distance(view.threshold)}.")
     lines += [f"Left out: {one}" for one in view.problems]
     if view.recalled_at:
         lines.append(f"Recalled at step {view.recalled_at}.")

@@ -84,7 +84,7 @@ class LogPanel(LineList):
         levels = ("All levels", "Warnings and errors", "Errors")
         choice = ("Level", "Which levels to show", levels)
         super().__init__(theme, self.model, _columns, name="Log", choice=choice, parent=parent)
-        emptied = "Empty the log here; the trace keeps what belongs to runs (Ctrl+L in the list)"
+        emptied = "Clear the log here; the trace keeps what belongs to runs (Ctrl+L in the list)"
         self.clear_button = key_button("Clear", emptied, "", self._on_clear, self)
         self.list.clear_wanted.connect(self._on_clear)
         self.head.addWidget(self.clear_button)
@@ -110,5 +110,5 @@ class LogPanel(LineList):
 
     def _tell(self) -> None:
         empty = "" if self.model.total else "Nothing logged yet."
-        self.say(empty, "No line fits the level and the search above.")
+        self.say(empty, "No line matches the level and the search above.")
         self.fact_changed.emit(thousands(self.model.total) if self.model.total else "")

@@ -16,10 +16,10 @@ from gui.widgets.signed_text import LineSign, SignedText
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone, small_label
 
-_NONE = "The page has not been read yet. F10 takes the first step, which begins by observing the page."
+_NONE = "The page has not been read yet. F10 starts the first step, which reads the page."
 
-_EDIT = "Edit the clean observation; the action is asked for with it (Ctrl+P, O)"
-_AGAIN = "Make the clean observation anew (Ctrl+P, 3)"
+_EDIT = "Edit the clean observation, and ask for the action with it (Ctrl+P, O)"
+_AGAIN = "Make the clean observation again (Ctrl+P, 3)"
 _PROGRAM = "Edit the program that makes the clean observation (Ctrl+P, G)"
 
 
@@ -47,8 +47,7 @@ class ObservationPanel(EditablePanel):
         self._page = _under(self.html_fact, self.html)
         self._parser = _under(self.code_fact, self.code, self.program_button)
         self.raw_fact.setToolTip(
-            "+ new, ~ changed, − gone since the step before. "
-            "Reused: read at the end of the last action, and not again"
+            "+ new, ~ changed, − gone since the step before. Reused: read once, at the end of the last action"
         )
         beside, written = (
             "what was read beside what the prompt shows",
@@ -189,9 +188,7 @@ def _signs(changes: PageChanges, lines: dict[Ref, int]) -> dict[int, LineSign]:
     signs = {lines[ref]: new for ref in changes.new if ref in lines}
     for ref, was in changes.changed.items():
         if ref in lines:
-            signs[lines[ref]] = LineSign(
-                "remedy", "~", f"Changed since the step before, where it was:\n{was}"
-            )
+            signs[lines[ref]] = LineSign("remedy", "~", f"Changed since the step before. It was:\n{was}")
     return signs
 
 

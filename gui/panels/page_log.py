@@ -38,8 +38,8 @@ _MOMENTS: dict[Moment, str] = {
     "after the last action": "after",
 }
 NONE = "No step is in view. Console, errors, requests and dialogs of its pages show here."
-_READING = "The log is being read…"
-_NOTHING = "The pages of this step reported nothing: no console, no error, no request, no dialog."
+_READING = "Reading the log…"
+_NOTHING = "The pages of this step reported nothing: no console messages, errors, requests or dialogs."
 _KINDS: tuple[tuple[str, tuple[LogKind, ...], bool], ...] = (
     ("All", ("console", "error", "request", "dialog"), False),
     ("Console", ("console", "error"), False),
@@ -223,9 +223,9 @@ class PageLogPanel(LineList):
         entry = self.model.rows[index.row()].entry
         if not isinstance(entry, RequestEntry):
             return ()
-        why_not = "A message over a WebSocket is no request" if entry.type == "WebSocket" else ""
+        why_not = "A WebSocket message is not a request" if entry.type == "WebSocket" else ""
         why_not = why_not or (
-            "" if entry.url.startswith(("http:", "https:")) else "It did not go over the network"
+            "" if entry.url.startswith(("http:", "https:")) else "It was not sent over the network"
         )
         # The log keeps neither headers nor bodies.
         needs = "" if entry.method in ("GET", "HEAD") else " (without its body)"
@@ -238,7 +238,7 @@ class PageLogPanel(LineList):
     def _tell(self) -> None:
         view = self._view
         empty = view.message or ("" if self.model.total else _NOTHING)
-        self.say(empty, "No line fits the kind and the search above.")
+        self.say(empty, "No line matches the kind and the search above.")
         found = counts(view.parts)
         total = sum(found.values())
         wrong = self.model.wrong

@@ -14,7 +14,7 @@ from gui.widgets.search import Finder
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import OrWords, small_label
 
-_NONE = "No LLM was asked in this step. F10 asks for the next action; its whole prompt shows here."
+_NONE = "No LLM was asked in this step. F10 asks for the next action and shows the prompt here."
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ _STATES = {
 }
 _RESULTS = {"lacked": "Lacked", "left": "Left"}
 _PUSH = "Call a policy by hand (Ctrl+P, C)"
-_POP = "End the policy at work by hand (Ctrl+P, Q)"
+_POP = "End the current policy by hand (Ctrl+P, Q)"
 
 Key = tuple[str, int]
 
@@ -121,7 +121,7 @@ class StackPanel(EditablePanel):
     def pop(self) -> None:
         """Ask what the caller of the policy at work is told, and end it."""
         if not self.why_not("PopFrame"):
-            label = "What it found. To end it for what was lacking, begin with “lacked: ”:"
+            label = "Its answer. To end it because something was missing, begin with “lacked: ”:"
             self.ask_line("Pop the policy at work", label, self._pop)
 
     def _pop(self, said: str) -> None:
@@ -141,7 +141,7 @@ class StackPanel(EditablePanel):
     def push(self) -> None:
         """Ask which policy is called, with its arguments."""
         if not self.why_not("RestartFrame"):
-            label = "The call, as an action is written, such as search_shop [steel bottle]:"
+            label = "The call, written as an action, such as search_shop [steel bottle]:"
             names = self._view.callable
             self.ask_line(
                 "Push a policy",
@@ -217,7 +217,7 @@ def _inside(frame: FrameView) -> list[Row]:
         words, where = f"Show its prompt: call {number}", "Go to this call in Prompt (Enter)"
         rows.append(_lead(words, "comment-discussion", ("call", number), where))
     if not frame.calls:
-        rows.append(Row("No LLM was asked in it in this step.", indent=1, quiet=True))
+        rows.append(Row("It asked no LLM in this step.", indent=1, quiet=True))
     if frame.file:
         key, words = ("file", frame.file), "Open the policy's file in the editor"
         rows.append(_lead(words, "go-to-file", key, f"{frame.file} (Enter)"))

@@ -17,10 +17,10 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.search import SearchField
 from gui.widgets.words import NoteLabel, OrWords, set_tone
 
-_CHOOSE = "Choose what to look for, or write it, and press Enter."
+_CHOOSE = "Choose or type what to look for, and press Enter."
 _NO_STEP = "No step is in view: take a step (F10), or choose one in Runs & steps, then ask again."
 _NOWHERE = (
-    "It stands nowhere. Looked in prompts, page, task, exemplars, plan, remedies, buffer, policies and earlier "
+    "It occurs nowhere. Searched prompts, page, task, exemplars, plan, remedies, buffer, policies and earlier "
     "steps."
 )
 _OWN = "Choose or write"
@@ -60,14 +60,14 @@ class WhyWindow(QDialog):
         self.field = SearchField(theme, "Words to look for", self)
         self.field.next_wanted.connect(self._on_look)
         self.look = key_button(
-            "Look (Enter)", "Look where these words stand (Enter)", "", self._on_look, self
+            "Look (Enter)", "Find where these words occur (Enter)", "", self._on_look, self
         )
         self.verdict = NoteLabel("", parent=self)
         self.verdict.setFont(theme.text_font(bold=True))
         self.missing = NoteLabel("dim", parent=self)
         for note in (self.verdict, self.missing):
             note.setContentsMargins(12, 2, 12, 2)
-        self.list = FoundRows(theme, "Places where it stands", self)
+        self.list = FoundRows(theme, "Places where it occurs", self)
         self.list.chosen.connect(self.lead_requested)
         self.or_words = OrWords(self.list, self, _CHOOSE)
         row = in_row(None, (self.field, 1), self.look, margins=(10, 4, 10, 4), spacing=6)

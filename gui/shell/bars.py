@@ -183,12 +183,13 @@ class ToolBar(QToolBar):
         )
         if view.attached:
             self.preset.show_value(
-                "none", "An attached agent goes by no preset; one chosen here is for later runs"
+                "none",
+                "An attached agent does not use a preset. A preset that you choose here applies to later runs",
             )
         self._show_choice(self.llm, view.llm, self._catalogue.llms, "Choose the LLM (Ctrl+Shift+M)")
         self.mechanisms.show_value(value_words(view.mechanisms), tooltip_words(view.mechanisms))
         if view.attached:
-            self.mechanisms.show_value("none", "An attached agent has none of these mechanisms to switch")
+            self.mechanisms.show_value("none", "An attached agent has no mechanisms to switch")
         run = self._actions["run"]
         pausing = can_pause(view)
         run.setText("&Pause" if pausing else "&Run")
@@ -198,7 +199,7 @@ class ToolBar(QToolBar):
             run,
             "Stop at the next phase boundary; a second press cancels a waiting LLM call"
             if pausing
-            else "Go on by itself until the end or a pause",
+            else "Run until the end or a pause",
         )
         self._fit()
 
@@ -340,7 +341,7 @@ class StatusLine(QStatusBar):
         self.saved.setToolTip(
             "Every sealed step is in the database"
             if view.saved
-            else "The database did not take the last change; what was saved before is kept"
+            else "The last change could not be saved. What was saved before is kept"
         )
         set_tone(self.saved, "good" if view.saved else "bad")
 

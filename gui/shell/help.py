@@ -42,6 +42,7 @@ SECTIONS: dict[str, str] = {
     "AskAgain": "debugging.md#ask-a-question-again",
     "AskingDialog": "evaluations.md#in-the-window",
     "AttachDialog": "attach.md#attach-your-agent",
+    "BackgroundWorkWindow": "window.md#background-work",
     "BisectWindow": "debugging.md#bisect-a-run",
     "BreakpointEditor": "debugging.md#stop-the-run-with-breakpoints",
     "CompareVersions": "exemplars.md#the-editor",
@@ -50,14 +51,17 @@ SECTIONS: dict[str, str] = {
     "EvaluationsWindow": "evaluations.md#in-the-window",
     "ExemplarChooser": "debugging.md#ask-a-question-again",
     "ExportDialog": "exemplars.md#import-and-export",
+    "FixWindow": "debugging.md#fix-a-failed-run",
     "ForkDialog": "debugging.md#fork-a-run",
     "ImportDialog": "exemplars.md#import-and-export",
     "KeysDialog": "window.md",
     "LibraryWindow": "exemplars.md#the-library",
     "MainWindow": "window.md",
     "PageStack": "window.md#the-live-page",
+    "Palette": "window.md#command-palette",
     "PartedDialog": "attach.md#go-back",
     "ReplyDialog": "attach.md#go-back",
+    "RunCard": "window.md#runs--steps",
     "SavingWindow": "exemplars.md#save-an-exemplar",
     "SettingsDialog": "llms.md#connect-a-server",
     "TaskChooser": "tasks.md",
@@ -154,7 +158,7 @@ class HelpPages(QTextBrowser):
             self.go_to(url)
         elif not QDesktopServices.openUrl(url):
             self.not_opened.emit(
-                f"No program of the desktop opens {url.toString()}; open it in a browser yourself."
+                f"No program is set up to open {url.toString()}. Open it in a browser yourself."
             )
 
     def go_to(self, url: QUrl) -> None:
@@ -320,7 +324,7 @@ class KeysDialog(QDialog):
         wanted = words.lower().split()
         found = [line for line in self._lines if all(one in " ".join(line.cells).lower() for one in wanted)]
         self.table.show_lines(found)
-        self.none.say("" if found else f"No key has to do with “{words}”.")
+        self.none.say("" if found else f"No key matches “{words}”.")
 
 
 def _key_line(keys: str, where: str, words: str) -> TableLine:

@@ -89,7 +89,7 @@ class Layouts(QObject):
         self._remembered.keep_layout(self.current, self._window.saveState(VERSION), VERSION)
 
     def reset(self) -> None:
-        """Bring the current layout back to how it was at first."""
+        """Reset the current layout to its default."""
         self._docks.folding.restore({})
         self._keep_folded()
         self._arrange()

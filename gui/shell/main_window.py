@@ -213,7 +213,7 @@ class MainWindow(WindowParts):
         )
         if loud := [problem for problem in new if problem in catalogue.problems]:
             title = "A file could not be read" if len(loud) == 1 else f"{len(loud)} files could not be read"
-            self.page.messages.say(title, f"{loud[0]} The Log (Alt+-) has it all.")
+            self.page.messages.say(title, f"{loud[0]} See the Log (Alt+-) for all of them.")
 
     @Slot(object)
     def _show_refused(self, edits: tuple[RefusedEdit, ...]) -> None:

@@ -18,7 +18,7 @@ _RECOGNISE: Phase = "recognise"
 
 
 class ForceState(RunEdit):
-    """Take the page for another state in this step; without a name it is recognised anew."""
+    """Treat the page as another state in this step; without a name it is recognised anew."""
 
     state: str = ""
     kind = "state"

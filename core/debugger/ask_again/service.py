@@ -128,7 +128,7 @@ class AskAgainService(Service[AskView]):
     ) -> None:
         """Put a question and tell its answers as they come; raises UsageError where one is still out."""
         if self._asking is not None:
-            raise UsageError("A question is still out: wait for its answers, or cancel it.")
+            raise UsageError("A question is still being asked. Wait for its answers, or cancel it.")
         view = self._opened(question.run, question.step)
         llm = self.services.llms.routed(question.llm or view.llm)
 

@@ -35,7 +35,7 @@ class BackgroundWorkService(Service[BackgroundWorkView]):
 
     @command
     async def forget_ended(self) -> None:
-        """Take what has ended off the list."""
+        """Remove finished work from the list."""
         self.show(rows=self.view.under_way)
 
     def _on_worked(self, service: Service[Any]) -> None:

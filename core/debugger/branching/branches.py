@@ -97,7 +97,7 @@ class Branches(SessionCommands):
             except BackstepError as error:
                 if self._publisher.session.mode != "opening":
                     raise
-                self._publisher.fail(f"The page was not brought back: {error}")
+                self._publisher.fail(f"The page was not restored: {error}")
                 self._publisher.send_runs(self._publisher.query)
                 return _Moved(failure=error)
 
@@ -179,7 +179,7 @@ class Branches(SessionCommands):
             return True
         if reason and told != (run, step, "effects", reason):
             self._told = (run, step, "effects", reason)
-            raise UsageError(f"{reason}. Ask for it once more to go back all the same.")
+            raise UsageError(f"{reason}. Go back once more to do it anyway.")
         return False
 
     async def _make_current(self, run: int) -> AgentRun | None:
@@ -190,7 +190,7 @@ class Branches(SessionCommands):
         row = store.run(run)
         if row.outcome not in _RESUMABLE:
             raise UsageError(
-                f"Run {run} has ended ({row.outcome}): go back to one of its steps (Ctrl+B) to go on from there."
+                f"Run {run} has ended ({row.outcome}). Go back to one of its steps (Ctrl+B) to continue from there."
             )
         steps = store.own_steps(run)
         if not steps or steps[-1].sealed:

@@ -12,7 +12,7 @@ from core.debugger.steps.mechanisms import amounts_of
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
 
-_GIVEN_UP = "The fork was given up. A run that was under way was left, and can be taken up again (Ctrl+M)."
+_GIVEN_UP = "The fork was cancelled. The run that was left can be continued (Ctrl+M)."
 
 
 class ForkService(Service[ForkView]):

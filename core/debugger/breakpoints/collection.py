@@ -164,7 +164,7 @@ class Breakpoints(StoredList[Breakpoint]):
             count = self._hits[breakpoint.number] + 1
             passed = count <= breakpoint.ignore and not failed
             if passed:
-                sentence = f"{sentence} Hit {count} of the first {breakpoint.ignore}, which are let pass."
+                sentence = f"{sentence} Hit {count} of the first {breakpoint.ignore}, which are ignored."
             found.append(
                 Hit(
                     run=event.run.run,

@@ -77,9 +77,9 @@ def compile_expression(text: str) -> Compiled:
     if not stripped:
         raise UsageError("The expression is empty; write one, such as state.name == 'item'.")
     if len(stripped) > LONGEST:
-        raise UsageError(f"The expression is longer than {LONGEST} characters; write it shorter.")
+        raise UsageError(f"The expression is longer than {LONGEST} characters. Shorten it.")
     if len(stripped.splitlines()) > 1:
-        raise UsageError("The expression has several lines; write it in one.")
+        raise UsageError("The expression has several lines. Write it in one line.")
     compiler = _Compiler(stripped, offset=text.index(stripped[0]))
     closure, _ = compiler.compile()
     return Compiled(text=stripped, names=frozenset(compiler.names), evaluate=closure)
@@ -125,10 +125,10 @@ class _Compiler:
             ) from error
         except (ValueError, RecursionError, MemoryError) as error:
             raise UsageError(
-                "The expression cannot be read: it holds odd characters or is nested too deeply."
+                "The expression cannot be read: it contains invalid characters or is nested too deeply."
             ) from error
         if _size(tree) > MOST_NODES:
-            raise UsageError(f"The expression has more than {MOST_NODES} parts; write it shorter.")
+            raise UsageError(f"The expression has more than {MOST_NODES} parts. Shorten it.")
         return self._node(tree.body)
 
     def _refusal(self, node: ast.expr, sentence: str, *, column: int | None = None) -> UsageError:

@@ -113,13 +113,13 @@ class BreakpointsService(Service[BreaksView]):
     @property
     def _breakpoints(self) -> Breakpoints:
         if self.session.breaking.breakpoints is None:
-            raise UsageError("The database is not open yet; wait a moment and try again.")
+            raise UsageError("The database is not open yet. Wait a moment and try again.")
         return self.session.breaking.breakpoints
 
     @property
     def _watches(self) -> Watches:
         if self.session.breaking.watches is None:
-            raise UsageError("The database is not open yet; wait a moment and try again.")
+            raise UsageError("The database is not open yet. Wait a moment and try again.")
         return self.session.breaking.watches
 
     def _send(self, *, always: bool = False) -> None:

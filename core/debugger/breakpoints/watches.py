@@ -190,13 +190,13 @@ async def _read_in_page(page: Page, watch: Watch) -> PageValue:
             0
         ]
         if "Possible side-effect" in message:
-            return PageValue(error="It would change the page, which a watch must not.")
+            return PageValue(error="It would change the page. A watch can only read it.")
         return PageValue(error=f"It fails in the page: {message}")
     found = result["result"]
     value = found.get("value", found.get("unserializableValue"))
     if value is None:
         if watch.kind != "script":
-            return PageValue(error="Nothing in the page fits.")
+            return PageValue(error="Nothing in the page matches.")
         return PageValue(text="null" if found.get("subtype") == "null" else "undefined")
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return PageValue(text=text if len(text) <= _LONGEST_PAGE_VALUE else f"{text[:_LONGEST_PAGE_VALUE]}…")

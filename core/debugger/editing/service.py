@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 _NO_STEP = "No prompt to show: open a task (Ctrl+N) and step to an action (F10)."
-_SAME = "With this text the prompt of the action in view stays as it is:\n\n"
+_SAME = "This text does not change the prompt of the action in view:\n\n"
 
 
 class EditingService(Service[EditText]):

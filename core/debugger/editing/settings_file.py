@@ -20,7 +20,7 @@ def checked_settings(target: Path, text: str) -> EditText:
         language="toml",
         text=text,
         note=f"Saved as {target}. Settings are read when Backstep starts.",
-        why_no_try="Settings are read when Backstep starts: save them, and start it again.",
+        why_no_try="Settings are read when Backstep starts. Save them, and restart Backstep.",
     )
     try:
         UserFile(target, text).validated(FileSettings)

@@ -130,7 +130,7 @@ def node_setup(services: Services, llms: Iterable[str], count: int) -> NodeSetup
     """
     for name in llms:
         if name.startswith(PREFIX):
-            raise UsageError(f"{name} answers from the database of this machine; leave out --cluster.")
+            raise UsageError(f"{name} answers from the database of this machine. Omit --cluster.")
         services.llms.routed(name)
     settings = services.settings
     if settings.embedding != "built-in":

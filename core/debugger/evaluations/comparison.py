@@ -35,7 +35,7 @@ class VariantComparison(Record):
     @property
     def sentence(self) -> str:
         if self.difference is None:
-            return "No case was judged of both variants: nothing can be said of their difference."
+            return "No case was judged for both variants, so they cannot be compared."
         words = (
             f"{self.second} against {self.first}: {self.difference * 100:+.1f} points "
             f"(95 %: {self.low * 100:+.1f} to {self.high * 100:+.1f}) on {self.judged} cases; "

@@ -67,7 +67,7 @@ def planned(row: EvaluationRow) -> EvaluationPlan:
     try:
         return EvaluationPlan.model_validate_json(row.plan)
     except ValueError as error:
-        raise TraceError(f"What was asked of the evaluation {row.name} cannot be read.") from error
+        raise TraceError(f"The settings of the evaluation {row.name} cannot be read.") from error
 
 
 def results(attempts: Iterable[AttemptRow]) -> dict[Case, AttemptRow]:
@@ -113,7 +113,7 @@ class _Failures:
             self._last = time.monotonic()
         if self._count >= _MOST_FAILURES and self._rounds >= _MOST_ROUNDS:
             reason = row.error if row.run is None else row.run.error
-            raise WorldError(f"The last {self._count} runs all failed, the last one so: {reason}")
+            raise WorldError(f"The last {self._count} runs all failed. The last one: {reason}")
 
 
 class Evaluator:

@@ -58,11 +58,11 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
         raise UsageError("Choose tasks or the failures of an evaluation, not both.")
     row = evaluation_named(store, name)
     if row is None:
-        raise UsageError(f"There is no evaluation {name} whose failures could be done again.")
+        raise UsageError(f"There is no evaluation {name} with failures to repeat.")
     plan = planned(row)
     failed = [one.case for one in done_of(evaluated_runs(store, row.number)) if one.is_failure]
     if not failed:
-        raise UsageError(f"Nothing has failed in the evaluation {name} so far.")
+        raise UsageError(f"Nothing has failed in the evaluation {name} yet.")
     variants: tuple[Variant, ...] = ()
     if request.preset or request.llm:
         presets = request.preset or tuple(one.preset for one in plan.variants)

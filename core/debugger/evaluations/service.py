@@ -245,7 +245,7 @@ class EvaluationsService(Service[EvaluationsView]):
         """Forget an evaluation; its runs stay."""
         item = self._find(number)
         if item.state == "under way":
-            raise UsageError(f"{item.name} is under way: stop it first.")
+            raise UsageError(f"{item.name} is running. Stop it first.")
         delete_evaluation(self.services.store, number)
         self._plans.pop(number, None)
         self.show(notice=f"{item.name} was deleted. Its runs are kept.")
@@ -254,14 +254,14 @@ class EvaluationsService(Service[EvaluationsView]):
     def _find(self, number: int) -> EvaluationItem:
         item = next((one for one in self.view.items if one.number == number), None)
         if item is None:
-            raise UsageError("That evaluation is not there any more.")
+            raise UsageError("That evaluation no longer exists.")
         return item
 
     async def _plan(self, request: EvalRequest) -> EvaluationPlan:
         """Return what is to be done; raises what the command line would say of it."""
         services = self.services
         if request.name and await self.read(lambda store: evaluation_named(store, request.name)) is not None:
-            raise UsageError(f"There is an evaluation {request.name} already; choose another name.")
+            raise UsageError(f"An evaluation {request.name} already exists. Choose another name.")
         if request.failures_of:
             return await self.read(lambda store: plan_of_failures(request, store))
         return plan_of(request, services.settings, services.environments.tasks(), services.config)
@@ -292,9 +292,9 @@ class EvaluationsService(Service[EvaluationsView]):
 
     def _launch(self, name: str, arguments: Sequence[str]) -> None:
         if name in self._processes:
-            raise UsageError(f"{name} is being begun already.")
+            raise UsageError(f"{name} is already starting.")
         process = self._processes[name] = JobProcess()
-        said = {**self.view.said, name: "It is being begun: the browser starts…"}
+        said = {**self.view.said, name: "Starting the browser…"}
         self.show(problem="", notice="", said=said, started=tuple(self._processes))
         job = asyncio.ensure_future(self.guarded(self._follow(name, process, arguments)))
         self._jobs.add(job)

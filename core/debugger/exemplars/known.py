@@ -48,7 +48,7 @@ def of_file(memory: Memory, id: str) -> Exemplar:
     for _, one in memory.files.placed():
         if one.id == id:
             return one
-    raise UsageError(f"There is no exemplar {id} any more; look for it in the library (Ctrl+L).")
+    raise UsageError(f"There is no exemplar {id}. Search the library (Ctrl+L).")
 
 
 def free_id(memory: Memory, wanted: str) -> str:

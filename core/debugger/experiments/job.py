@@ -123,7 +123,7 @@ class ExperimentService(Service[View], ABC):
         """Raise UsageError for an LLM that is not there, or cannot answer in the background."""
         self.services.llms.routed(name)
         if name == "person":
-            raise UsageError("You cannot answer in the background: choose another LLM than yourself.")
+            raise UsageError("You cannot answer in the background. Choose an LLM other than yourself.")
 
     def command_line(self, *words: str) -> list[str]:
         """Return a command with the flags that every job needs; raises UsageError before the session has begun."""

@@ -29,10 +29,10 @@ from core.trace.store import TraceStore
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
-_BISECTING = "A bisection goes on already: wait for its end, or cancel it."
+_BISECTING = "A bisection is already running. Wait for it to end, or cancel it."
 _SHOWN = 5000
 """Exemplars whose last replay is shown."""
-_TRYING = "Something is being tried out already: wait for its end, or cancel it."
+_TRYING = "An experiment is already running. Wait for it to end, or cancel it."
 
 
 class Experiments:
@@ -146,7 +146,7 @@ class WorthService(ExperimentService[WorthView]):
     async def replay(self, ids: tuple[str, ...]) -> None:
         """Replay these exemplars in the background, or all of the library where none is named."""
         if not ids and not self.memory.listing().page(limit=1).total:
-            raise UsageError("There are no exemplars yet: keep a run as one, or import some.")
+            raise UsageError("No exemplars yet. Save a run as one, or import some.")
         flags = ["--on-gate", self.services.settings.on_gate, "--", *ids]
         arguments = [*self.command_line("exemplars", "replay"), *flags]
         self.launch("Replaying", _TRYING, arguments, "replay", ReplayReport)
@@ -156,7 +156,7 @@ class WorthService(ExperimentService[WorthView]):
 
     def closing_notice(self, job: str, report: JobReport | None, *, cancelled: bool) -> str:
         if cancelled:
-            return f"{job} was cancelled; what was found out is kept."
+            return f"{job} was cancelled. Results so far are kept."
         return report.sentence if report is not None else ""
 
     def _check(self, request: WorthRequest) -> None:

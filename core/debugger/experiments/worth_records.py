@@ -216,7 +216,7 @@ class WorthSummary(Record):
     @property
     def sentence(self) -> str:
         if self.difference is None:
-            return "No pair of runs was judged: nothing can be said."
+            return "No pair of runs was judged, so there is no result."
         words = (
             f"{self.successes_with} of {self.judged} succeed with it, {self.successes_without} without: "
             f"{self.difference * 100:+.0f} points (95 %: {self.low * 100:+.0f} to {self.high * 100:+.0f})."

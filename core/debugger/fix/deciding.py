@@ -18,7 +18,7 @@ _LONGEST_PERIOD = 4
 """Steps of a loop that is found."""
 _PATIENT = ("scroll", "wait")
 """Actions that are often meant to be repeated."""
-_LAST = "This is the last step; nothing else is known of the failure."
+_LAST = "This is the last step. Nothing else is known about the failure."
 _LAST_SO_FAR = "This is the last step so far; the run has not ended."
 _READ = 8
 """Steps of no state that are read to see whether a state space was meant to know them."""
@@ -81,7 +81,7 @@ def _same_seed(parted: Deciding | None) -> Iterator[Clue]:
         return
     at, did = parted.parting.step, parted.parting.successes_did
     instead = f", where the success did {did}" if did else ""
-    reason = f"The same task succeeded in run {parted.success}; they part at step {at}{instead}."
+    reason = f"The same task succeeded in run {parted.success}; they differ from step {at}{instead}."
     yield Clue(step=at, reason=reason)
 
 

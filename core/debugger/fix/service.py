@@ -30,12 +30,12 @@ from core.trace.records import RunRow
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
-_SAME = "With this text the prompt of the step stays as it was:\n\n"
+_SAME = "This text does not change the prompt of the step:\n\n"
 _ATTACHED = (
     "An agent of your own carried this run out, and its files are not Backstep's: "
     "edit the reply that it gets at this step, or fix its files and start it again."
 )
-_GIVEN_UP = "Going back was given up; what you saved is kept. Run again to go on."
+_GIVEN_UP = "Going back was cancelled. What you saved is kept. Run again to continue."
 
 
 class FixService(Service[FixView]):
@@ -194,7 +194,7 @@ class FixService(Service[FixView]):
     def _described(self, place: FixPlace, text: str) -> EditText:
         match place.kind:
             case "action":
-                hint = "Written as in the Next action panel, such as click [12]. Only this step is changed, no file."
+                hint = "Write it as in Next action, such as click [12]. This changes only the step, no file."
                 return EditText(name=place.name, title=place.title, hint=hint, text=text)
             case "exemplar":
                 hint = "Run again without this exemplar, or edit it in the library."
@@ -380,7 +380,7 @@ class FixService(Service[FixView]):
     async def keep(self) -> None:
         """Keep what was saved: it is not put back any more."""
         if not self._originals:
-            raise UsageError("Nothing was saved that could be kept: change something and run again first.")
+            raise UsageError("Nothing to keep. Change something and run again first.")
         kept = ", ".join(str(self.files.target(name)) for name in self._originals)
         self._originals.clear()
         self._before.clear()
@@ -389,9 +389,9 @@ class FixService(Service[FixView]):
 
     @command
     async def revert(self) -> None:
-        """Put all files back as they were before they were saved here; the runs stay."""
+        """Restore all files to before you saved them here; the runs stay."""
         if not self._originals:
-            raise UsageError("Nothing was saved that could be put back.")
+            raise UsageError("Nothing to revert.")
         files = self.files
         for name, text in tuple(self._originals.items()):
             if text is None:
@@ -404,7 +404,7 @@ class FixService(Service[FixView]):
         self.view = self.view.replace(saved=(), family=None)
         if self.view.place is not None:
             await self._offer(self.view.place)
-        self.show(notice="The files are as they were before; the runs stay.")
+        self.show(notice="The files were restored; the runs stay.")
 
     # The family
 
@@ -413,13 +413,13 @@ class FixService(Service[FixView]):
         """Do the task at `count` other seeds in the background, with the files as they were and as they are."""
         view, services = self.view, self.services
         if self._family.is_busy:
-            raise UsageError("The family is being run already: wait for its end, or cancel it.")
+            raise UsageError("The family is already running. Wait for it to end, or cancel it.")
         if view.rerun is None:
             raise UsageError(
-                "Run again from the step first: the family tells what the change does elsewhere."
+                "Run again from the step first. The family then shows what the change does elsewhere."
             )
         if view.llm == "person":
-            raise UsageError("You cannot answer in the background: choose another LLM than yourself.")
+            raise UsageError("You cannot answer in the background. Choose an LLM other than yourself.")
         arguments = self._family.arguments(
             services, view, count, self._before, max_steps=self.session.session.max_steps
         )

@@ -24,12 +24,12 @@ class Corrections(SessionCommands):
 
     @command
     def accept(self) -> None:
-        """Take the next action as it stands and finish the step."""
+        """Carry out the next action as it is and finish the step."""
         self._runner.go("step")
 
     @command
     def skip(self) -> None:
-        """Leave this step without an action; a request that is held does not leave."""
+        """Do nothing in this step; a request that is held does not leave."""
         if self._publisher.session.held_request:
             self._current.store_intervention("refuse request", self._publisher.session.held_request, "")
             self._runner.breaking.let_go(refuse=True)
@@ -45,7 +45,7 @@ class Corrections(SessionCommands):
 
     @command
     def ask_again(self) -> None:
-        """Throw the proposal away and ask the LLM again."""
+        """Discard the proposal and ask the LLM again."""
         run = self._reviewing()
         if run is None:
             return

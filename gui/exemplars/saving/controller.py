@@ -88,7 +88,7 @@ class RecordingController(FeatureController):
             self._action,
             "End the recording and save it as an exemplar"
             if on
-            else "Record how you do the task in the page, step by step, and keep it as an exemplar",
+            else "Record how you do the task in the page, and save it as an exemplar",
         )
         self.window.page.show_recording(view)
 

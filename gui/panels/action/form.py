@@ -250,12 +250,12 @@ class ActionForm(QFrame):
             wrong = ""
             self._action = ACTION.validate_python({"kind": self._kind, **given})
         except ActionSyntaxError as error:
-            problem = f"{wrong} is still to be chosen." if not given[wrong] else str(error)
+            problem = f"Choose an element for {wrong}." if not given[wrong] else str(error)
         except ValidationError as error:
             first = error.errors()[0]
             wrong = str(first["loc"][-1]) if first["loc"] else ""
             value = values.get(wrong, "")
-            missing = f"{wrong} is still to be given."
+            missing = f"Enter a value for {wrong}."
             problem = missing if value == "" else f'{wrong} cannot be "{value}" ({first["msg"]}).'
         # What is still to be given is an empty bracket.
         text = str(self._action) if self._action is not None else cls.written(self._kind, values)
@@ -274,7 +274,7 @@ class ActionForm(QFrame):
         if self.line.text() != str(written):
             self.line.setText(str(written))
         name = missing.parameter.name if missing is not None else ""
-        self._judge(f"{name} is still to be given." if name else "", name)
+        self._judge(f"Enter a value for {name}." if name else "", name)
 
     def _read_line(self) -> None:
         """Read the text into the fields and judge it."""

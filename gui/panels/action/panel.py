@@ -45,7 +45,7 @@ def words_without_action(session: SessionView) -> str:
         return "The last phase failed, and the message under the page says why. F10 tries it again."
     if session.mode in ("ended", "failed"):
         return "The run has ended. Click a step in Runs & steps to see its action."
-    return "No action yet. F10 asks for the next one and stops before it is taken."
+    return "No action yet. F10 asks for the next one and stops before it is carried out."
 
 
 class ActionButtons(QWidget):
@@ -55,12 +55,14 @@ class ActionButtons(QWidget):
         super().__init__(parent)
         self._row = FlowLayout(self)
         self._row.setContentsMargins(10, 6, 10, 8)
-        self.accept = self._button("Accept", "Take this action (Enter here, Ctrl+Enter anywhere)", "accent")
-        self.answer = self._button("Answer", "Answer in the LLM's place (Ctrl+Enter)", "person")
+        self.accept = self._button(
+            "Accept", "Carry out this action (Enter here, Ctrl+Enter anywhere)", "accent"
+        )
+        self.answer = self._button("Answer", "Answer instead of the LLM (Ctrl+Enter)", "person")
         self.point = self._button("Point…", "Point at an element in the page (F7)")
         self.point.setCheckable(True)
         self.again = self._button("Ask again", "Drop this and ask the LLM again (Ctrl+Shift+R)")
-        self.skip = self._button("Skip", "Leave this step without an action (Ctrl+J)", "flat")
+        self.skip = self._button("Skip", "Do nothing in this step (Ctrl+J)", "flat")
 
     def show_answering(self, answering: bool) -> None:
         """Offer an answer in place of taking, asking again and skipping."""
@@ -260,7 +262,7 @@ class ActionPanel(QWidget):
         self.streaming.setMinimumHeight(80)
         self.thought_edit = labelled(QPlainTextEdit(content, tabChangesFocus=True), "Thought")
         self.thought_edit.setProperty("framed", True)
-        self.thought_edit.setPlaceholderText("Your thought: why this action? (may stay empty)")
+        self.thought_edit.setPlaceholderText("Your thought: why this action? (optional)")
         self.thought_edit.setFixedHeight(58)
         self.proposed = NoteLabel("dim", parent=content)
         self.form = ActionForm(theme, content)
@@ -322,7 +324,7 @@ class ActionPanel(QWidget):
         if thinking:
             self.origin.show_origin("agent", "the agent is thinking")
         elif answering:
-            self.origin.show_origin("person", "you answer in the LLM's place")
+            self.origin.show_origin("person", "you answer instead of the LLM")
         else:
             person = view.origin == "person" or (view.editable and self.changed)
             self.origin.show_origin("person" if person else view.origin)

@@ -36,18 +36,18 @@ from gui.widgets.number_field import NumberField
 from gui.widgets.words import NoteLabel, labelled, set_flag
 
 _TEXT_HELPS = {
-    TextKind.NAME: "A name is a whole one, or a pattern with * and ?, such as buy_*.",
-    TextKind.PART: "Other text is looked for within, unless it holds * or ?.",
+    TextKind.NAME: "A name matches whole, or as a pattern with * and ?, such as buy_*.",
+    TextKind.PART: "Other text matches anywhere, unless it contains * or ?.",
 }
-_ANY_HELP = "Case does not count, and what is empty fits all."
+_ANY_HELP = "Case is ignored. An empty field matches everything."
 _EXPRESSION_HELP = (
-    "Names are offered while you type, all of them with Ctrl+Space. Stops where it becomes true."
+    "Names are suggested as you type; Ctrl+Space lists all. Stops when the expression becomes true."
 )
 _KIND = Qt.ItemDataRole.UserRole
 _THEN = (("stop", "the run stops"), ("log", "only the Log tells"))
-_EMPTY = "Write what is to become true, such as state.name == 'item'."
-_CONDITION_HELP = "An expression that has to be true as well; empty for none."
-_IGNORE_HELP = "Hits that are counted and let pass before it stops."
+_EMPTY = "Enter an expression that becomes true, such as state.name == 'item'."
+_CONDITION_HELP = "A condition that must also be true. Optional."
+_IGNORE_HELP = "Number of hits to ignore before it stops."
 
 
 class Offers(Record):
@@ -249,7 +249,7 @@ class BreakpointEditor(QDialog):
         self.save_button = buttons.addButton(
             "Save" if self._edited else "Add", QDialogButtonBox.ButtonRole.ApplyRole
         )
-        self.save_button.setToolTip("Put it in the list; it takes hold at once (Enter)")
+        self.save_button.setToolTip("Save the breakpoint; it takes effect at once (Enter)")
         self.save_button.setDefault(True)
         set_flag(self.save_button, "accent", True)
         self.save_button.clicked.connect(self.send)

@@ -27,9 +27,7 @@ _WATCH_KINDS: dict[WatchKind, tuple[str, str]] = {
 """What each kind is called, and an example of it."""
 _LONGEST = 300
 """Characters of a value that are shown; the tooltip has more."""
-_NONE = (
-    "Nothing stops a run yet. Add a breakpoint (Ctrl+Shift+B), or one of these, which are asked for often:"
-)
+_NONE = "No breakpoints yet. Add one (Ctrl+Shift+B), or choose a common one:"
 _TO_HIT = "Back to the last hit: show the last step before the one in view at which one stops (Ctrl+F5)"
 _TO_CHANGE = "Back to the last change of the chosen watch, before the step in view (Ctrl+Shift+F5)"
 _COMMON: tuple[tuple[str, Breakpoint], ...] = (
@@ -45,7 +43,7 @@ def breakpoint_row(view: BreakpointView) -> Row:
     facts = (f"×{view.hits}" if view.hits else "", "only logs" if logs else "")
     small = (
         f"if {breakpoint.condition}" if breakpoint.condition else "",
-        f"lets the first {breakpoint.ignore} pass" if breakpoint.ignore else "",
+        f"ignores the first {breakpoint.ignore}" if breakpoint.ignore else "",
         "" if breakpoint.enabled else "switched off",
     )
     return Row(
@@ -95,7 +93,7 @@ class WatchField(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._changed: Watch | None = None
-        read = "An expression is over the snapshot; the others are read in the live page"
+        read = "An expression is evaluated at every step; the other kinds read the live page"
         self.kind = labelled(QComboBox(), "Kind of watch", read)
         for kind, (words, _) in _WATCH_KINDS.items():
             self.kind.addItem(words, kind)
@@ -156,7 +154,7 @@ class WatchField(QWidget):
         self.text.setText(watch.text if watch else "")
         self.button.setText("Change" if watch else "Add")
         change, add = (
-            "Put it in place of the watch (Enter; Esc leaves it as it is)",
+            "Save the watch (Enter), or leave it as it is (Esc)",
             "Add it to the watches (Enter)",
         )
         self.button.setToolTip(change if watch else add)

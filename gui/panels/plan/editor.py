@@ -58,9 +58,9 @@ class PlanEditor(QWidget):
         self.down_button = self._tool(
             row, "arrow-down", "Move the subtask down (Alt+Down)", partial(self._move, 1)
         )
-        go_on = "Go on at this subtask: make it the current one (Space)"
+        go_on = "Make this subtask the current one (Space)"
         self.current_button = self._tool(row, "arrow-right", go_on, self.choose)
-        put = "Put this in place of the plan (Ctrl+Enter)"
+        put = "Apply this plan (Ctrl+Enter)"
         self.apply_button = key_button("Apply", put, "", self.apply, tools)
         self.apply_button.setProperty("accent", True)
         leave = "Leave the plan as it is (Esc)"

@@ -51,9 +51,11 @@ NONE = (
     "(Ctrl+Shift+H), or choose a preset that has them (Ctrl+Shift+S); they show here from the next step on."
 )
 _NO_PLAN = "No plan yet. It is made at the start of a run; you can write one yourself (Ctrl+Shift+E)."
-_NO_REMEDIES = "No remedies wait. They are asked for before an action is taken."
-_NO_PLAN_TOLD = "The agent has said no plan: backstep_sdk.plan(…) in its program does."
-_NO_REMEDIES_TOLD = "The agent has said no remedies: backstep_sdk.remedy(…) in its program does."
+_NO_REMEDIES = "No remedies wait. The agent asks for them before it carries out an action."
+_NO_PLAN_TOLD = "The agent reported no plan. To report one, call backstep_sdk.plan(…) in its program."
+_NO_REMEDIES_TOLD = (
+    "The agent reported no remedies. To report one, call backstep_sdk.remedy(…) in its program."
+)
 
 
 def subtask_row(at: int, subtask: Subtask) -> Row:
@@ -92,11 +94,11 @@ def judgement_row(judgement: JudgementView) -> Row:
     facts += [f"{part} unclear" for part in judgement.unclear if part != "aligned"]
     lines = [" · ".join(facts)]
     if judgement.unclear:
-        lines.append("the LLM left this open, also when it was asked again: it counts as no")
+        lines.append("the LLM gave no clear judgement, even when asked again: it counts as no")
     if judgement.by_rule:
         lines.append(f"by rule, without the LLM: {judgement.by_rule}")
     if judgement.summarised:
-        lines.append("the page was too long: a summary of it was judged")
+        lines.append("the page was too long; a summary was judged")
     return Row(
         judgement.sentence or "No sentence was given.",
         *_verdict(judgement),
@@ -174,8 +176,8 @@ class PlanPanel(EditablePanel):
         self.remark = NoteLabel()
         self.plan = Section(theme, "Plan", self.remark, self.subtasks, self.no_plan, self.editor)
         self.plan.head.addWidget(self.edit_button)
-        self.experience_text = FittedText("Learned of the trials before", lines=8)
-        self.experience = Section(theme, "Learned of the trials before", indented(self.experience_text))
+        self.experience_text = FittedText("Lessons of earlier trials", lines=8)
+        self.experience = Section(theme, "Lessons of earlier trials", indented(self.experience_text))
         self.lessons_button = key_button("Edit", "", "", lambda: self.text_wanted.emit("experience"))
         self.experience.head.addWidget(self.lessons_button)
         self.waiting = Rows(theme, "Remedies")
@@ -195,7 +197,7 @@ class PlanPanel(EditablePanel):
         self.judged = Rows(theme, "Judgements, the latest first")
         RowMenu(self.judged, self.judgement_entries)
         self.judgements = Section(theme, "Judgements", self.judged)
-        self.went_back = Rows(theme, "Goings back, the latest first")
+        self.went_back = Rows(theme, "Times the run went back, latest first")
         self.grades = Section(theme, "Going back", self.went_back)
         sections = (self.plan, self.remedies, self.judgements, self.grades, self.experience)
         self.or_words = OrWords(scrolled("Plan & remedies", *sections), self)
@@ -270,7 +272,7 @@ class PlanPanel(EditablePanel):
     def judgement_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
         """Return what can be said otherwise of a judgement: of the last one only."""
         row: Row = index.data(ROW)
-        done = f"What follows from step {row.key} is done already: go back to it on a branch (Ctrl+B)"
+        done = f"The run has already continued from step {row.key}. Go back to it on a branch (Ctrl+B)"
         why = self.why_not() or (done if index.row() else self.why_not("OverruleJudgement"))
         said: tuple[tuple[str, JudgementPart, bool, str], ...] = (
             ("It was right", "aligned", True, "Ctrl+P, Y"),
@@ -309,7 +311,7 @@ class PlanPanel(EditablePanel):
     def add_remedy(self) -> None:
         """Ask for another remedy, which is put on top of those that wait."""
         if not self.why_not("ForceState"):
-            label = "An action that is tried first where this step's action turns out wrong:"
+            label = "The action to try first if this step's action turns out wrong:"
             self._ask_action("Add a remedy", label, lambda text: self.ask_edit("AddRemedy", action=text))
 
     def edit_remedy(self) -> None:
@@ -319,7 +321,7 @@ class PlanPanel(EditablePanel):
             now = next(one.action for one in self._view.remedies if one.number == number)
             self.ask_line(
                 f"Edit remedy {number}",
-                "The action that is tried:",
+                "The action to try:",
                 lambda text: self.ask_edit("EditRemedy", number=number, action=text),
                 text=now,
             )
@@ -441,7 +443,7 @@ class PlanPanel(EditablePanel):
         show_right(
             self.add_button, "Add a remedy (Ctrl+P, R; Insert in the list)", self.why_not("ForceState")
         )
-        lessons = "Edit what earlier trials have taught (Ctrl+P, L)"
+        lessons = "Edit the lessons of earlier trials (Ctrl+P, L)"
         show_right(self.lessons_button, lessons, self.why_not("experience"))
         self.state_changed.emit()
 

@@ -16,7 +16,7 @@ from gui.widgets.remembered import OpenedTask
 from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_tone
 
 _SIGNS = {"success": ("✓", "good"), "no success": ("✗", "bad"), "error": ("✗", "bad"), "running": ("●", "")}
-_NOTHING_TO_COMPARE = "Show a step of another run first: this one is compared with the run in view"
+_NOTHING_TO_COMPARE = "Show a step of another run first, to compare this run with it"
 
 
 class RunCard(QWidget):
@@ -58,7 +58,7 @@ class RunCard(QWidget):
         self.last = self._button("Open &last step", "Show the last step of the run (Alt+L)", self._on_last)
         self.deciding = self._button(
             "Dec&iding step",
-            "Show the first step that no success on the task did after the same beginning (Alt+I)",
+            "Show the first step that no successful run with the same beginning took (Alt+I)",
             lambda row: self.deciding_step_requested.emit(row.run),
         )
         self.compare = self._button("Co&mpare…", "", lambda row: self.compare_requested.emit(row.run))
@@ -88,7 +88,7 @@ class RunCard(QWidget):
         self.deciding.setEnabled(begun)
         self.compare.setEnabled(begun and other)
         self.compare.setToolTip(
-            f"Beside run {viewed}, step by step (Alt+M)" if other else _NOTHING_TO_COMPARE
+            f"Compare with run {viewed}, step by step (Alt+M)" if other else _NOTHING_TO_COMPARE
         )
         self.again.setEnabled(row.environment != "import" and row.preset != ATTACHED_NAME)
         self.setAccessibleName(f"{self.title.text()}: {self.outcome.text()}")
@@ -144,7 +144,7 @@ def facts_of(row: RunRow) -> tuple[tuple[str, str], ...]:
     asked = f", {seconds(row.seconds_in_llm)} of it in the LLM" if row.seconds_in_llm else ""
     branch = ""
     if row.parent_run is not None:
-        grade = f"; its first page was brought back: {row.grade}" if row.grade else ""
+        grade = f"; its first page was restored: {row.grade}" if row.grade else ""
         branch = "\n".join(
             [
                 f"Run {row.parent_run}, from before step {row.parent_step}{grade}",
@@ -172,5 +172,5 @@ def facts_of(row: RunRow) -> tuple[tuple[str, str], ...]:
         ("Cost", dollars(row.cost) if row.cost is not None else ""),
         ("Duration", f"{seconds(row.seconds)}{asked}" if row.seconds else ""),
         ("Started", f"{begun:%Y-%m-%d %H:%M:%S}"),
-        ("Network", "Offline: its pages get recorded answers only" if row.offline else ""),
+        ("Network", "Offline: its pages use recorded answers only" if row.offline else ""),
     )

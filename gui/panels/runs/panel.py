@@ -22,18 +22,18 @@ from gui.widgets.words import OrWords, labelled
 
 _SELECTING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 _CURRENT_ONLY = QItemSelectionModel.SelectionFlag.NoUpdate
-_BACK = "The page is brought back, and a branch goes on from there"
+_BACK = "Restore the page, and continue on a branch from there"
 _FORK = "Go back, on a branch with another preset, LLM, policies or exemplars"
-_ASK = "Put its question once more, changed or several times"
-_WHY = "Where its words stand in prompt, page and whatever else the step was made from"
-_COMPARE_STEP = "Page, prompt, thought and outcome beside each other"
-_CURRENT = "The page is brought back, and the run goes on where it was left"
-_COMPARE_RUN = "Step by step, with where they first part"
-_FIX = "Put the run right: its deciding step, what to change there, and run again from it"
-_FIX_STEP = "Change what the agent went by at this step, and run again from it"
-_BISECT = "Find from which step on it still comes to success"
-_KEEP = "Keep what led to its end, for runs of such tasks to be shown"
-_FOLD_OTHERS = "Only this run, and those that it branched from, stay open"
+_ASK = "Repeat its question, edited or several times"
+_WHY = "Find where its words occur in prompt, page and elsewhere"
+_COMPARE_STEP = "Compare page, prompt, thought and outcome"
+_CURRENT = "Restore the page, and continue the run where it stopped"
+_COMPARE_RUN = "Compare step by step, with where they first differ"
+_FIX = "Fix the run: find the deciding step, change something there, and run again from it"
+_FIX_STEP = "Change what the agent used at this step, and run again from it"
+_BISECT = "Find the step from which it can still succeed"
+_KEEP = "Save the steps that led to its end, for runs of similar tasks"
+_FOLD_OTHERS = "Close all runs but this one and those that it branched from"
 _NO_RUN = "No run yet. Choose a task with Ctrl+N; its steps appear here as the agent takes them."
 
 
@@ -43,7 +43,7 @@ def keep_entry(
     """Return the line of a step's menu that keeps it, or all that are selected with it, as an exemplar."""
     found = chosen_steps(tree, model, index)
     if found is None:
-        why = "The selected steps are of runs that do not lead to one another"
+        why = "The selected steps belong to runs that are not branches of each other"
         return MenuEntry("Save as exemplar…", lambda: None, enabled=False, why=why)
     run, steps = found
     many = len(steps) > 1
@@ -249,7 +249,7 @@ class RunsPanel(QWidget):
     def _run_entries(self, node: Node) -> tuple[MenuEntry, ...]:
         row, viewed = node.run, self.delegate.viewed
         can = can_take_up(row) and not node.current
-        cannot = "It is current" if node.current else "It has ended: go back to a step of it"
+        cannot = "It is current" if node.current else "It has ended. Go back to one of its steps"
         other, begun = viewed is not None and viewed[0] != row.run, row.steps > 0
         current, compare = self.current_requested.emit, self.compare_run_requested.emit
         bisect, keep = self.bisect_requested.emit, self.keep_requested.emit
@@ -275,9 +275,7 @@ class RunsPanel(QWidget):
         verb = "Fold" if self.tree.isExpanded(self.model.index_of(own)) else "Unfold"
         fold, others = partial(self._fold_or_unfold, own), partial(self.folding.fold_others, index)
         branched = bool(self.model.runs_with_branches())
-        why = (
-            "Every branch, with the runs that they left" if branched else "No run that is listed has a branch"
-        )
+        why = "Every branch, with the runs that they left" if branched else "No listed run has a branch"
         unfold = self.folding.unfold_branches
         return (
             MenuEntry(f"{verb} {these}", fold, "Ctrl+Left"),

@@ -47,7 +47,7 @@ class StatePanel(EditablePanel):
             (self.buffer_section, self.remembered_section), self.memory_buttons, strict=True
         ):
             section.head.addWidget(button)
-        self.instruction = FittedText("What the state's file tells the agent", lines=10)
+        self.instruction = FittedText("Instruction from the file of the state", lines=10)
         self.instruction_section = Section(theme, "Instruction", indented(self.instruction))
         self.fits = Rows(theme, "States that were tried")
         RowMenu(self.fits, self._fit_entries)
@@ -79,7 +79,7 @@ class StatePanel(EditablePanel):
         self.open_button.setVisible(bool(view.file))
         self.open_button.setToolTip(f"Open {view.file} in the editor (Alt+S)")
         self.why.show_text(f"Matched by {view.why}" if view.why and view.why[:1].islower() else view.why)
-        also = f"⚠ Also matched: {', '.join(view.also)}. The first of them was taken."
+        also = f"⚠ Also matched: {', '.join(view.also)}. The first one was used."
         self.also.show_text(also if view.also else "")
         self.budget.show_text(_budget(view))
         late = view.choose_at is not None and view.transitions >= view.choose_at
@@ -133,7 +133,7 @@ class StatePanel(EditablePanel):
         want = self.breakpoint_wanted.emit
         name = "ForceState"
         return (
-            self.edit_entry(f"Take the page for {state}", lambda: self._force(state), name, "Ctrl+P, X"),
+            self.edit_entry(f"Treat the page as {state}", lambda: self._force(state), name, "Ctrl+P, X"),
             self.edit_entry("Recognise the page anew", self.recognise, name, "Ctrl+P, 6"),
             self.text_entry("Edit buffer and memory…", "memory", "Ctrl+P, M"),
             MenuEntry(f"Stop when {state} is entered", lambda: want(StateEntered(state=state))),
@@ -149,7 +149,7 @@ class StatePanel(EditablePanel):
         """Ask which state the page is taken for in this step."""
         names = [one.name for one in self._view.states]
         if names and not self.why_not("ForceState"):
-            label = "The state that the page counts as in this step:"
+            label = "Treat the page in this step as:"
             self.ask_line("Force a state", label, self._force, choices=names, only=True)
 
     @property
@@ -158,7 +158,7 @@ class StatePanel(EditablePanel):
         none = (
             ""
             if self._view.states
-            else "No state space holds here: choose a preset that has one (Ctrl+Shift+S)"
+            else "No state space is in use. Choose a preset that has one (Ctrl+Shift+S)"
         )
         return self.why_not("ForceState") or none
 

@@ -22,8 +22,8 @@ from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords, labelled
 
-NONE = "No run is in view. Its steps, calls and waits show here on a line of time; F10 takes the first step."
-_BEGINNING = "The run has not taken a step yet: F10 takes the first one, and its time shows here."
+NONE = "No run is in view. F10 takes the first step; its steps, calls and waits appear here over time."
+_BEGINNING = "The run has no steps yet. F10 takes the first one."
 _SIDE = 6
 _NEAR = 6.0
 """Pixels within which a mark is meant."""

@@ -30,7 +30,7 @@ _SPEEDS: tuple[tuple[str, Speed], ...] = (
     ("4×", "4"),
     ("1 s a step", "even"),
 )
-_SPEED_WORDS = "How fast a run is played back: 1× is as fast as it was, with two seconds at most for LLMs"
+_SPEED_WORDS = "Playback speed: 1× is the speed of the run, with at most two seconds for LLMs"
 
 
 class HeightGrip(QWidget):
@@ -109,7 +109,7 @@ class TimeStrip(QToolBar):
         self.pictures.setCheckable(True)
         self.pictures.setChecked(remembered.film_shown)
         self.pictures.toggled.connect(self._on_pictures)
-        folds = "Draw waits short, so that the work is seen; off draws all to scale"
+        folds = "Shorten waits, or draw everything to scale"
         self.fold = button("fold", folds)
         self.fold.setCheckable(True)
         self.fold.setChecked(remembered.waits_folded)

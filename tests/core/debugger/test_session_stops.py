@@ -254,9 +254,9 @@ def test_watches_show_what_the_run_and_the_page_come_to_and_stop_on_change(live,
         "step.number": "2",
         "#n": "1",
         "//input/@aria-label": "Note",
-        "n.textContent = 7": "It would change the page, which a watch must not.",
+        "n.textContent = 7": "It would change the page. A watch can only read it.",
         "({a: document.links.length})": '{"a": 1}',
-        "#none": "Nothing in the page fits.",
+        "#none": "Nothing in the page matches.",
     }
 
 

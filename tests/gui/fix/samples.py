@@ -59,7 +59,7 @@ VIEW = FixView(
     clues=(
         Clue(
             step=3,
-            reason="The same task succeeded in run 9; they part at step 3, where the success did type textbox "
+            reason="The same task succeeded in run 9; they differ from step 3, where the success did type textbox "
             "in search.",
         ),
         Clue(step=5, reason="The policy search_shop returned nothing."),

@@ -71,7 +71,7 @@ def test_the_file_is_open_at_the_likely_line_and_the_step_is_shown_in_the_main_w
     shown = show(qtbot, controller, samples.VIEW)
     assert shown.field.textCursor().block().text().startswith("Enter the words in the search field.")
     assert shown.field.hasFocus()
-    assert "they part at step 3" in shown.reason.text()
+    assert "they differ from step 3" in shown.reason.text()
     assert shown.steps.currentData() == 3
     assert ("show_step", 14, 3) in session.asked
 

@@ -9,6 +9,7 @@ drawn by hand. It ends with exit code 1 if the run does not go as the captions s
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,6 +33,8 @@ CAPTION = 34
 PASSING, MOST = 120, 4
 """Milliseconds that a frame of something passing stays, and how many such frames in a row are kept."""
 PATIENCE = 120_000
+_MARKS = ("agent", "person", "remedy", "good", "bad")
+"""Colours that are kept as they are."""
 
 
 class Film:
@@ -82,12 +85,16 @@ class Film:
     def save(self, path: Path) -> None:
         """Write the frames with one palette, so that what stays the same costs nothing."""
         images = [_scaled(picture) for picture, _ in self.frames]
-        height = images[0].height
-        some = images[:: max(1, len(images) // 8)]
-        sheet = Image.new("RGB", (WIDTH, height * len(some)))
-        for at, image in enumerate(some):
-            sheet.paste(image, (0, at * height))
-        palette = sheet.quantize(255, method=Image.Quantize.MAXCOVERAGE)
+        seen: Counter[bytes] = Counter()
+        for image in images:
+            seen.update({bytes(colour): many for many, colour in image.getcolors(1 << 24)})
+        # Counted by area alone, few colours would be left for texts and marks.
+        some = b"".join(colour * round(many**0.5) for colour, many in seen.items())
+        palette = Image.frombytes("RGB", (len(some) // 3, 1), some).quantize(240)
+        marks = [self.window.theme.colour(name).getRgb()[:3] for name in _MARKS]
+        palette.putpalette(
+            [*(palette.getpalette() or [])[: 240 * 3], *(part for mark in marks for part in mark)]
+        )
         drawn = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
         times = [milliseconds for _, milliseconds in self.frames]
         drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=times, loop=0, optimize=True)
@@ -186,6 +193,7 @@ def main() -> int:
         (window,) = (one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow))
         window.showNormal()  # It begins maximised where the screen is small.
         window.resize(SIZE)
+        window.actions_by_name["reset_layout"].trigger()  # The panels had the sizes for that screen.
         film = Film(window)
         try:
             play(window, film)

@@ -24,11 +24,11 @@ def busy(seconds: int, left: int | None) -> SessionView:
 def test_it_counts_down_until_the_script_is_ended_and_offers_to_wait_or_to_end_it(bar, qtbot):
     bar.show_session(busy(9, 6))
     assert bar.shown
-    assert bar.text.text() == "Its script has kept it busy for 9 s. It is ended in 6 s."
+    assert bar.text.text() == "Its script has been running for 9 s. It will be ended in 6 s."
     with qtbot.waitSignal(bar.wait_requested):
         bar.wait_button.click()
     bar.show_session(busy(10, None))
-    assert bar.text.text() == "Its script has kept it busy for 10 s. You wait for it."
+    assert bar.text.text() == "Its script has been running for 10 s. You wait for it."
     assert bar.wait_button.isHidden()
     with qtbot.waitSignal(bar.end_script_requested):
         bar.end_script_button.click()

@@ -65,9 +65,9 @@ def test_it_says_why_there_is_no_pair(panel):
     assert "No step is in view" in panel.or_words.words.text()
     panel.show_viewed(18, 1)
     panel.show_steps(times(1).steps)
-    assert "one step as yet" in panel.or_words.words.text()
+    assert "only one step" in panel.or_words.words.text()
     panel.show_steps(times(3).steps)
-    assert "choose another one above" in panel.or_words.words.text()
+    assert "Choose another step above" in panel.or_words.words.text()
 
 
 def test_a_late_answer_to_another_pair_is_left_aside(panel, asked):

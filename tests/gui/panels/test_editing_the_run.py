@@ -103,7 +103,7 @@ def test_the_last_judgement_is_overruled_and_earlier_ones_are_not(shown, session
     ]
     earlier = entry(shown.plan.judgement_entries(judged.index(1)), "It was right")
     assert not earlier.enabled
-    assert "go back to it on a branch" in earlier.why
+    assert "Go back to it on a branch" in earlier.why
 
 
 # Policy stack, state, permissible actions
@@ -135,7 +135,7 @@ def test_only_the_policy_that_came_back_last_has_its_answer_edited(shown, sessio
 
 
 def test_a_state_is_forced_from_the_diagram_and_from_a_list(shown, session, qtbot: QtBot):
-    entry(shown.state.entries("item"), "Take the page for item").do()
+    entry(shown.state.entries("item"), "Treat the page as item").do()
     entry(shown.state.entries("item"), "Recognise").do()
     shown.actions_by_name["force_state"].trigger()
     answer(qtbot, shown, "results")
@@ -153,7 +153,7 @@ def test_what_the_page_offers_beside_is_permitted(shown, session, qtbot: QtBot):
     shown.permissible.show_permissible(samples.STEP.permissible)
     shown.permissible.show_rights()
     assert not shown.permissible.permit_button.isEnabled()
-    assert "permissible already" in shown.permissible.permit_button.toolTip()
+    assert "already permissible" in shown.permissible.permit_button.toolTip()
 
 
 # Exemplars and observation

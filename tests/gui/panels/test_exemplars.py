@@ -55,7 +55,7 @@ def test_it_tells_why_with_votes_threshold_and_when(panel: ExemplarsPanel):
     text = panel.facts.text()
     assert EXEMPLARS.why in text
     assert "shop-lamp 2, shop-cushion 1" in text
-    assert "Beyond a distance of 0.70" in text
+    assert "beyond a distance of 0.70" in text
     assert "step 1" in text
 
 

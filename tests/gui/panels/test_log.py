@@ -48,7 +48,7 @@ def test_the_search_finds_by_words_and_says_when_nothing_fits(panel: LogPanel):
     panel.search.setText("429 requests")
     assert panel.model.rowCount() == 10
     panel.search.setText("submarine")
-    assert "No line fits" in panel.or_words.words.text()
+    assert "No line matches" in panel.or_words.words.text()
 
 
 def test_the_list_stays_at_its_end(panel: LogPanel):

@@ -33,7 +33,7 @@ def texts(panel):
 def test_it_says_what_to_do_where_there_is_nothing(panel):
     assert "No step is in view" in panel.or_words.words.text()
     panel.wait(1, 2)
-    assert "being read" in panel.or_words.words.text()
+    assert "Reading the log" in panel.or_words.words.text()
     panel.show_log(PageLogView(run=1, step=2, message="This step was stored before."))
     assert panel.or_words.words.text() == "This step was stored before."
     panel.show_log(PageLogView(run=1, step=2))
@@ -67,7 +67,7 @@ def test_kind_and_words_choose_the_lines(panel):
     panel.search.setText("beacon refused")
     assert len(texts(panel)) == 1
     panel.search.setText("nothing like it")
-    assert "No line fits" in panel.or_words.words.text()
+    assert "No line matches" in panel.or_words.words.text()
     panel.search.clear()
     panel.choice.setCurrentText("Only errors")
     assert texts(panel)[0].startswith("404")

@@ -118,7 +118,7 @@ def test_a_frame_leads_to_its_prompt_and_to_its_file(panel: StackPanel, qtbot: Q
 def test_a_frame_without_calls_in_this_step_says_so(panel: StackPanel, qtbot: QtBot):
     panel.show_stack(STACK)
     press(qtbot, panel.frames, 1)
-    assert "No LLM was asked in it in this step." in texts(panel.frames)
+    assert "It asked no LLM in this step." in texts(panel.frames)
     assert {row.text: row.detail for row in panel.frames.rows}["History"] == "no steps of its own yet"
 
 

@@ -65,7 +65,7 @@ def test_what_stands_nowhere_is_said_plainly(why):
     )
     why.show_view(WHY.replace(text="zebra", places=(), verdict=verdict))
     assert why.verdict.text() == verdict
-    assert "Looked in prompts" in why.or_words.words.text()
+    assert "Searched prompts" in why.or_words.words.text()
 
 
 def test_no_step_and_failures_are_said(why, asked):

@@ -58,7 +58,7 @@ class Breakpoint(Record, ABC):
     enabled: bool = True
     then: Literal["stop", "log"] = "stop"
     condition: str = ""
-    """An expression that has to be true as well; empty for none."""
+    """A condition that must also be true. Optional."""
     ignore: int = Field(default=0, ge=0)
     """How many hits are let pass before it stops."""
 

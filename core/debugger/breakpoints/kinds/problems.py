@@ -193,7 +193,7 @@ class RetrievalFar(Breakpoint):
 class FigureAbove(Breakpoint):
     """A figure of the run has passed a value."""
 
-    title: ClassVar[str] = "A figure passes a value"
+    title: ClassVar[str] = "A figure rises above a value"
     kind: Literal["figure"] = "figure"
     figure: FigureName
     above: Limit = Field(title="More than")

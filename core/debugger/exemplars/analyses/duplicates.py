@@ -49,7 +49,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
             async def use(index: "ExemplarIndex") -> None:
                 library = self.memory.open_library()
                 apart = library.apart() if library is not None else frozenset()
-                report = self.reporting("All are compared with all")
+                report = self.reporting("Comparing all exemplars")
                 async for found in near_pairs(index, within, apart=() if with_kept else apart):
                     if found.pairs != self._found.pairs or found.whole:
                         await self._take(found, apart)
@@ -60,7 +60,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
 
             await self.with_index(use)
 
-        await self.analyse("The index is being read", work)
+        await self.analyse("Reading the index", work)
 
     @command
     async def open_pair(self, id: str, other: str) -> None:
@@ -118,7 +118,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
     async def undo(self) -> None:
         """Undo the last change that was made here."""
         if not self._undo:
-            raise UsageError("There is nothing to undo here.")
+            raise UsageError("Nothing to undo.")
         words, back = self._undo.pop()
         back()
         self._arrange(notice=f"Taken back: {words}.", problem="")

@@ -107,7 +107,7 @@ class RetrievalBenchService(AnalysisService[BenchView]):
 
             await self.with_index(use)
 
-        await self.analyse("It is being looked up", work)
+        await self.analyse("Searching", work)
 
     @command
     async def compare_with(self, exemplar: Exemplar | None) -> None:
@@ -185,17 +185,17 @@ class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
             else:
                 await self.with_index(use)
 
-        await self.analyse("The index is being read", work)
+        await self.analyse("Reading the index", work)
 
     @command
     async def export(self, which: Table, path: str) -> None:
         """Write the table of families, or of exemplars, as comma-separated values."""
         view = self.view
         if view.found is None:
-            raise UsageError("There is no table yet: begin with Leave one out (Ctrl+Enter).")
+            raise UsageError("No table yet. Start Leave one out (Ctrl+Enter).")
         text = families_csv(view.found) if which == "families" else exemplars_csv(view.members)
         notice = await write_table(path, text)
-        part = "" if view.whole else " It holds what was found so far, not all."
+        part = "" if view.whole else " It contains only what was found so far."
         self.show(notice=f"{notice}{part}", problem="")
 
     async def _leave_out(self, index: "ExemplarIndex", votes: int) -> None:
@@ -204,7 +204,7 @@ class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
         placed = index.placed()
         numbers = placed.numbers.tolist()
         self.show(total=len(numbers))
-        report = self.reporting("Each is looked up without itself")
+        report = self.reporting("Searching for each without itself")
         found: list[MemberFound] = []
         every = max(1, len(numbers) // _SHOWN)
         try:
@@ -305,7 +305,7 @@ class MapService(AnalysisService[MapView]):
 
             await self.with_index(use)
 
-        await self.analyse("The index is being read", work)
+        await self.analyse("Reading the index", work)
 
     @command
     async def show_task(self, task: str, observation: str = "") -> None:

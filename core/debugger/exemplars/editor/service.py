@@ -102,14 +102,14 @@ class EditorService(Service[EditorView]):
     async def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
         """Open one that was made elsewhere and is not stored."""
         draft = Draft.of(exemplar).replace(id=free_id(self.memory, exemplar.id))
-        self._opened(draft, provenance or _BY_HAND, note="It is not saved yet.")
+        self._opened(draft, provenance or _BY_HAND, note="Not saved yet.")
 
     @command
     async def take_up(self, key: str) -> None:
         """Open a draft that was kept."""
         kept = self._drafts.get(key)
         if kept is None:
-            raise UsageError("That draft is not there any more.")
+            raise UsageError("That draft no longer exists.")
         self._take_up(kept)
 
     @command
@@ -126,7 +126,7 @@ class EditorService(Service[EditorView]):
     def _take_up(self, kept: KeptDraft) -> None:
         entry = entry_of(self.memory, kept.id) if kept.id else None
         when = time.strftime("%d %b %H:%M", time.localtime(kept.when))
-        note = f"This is a draft that was kept, of {when}."
+        note = f"This is a draft from {when}."
         if entry is not None and entry.version != kept.version:
             note += (
                 f" The exemplar is at version {entry.version} by now, the draft was made of {kept.version}."
@@ -249,7 +249,9 @@ class EditorService(Service[EditorView]):
     async def test(self, draft: Draft, page: PageChoice) -> None:
         """Run the draft's program on a page, confined."""
         opened = self._need_opened()
-        self.start(self._test(draft, opened, page), "The program runs already: wait for it, or cancel it.")
+        self.start(
+            self._test(draft, opened, page), "The program is already running. Wait for it, or cancel it."
+        )
 
     async def _test(self, draft: Draft, opened: OpenedExemplar, page: PageChoice) -> None:
         self.show(trial=ParserTrial(page=page.title, running=True), problem="")
@@ -281,7 +283,7 @@ class EditorService(Service[EditorView]):
         try:
             exemplar = draft_to_save.exemplar(archived=opened.archived and way != "copy")
         except ValidationError as error:
-            raise UsageError("It cannot be saved yet: the Problems tab says what is missing.") from error
+            raise UsageError("It cannot be saved yet. See the Problems tab for what is missing.") from error
         is_own = bool(opened.id) and id == opened.id
         there = entry_of(self.memory, id)
         expected = opened.version if is_own else None
@@ -372,7 +374,7 @@ class EditorService(Service[EditorView]):
 
     def _need_opened(self) -> OpenedExemplar:
         if self.view.opened is None:
-            raise UsageError("No exemplar is open; open one from the library.")
+            raise UsageError("No exemplar is open. Open one from the library.")
         return self.view.opened
 
     def _need_stored(self) -> str:

@@ -82,7 +82,7 @@ class ImportService(Service[ImportView]):
         self.view = self.view.replace(choices=choices)
         read = self._read
         if read is None or not _same_files(read.choices, choices):
-            raise UsageError("The files have to be read first: choose them again.")
+            raise UsageError("The files must be read first. Choose them again.")
         view = _view_of(read, choices)
         if view.problem or not view.coming:
             self.send(view)
@@ -99,7 +99,7 @@ class ImportService(Service[ImportView]):
             lambda: _store(memory, coming, name, report, cancelled), on_cancel=cancelled.set
         )
         if undo is None:
-            self._library.done("The import was cancelled; nothing of it was kept.")
+            self._library.done("The import was cancelled. Nothing was imported.")
             self.send(view)
             return
         number = "1 exemplar was" if len(coming) == 1 else f"{len(coming)} exemplars were"

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _EVERY = 1.0
 """Seconds between two looks at whether the library has changed, while somebody looks at it."""
-_OPENING = "The library is being opened…"
+_OPENING = "Opening the library…"
 
 
 class _Asked(NamedTuple):
@@ -333,7 +333,7 @@ class LibraryService(JobService[LibraryJob]):
         parts = [f"{len(archived)} archived"] if archived else []
         parts += [f"{len(back)} brought back"] if back else []
         parts += [f"{len(undo.make_current)} at the version before"] if undo.make_current else []
-        self.done(f"It was taken back: {', '.join(parts) or 'nothing was left to do'}.")
+        self.done(f"It was taken back: {', '.join(parts) or 'nothing to do'}.")
         await self.refresh()
 
     # Jobs
@@ -391,10 +391,10 @@ class LibraryService(JobService[LibraryJob]):
                 exemplars.append(entry.exemplar)
                 report(len(exemplars), len(ids))
         except asyncio.CancelledError:
-            self.done("The export was cancelled; nothing was written.")
+            self.done("The export was cancelled. Nothing was written.")
             return
         if not exemplars:
-            raise UsageError("There is nothing to export: choose exemplars, or loosen the filter.")
+            raise UsageError("Nothing to export. Choose exemplars, or relax the filter.")
         self.show(doing="Writing the file", done=0, of=0)
         count = await finish_in_thread(lambda: write(form, tuple(exemplars), path))
         number = "1 exemplar was" if len(exemplars) == 1 else f"{len(exemplars)} exemplars were"

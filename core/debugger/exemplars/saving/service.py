@@ -37,8 +37,8 @@ _REACH = 50
 _MOST_IDS = 1000
 _LINE = 80
 _REF = re.compile(r"\[(\d+)\]")
-_NOTHING = "Nothing was recorded: you did nothing in the page that could be done again."
-_GIVEN_UP = "The recording was given up: another page was opened. What you did stays in its run."
+_NOTHING = "Nothing was recorded: nothing that you did in the page can be repeated."
+_GIVEN_UP = "The recording stopped because another page was opened. Your steps stay in its run."
 
 
 class SavingService(Service[SavingView]):
@@ -258,7 +258,7 @@ def _question(survey: Survey, view: SavingView) -> str:
         return ""  # Whoever did it knows.
     if survey.row.ended is None:
         return f"{run} has not ended, so nobody knows yet whether it succeeds. Save it anyway?"
-    return f"Nobody has judged {run} a success. Save it anyway?"
+    return f"{run} was not judged a success. Save it anyway?"
 
 
 class RecordingService(Service[RecordingView]):
@@ -284,12 +284,10 @@ class RecordingService(Service[RecordingView]):
             return
         session = self.session
         if session.session.mode == "opening":
-            raise UsageError("The task is being opened: wait a moment, then record.")
+            raise UsageError("The task is opening. Wait a moment, then record.")
         run = session.agent_run
         if run is None:
-            raise UsageError(
-                "Open a task first (Ctrl+N), then record how you do it: every step of yours is kept."
-            )
+            raise UsageError("Open a task first (Ctrl+N), then record how you do it.")
         self.send(RecordingView(starting=True, run=run.state.run))
         try:
             if fresh or run.ended:
@@ -298,7 +296,7 @@ class RecordingService(Service[RecordingView]):
                 if run is None:
                     return
             if session.busy:
-                raise UsageError("Pause first (F5): the agent is acting. Then record.")
+                raise UsageError("The agent is acting. Pause it (F5), then record.")
             self._demonstrating = await session.live_page.hand_over(True)
             if self._demonstrating is None:
                 await session.live_page.hand_over(False)
@@ -323,7 +321,7 @@ class RecordingService(Service[RecordingView]):
             self.send(RecordingView())
             self._demonstrating = None
             await self.session.live_page.hand_over(False)
-            self.session.tell("The recording was thrown away; what you did stays in the run.")
+            self.session.tell("The recording was discarded. Your steps stay in the run.")
 
     def _finish(self) -> None:
         """Hand over what was recorded, or say that nothing was."""

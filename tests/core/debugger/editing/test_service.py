@@ -138,7 +138,7 @@ def test_the_prompt_that_would_result_is_shown_for_the_step_in_view(editor, live
     live.open("web/open", url=page_file(tmp_path, "<button>Go</button>"), instruction="Go.")
     live.to_review()
     view = editor.ask(editor.service.check, name, text)
-    assert view.preview.startswith("With this text the prompt of the action in view stays as it is")
+    assert view.preview.startswith("This text does not change the prompt of the action in view")
     view = editor.ask(editor.service.check, name, text + "\nBe quick.")
     assert view.preview.startswith("### system")
     assert "Be quick." in view.preview

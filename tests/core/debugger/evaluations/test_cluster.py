@@ -128,7 +128,7 @@ async def test_only_keys_of_llms_in_use_come_along_and_are_not_shown(folders):
 
 
 async def test_a_recorded_llm_is_refused(folders):
-    with pytest.raises(UsageError, match="leave out --cluster"):
+    with pytest.raises(UsageError, match="Omit --cluster"):
         await setup("replay:1")
 
 

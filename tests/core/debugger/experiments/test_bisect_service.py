@@ -90,7 +90,7 @@ def test_it_is_cancelled_and_only_one_goes_on_at_a_time(opened, run):
     fake.service.bisect(BisectRequest(run=run))
     fake.wait(lambda view: view.under_way is not None)
     fake.service.bisect(BisectRequest(run=run))
-    assert "goes on already" in fake.wait(lambda view: view.problem).problem
+    assert "already running" in fake.wait(lambda view: view.problem).problem
     fake.service.cancel()
     view = fake.wait(lambda view: not view.busy)
     assert view.problem == ""

@@ -51,7 +51,7 @@ def test_only_judged_pairs_count_and_flips_are_the_difference(outcomes):
         assert summary.low - 1e-9 <= summary.difference <= summary.high + 1e-9
     else:
         assert summary.difference is None
-        assert "nothing can be said" in summary.sentence
+        assert "there is no result" in summary.sentence
 
 
 def test_an_interval_that_holds_0_is_said_to_show_nothing():

@@ -116,7 +116,7 @@ def test_it_is_cancelled_and_only_one_thing_goes_on_at_a_time(opened):
     fake.service.replay(())
     fake.wait(lambda view: view.replay is not None)
     fake.service.measure(WorthRequest(subject=KEPT))
-    assert "being tried out already" in fake.wait(lambda view: view.problem).problem
+    assert "already running" in fake.wait(lambda view: view.problem).problem
     fake.service.cancel()
     view = fake.wait(lambda view: not view.busy and view.notice)
     assert "cancelled" in view.notice

@@ -104,7 +104,7 @@ def test_the_policy_at_work_is_open_at_its_instruction_with_the_prompt_that_was_
     view = fix.open(failed)
     assert (view.place.kind, view.place.name) == ("policy", NAME)
     assert view.text.text.splitlines()[view.place.line - 1] == "Press Delete."
-    assert "stays as it was" in view.text.preview
+    assert "does not change the prompt" in view.text.preview
     for text in server.requests[view.step - 1].texts:
         assert text in view.text.preview
     assert view.before.startswith("no success")
@@ -136,7 +136,7 @@ def test_putting_back_gives_the_file_its_earlier_text_and_keeping_lets_go_of_it(
     fix.service.keep()
     live.wait(lambda: fix.view.saved == () and "Kept" in fix.view.notice)
     fix.service.revert()
-    live.wait(lambda: "Nothing was saved" in fix.view.problem)
+    live.wait(lambda: "Nothing to revert" in fix.view.problem)
     assert (live.config / NAME).read_text() == fixed
 
 
@@ -225,7 +225,7 @@ def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_
     live.wait_mode("ended")
     view = fix.open(live.view.run)
     assert view.step == 1
-    assert f"run {success}; they part at step 1" in view.reason
+    assert f"run {success}; they differ from step 1" in view.reason
     assert (view.place.kind, view.place.name) == ("prompt", "prompts/plain/system.j2")
 
 
@@ -257,7 +257,7 @@ def test_the_family_gets_the_files_as_they_were_and_shows_how_far_it_is_until_it
     assert fix.view.family_busy
     assert fix.view.family.sentence == "0 of 1 before, 0 of 0 after"
     fix.service.run_family(1)
-    live.wait(lambda: "being run already" in fix.view.problem)
+    live.wait(lambda: "already running" in fix.view.problem)
     fix.service.cancel_family()
     live.wait(lambda: not fix.view.family_busy)
     assert fix.view.family.done == 1

@@ -66,7 +66,7 @@ def test_a_draft_outlives_the_window_and_comes_back_with_the_exemplar(controller
     shown.flush()
     controller.shown._put_away(controller.shown.hide, keep=True)
     controller.open(ONE.id)
-    qtbot.waitUntil(lambda: "draft that was kept" in shown.note.text())
+    qtbot.waitUntil(lambda: "This is a draft from" in shown.note.text())
     assert shown.edits.now.steps[0].thought == "Half"
     assert shown.modified
 

@@ -87,7 +87,7 @@ def test_another_kind_of_action_keeps_what_fits(form: ActionForm):
     form.kinds.setCurrentText("press")
     assert form.field("target") is None
     assert form.text == "press []"
-    assert form.problem == "keys is still to be given."
+    assert form.problem == "Enter a value for keys."
     form.field("keys").edit.setText("Enter")
     form.field("keys").edit.textEdited.emit("Enter")
     assert form.text == "press [Enter]"
@@ -136,7 +136,7 @@ def test_a_target_that_names_nothing_is_at_fault(form: ActionForm):
     form.field("target").box.setEditText("that one")
     assert '"that one" names no element' in form.problem
     form.field("target").box.setEditText("")
-    assert form.problem == "target is still to be chosen."
+    assert form.problem == "Choose an element for target."
 
 
 def test_a_row_with_parts_to_fill_in_goes_to_the_first_of_them(form: ActionForm, qtbot: QtBot):
@@ -234,7 +234,7 @@ def test_an_action_of_the_state_has_its_own_fields(in_state: ActionForm):
 
 def test_the_fields_of_a_states_action_rewrite_the_line(in_state: ActionForm):
     in_state.kinds.setCurrentText("buy_now")
-    assert in_state.problem == "size is still to be given."
+    assert in_state.problem == "Enter a value for size."
     in_state.field("size").box.setCurrentText("8 [wide]")
     in_state.field("gift").check.click()
     assert in_state.text == r"buy_now [8 \[wide\]] [] [true]"

@@ -135,7 +135,7 @@ def test_a_refused_expression_is_reported_below_it_and_forgotten_with_the_next_t
 def test_what_is_wrong_elsewhere_is_reported_below_all(opened):
     editor = opened()
     editor.send()
-    editor.show_answer("The database is not open yet; wait a moment and try again.")
+    editor.show_answer("The database is not open yet. Wait a moment and try again.")
     assert editor._problem.isVisible()
 
 
@@ -167,8 +167,8 @@ def test_a_field_is_called_what_its_class_says(opened):
     switch = editor.fields["contains"].widget
     assert [switch.itemText(row) for row in range(switch.count())] == ["comes to be", "is no longer, or not"]
     assert editor._texts.text() == (
-        "A name is a whole one, or a pattern with * and ?, such as buy_*. "
-        "Other text is looked for within, unless it holds * or ?. Case does not count, and what is empty fits all."
+        "A name matches whole, or as a pattern with * and ?, such as buy_*. "
+        "Other text matches anywhere, unless it contains * or ?. Case is ignored. An empty field matches everything."
     )
 
 

@@ -37,7 +37,7 @@ def test_a_breakpoint_is_described_in_words_with_its_hits_and_its_condition_in_s
     entered, buy, aligned, cost, _own = panel.breakpoints.rows
     assert (entered.text, entered.word, entered.checked) == ("state item is entered", "×2", True)
     assert (buy.text, buy.detail) == ("buy_* on a target named “Buy now”", "if step.number > 3")
-    assert (aligned.word, aligned.detail) == ("×14 · only logs", "lets the first 2 pass")
+    assert (aligned.word, aligned.detail) == ("×14 · only logs", "ignores the first 2")
     assert (cost.checked, cost.detail) == (False, "switched off")
 
 

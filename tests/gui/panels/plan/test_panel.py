@@ -79,7 +79,7 @@ def test_a_judgement_tells_what_was_answered_and_how(panel: PlanPanel):
     rows = panel.judged.rows
     assert [row.word for row in rows] == ["aligned", "not aligned", "aligned", "unclear"]
     assert "by rule, without the LLM: the page is as it was" in rows[1].detail
-    assert "a summary of it was judged" in rows[2].detail
+    assert "a summary was judged" in rows[2].detail
     panel.show_plan(
         PlanView(judgements=(JudgementView(step=9, sentence="Done.", subtask_done=True, task_done=True),))
     )

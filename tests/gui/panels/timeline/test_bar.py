@@ -45,7 +45,7 @@ def middle(bar, at):
 def test_without_a_run_or_steps_it_says_what_to_do(area):
     assert "F10" in area.or_words.words.text()
     area.show_times(TimeView(run=18))
-    assert "has not taken a step" in area.or_words.words.text()
+    assert "has no steps yet" in area.or_words.words.text()
     area.show_times(TimeView(run=18, problem="It cannot be read."))
     assert area.or_words.words.text() == "It cannot be read."
 

@@ -124,7 +124,7 @@ def test_what_is_typed_is_kept_on_the_disk_and_opened_again_after_a_crash(asked,
     again = Asked(tmp_path)
     again.service.open(ONE.id)
     assert (again.view.opened.draft.task, again.view.opened.base.task) == ("", ONE.task)
-    assert "draft that was kept" in again.view.opened.note
+    assert "This is a draft from" in again.view.opened.note
     again.check(again.view.opened.base, 2, "")
     assert again.drafts.all() == ()
     again.resources.memory.close()

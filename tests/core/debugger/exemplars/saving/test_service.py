@@ -147,7 +147,7 @@ def test_an_id_that_is_taken_or_is_none_is_reported_and_nothing_is_saved(saving,
 def test_what_nobody_judged_is_asked_about_once(saving, stopped):
     saving.open(stopped)
     view = saving.save()
-    assert "Nobody has judged" in view.question
+    assert "was not judged a success" in view.question
     assert view.saved is None
     assert saving.save(anyway=True).saved is not None
 

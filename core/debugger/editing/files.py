@@ -100,9 +100,9 @@ class AgentFiles:
         what, _, language = KINDS[kind]
         target = self.target(name)
         saved = (
-            f"Saved as {target}, your copy, which wins over a bundled one."
+            f"Saves to {target}, your own copy."
             if target.exists()
-            else f"Saved as your copy, {target}, which wins; the bundled file stays as it is."
+            else f"Saves to your own copy, {target}. The bundled file stays unchanged."
         )
         title, note = f"The {what} {rest}", " ".join(filter(None, (note, saved)))
         return EditText(name=name, title=title, language=language, text=text, note=note)

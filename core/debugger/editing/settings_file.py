@@ -19,7 +19,7 @@ def checked_settings(target: Path, text: str) -> EditText:
         title="The settings file",
         language="toml",
         text=text,
-        note=f"Saved as {target}. Settings are read when Backstep starts.",
+        note=f"Saves to {target}. Settings are read when Backstep starts.",
         why_no_try="Settings are read when Backstep starts. Save them, and restart Backstep.",
     )
     try:

@@ -18,7 +18,7 @@ POLICY = EditText(
     name="policies/shop/search.md",
     title="The policy shop/search.md",
     text="Search.",
-    note="Saved as your copy, /home/me/search.md, which wins; the bundled file stays as it is.",
+    note="Saves to your own copy, /home/me/search.md. The bundled file stays unchanged.",
     preview="### system\nSearch.",
 )
 

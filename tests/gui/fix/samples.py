@@ -31,8 +31,8 @@ TEXT = EditText(
     title="The policy shop/search_shop.md",
     language="markdown",
     text=POLICY,
-    note="Saved as your copy, /home/me/.config/backstep/policies/shop/search_shop.md, which wins; "
-    "the bundled file stays as it is.",
+    note="Saves to your own copy, /home/me/.config/backstep/policies/shop/search_shop.md. "
+    "The bundled file stays unchanged.",
     preview="### system\nYou carry out one assignment in a web browser.\n\n### user\nObjective: search_shop [lamp]",
 )
 VIEW = FixView(

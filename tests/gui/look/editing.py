@@ -61,8 +61,8 @@ def editor_file(studio: Studio) -> QWidget:
         title="The policy shop/search_shop.md",
         language="markdown",
         text=_POLICY,
-        note="Saved as your copy, /home/me/.config/backstep/policies/shop/search_shop.md, which wins; "
-        "the bundled file stays as it is.",
+        note="Saves to your own copy, /home/me/.config/backstep/policies/shop/search_shop.md. "
+        "The bundled file stays unchanged.",
         preview="### system\nYou operate a web page.\n\n### user\n" + samples.RAW,
     )
     return _edited(studio, view)

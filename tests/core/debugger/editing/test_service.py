@@ -80,7 +80,7 @@ def test_all_kinds_of_files_are_listed(editor):
 def test_a_bundled_file_is_saved_as_a_copy_of_ones_own_which_then_holds(editor, live):
     view = editor.ask(editor.service.open_path, str(RESOURCES / PLAIN))
     assert (view.name, view.language, view.asked, view.problem) == (PLAIN, "toml", True, "")
-    assert f"Saved as your copy, {saved(live, PLAIN)}" in view.note
+    assert f"Saves to your own copy, {saved(live, PLAIN)}" in view.note
     before = (RESOURCES / PLAIN).read_text()
     text = "# mine\n" + view.text
     view = editor.ask(editor.service.save, PLAIN, text)
@@ -89,7 +89,7 @@ def test_a_bundled_file_is_saved_as_a_copy_of_ones_own_which_then_holds(editor, 
     assert (RESOURCES / PLAIN).read_text() == before
     view = editor.ask(editor.service.open, PLAIN)
     assert view.text == text
-    assert "your copy, which wins" in view.note
+    assert "your own copy" in view.note
 
 
 def test_a_file_keeps_its_line_ends(editor, live):

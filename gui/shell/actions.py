@@ -172,7 +172,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "next_recorded",
-        "&Next recorded step",
+        "Next rec&orded step",
         "Ctrl+F10",
         "arrow-right",
         "Show the recorded step after the one in view",
@@ -186,7 +186,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "play_back",
-        "P&lay the run back",
+        "Play the &run back",
         "Ctrl+Alt+P",
         "play",
         "Show the recorded steps of the run in view one after another. Press again, or Esc, to stop",
@@ -505,7 +505,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "pin_element",
-        "Pin an e&lement",
+        "Pin an &element",
         "Ctrl+Alt+M",
         "pin",
         "Keep the element under the mouse or text cursor highlighted in the page and panels, or unpin it",

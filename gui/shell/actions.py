@@ -172,7 +172,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "next_recorded",
-        "&Next recorded step",
+        "Next rec&orded step",
         "Ctrl+F10",
         "arrow-right",
         "Show the recorded step after the one in view",
@@ -504,7 +504,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "pin_element",
-        "P&in an element",
+        "Pin an &element",
         "Ctrl+Alt+M",
         "pin",
         "Keep the element under the mouse or text cursor highlighted in the page and panels, or unpin it",

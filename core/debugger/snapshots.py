@@ -51,7 +51,7 @@ class Job(Record):
     done: int = 0
     of: int = 0
     """0 where it is not known how much there is."""
-    opens: Literal["library", "bisect", "evaluations"]
+    opens: Literal["library", "bisect", "evaluations", "fix"]
     """The window that shows it."""
     run: int = 0
     """The run that it is about, where it is about one."""

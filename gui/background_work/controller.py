@@ -40,7 +40,7 @@ class BackgroundWorkController(FeatureController):
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(lambda: self.open())
         self.button.setFont(window.theme.small_font())
-        window.status.insertPermanentWidget(0, self.button)
+        window.status.insertPermanentWidget(1, self.button)  # Left of the legend; the facts are 0.
         self.button.hide()
         notify = window.actions_by_name["notify"]
         notify.setCheckable(True)
@@ -94,6 +94,8 @@ class BackgroundWorkController(FeatureController):
     def _on_show(self, job: Job) -> None:
         if job.opens == "bisect":
             self.window.runs.bisect_requested.emit(job.run)
+        elif job.opens == "fix":
+            self.window.runs.fix_requested.emit(job.run, 0)
         else:
             self.window.actions_by_name[job.opens].trigger()
 

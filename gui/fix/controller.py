@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 
 from core.debugger.fix.views import FixView
-from gui.shell.feature import FeatureController, present
+from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
@@ -30,10 +30,11 @@ class FixController(FeatureController):
         """Show where a run can be put right: at this step, or with 0 at the likeliest."""
         if self.fix_window is None:
             self.fix_window = self._make()
-        self._run = run
-        self.fix_window.wait(run)
-        self._service.open(run, step)
-        present(self.fix_window)
+        if run != self._run or not self.fix_window.view.family_busy:
+            self._run = run
+            self.fix_window.wait(run)
+            self._service.open(run, step)
+        self.window.frame.show_beside(self.fix_window, "fix/geometry")
 
     def _make(self) -> "FixWindow":
         from gui.fix.window import FixWindow

@@ -18,7 +18,6 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label
 
 _IDLE_MS = 250
 """After such a pause in typing the text is checked."""
-_PLACE = "fix/place"
 _SIDES = (12, 2, 12, 2)
 _ACTION_LETTERS = 60
 _PREVIEW = "The prompt of this step, with this text"
@@ -112,8 +111,6 @@ class FixWindow(QDialog):
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self.check)
         self.resize(1040, 700)
-        if (place := remembered.part(_PLACE)) is not None:
-            self.restoreGeometry(place)
 
     def _box(self, name: str, tooltip: str, chosen: object) -> QComboBox:
         box = choice_box(name, tooltip, letters=18, parent=self)
@@ -337,5 +334,4 @@ class FixWindow(QDialog):
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._idle.stop()
-        self._remembered.keep_part(_PLACE, self.saveGeometry())
         super().hideEvent(event)

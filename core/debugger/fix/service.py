@@ -20,7 +20,7 @@ from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
 from core.debugger.fix.views import FixPlace, FixView, Rerun
 from core.debugger.interventions.held_texts import as_text
 from core.debugger.service import Service
-from core.debugger.snapshots import EditText, SessionView
+from core.debugger.snapshots import EditText, Job, SessionView
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
 from core.schema.errors import ActionSyntaxError, BackstepError, TraceError, UsageError
@@ -431,15 +431,26 @@ class FixService(Service[FixView]):
         """End the runs of the family; those that are done are kept."""
         self._family.cancel()
 
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        view, family = self.view, self.view.family
+        if not view.family_busy:
+            return ()
+        done, of = (family.done, family.total) if family is not None else (0, 0)
+        return (Job(title=f"Family of run {view.run}", done=done, of=of, opens="fix", run=view.run),)
+
+    async def end_job(self, key: str) -> None:
+        self._family.cancel()
+
     async def _follow_family(self, arguments: list[str]) -> None:
         def on_report(family: Family) -> None:
             self.show(family=family)
 
+        problem = ""
         try:
             problem = await self._family.run(arguments, on_report)
         finally:
-            self.show(family_busy=False)
-        self.show(problem=problem)
+            self.show(family_busy=False, problem=problem)
         self.session.send_runs(self.session.query)
 
     async def close(self) -> None:

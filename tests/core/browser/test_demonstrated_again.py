@@ -14,7 +14,7 @@ BODY = """
 <style>
 body { margin: 0; font: 14px sans-serif }
 section { position: absolute; left: 0; width: 600px } [hidden] { display: none }
-#handle, #zone, #card, #bin { position: absolute; width: 60px; height: 40px; background: #9cf }
+#handle, #zone, #card, #bin { position: absolute; width: 60px; height: 40px; background: #9cf; user-select: none }
 #days span { display: inline-block; width: 40px; height: 24px }
 #list { height: 90px; width: 200px; overflow: auto }
 </style>

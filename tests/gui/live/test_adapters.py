@@ -90,7 +90,7 @@ def test_it_stops_at_an_action_has_its_reply_edited_and_goes_on_to_success(
     for one in desk.service.session.breaking.breakpoints.all:
         breakpoints.remove(one.number)
     desk.session.edits.apply_text("prompt", text.replace("12.00", "9.50"))
-    desk.wait_until(lambda: desk.window.view.held_edits)
+    desk.wait_until(lambda: bool(desk.window.view.held_edits))
     desk.trigger("run")
     desk.wait_for("ended")
     assert desk.window.view.success is True, "\n".join(desk.view.output[-40:])

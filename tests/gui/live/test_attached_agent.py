@@ -230,7 +230,7 @@ def test_with_a_breakpoint_after_calls_its_reply_is_edited_before_it_gets_it(
     desk.trigger("run")
     desk.wait_until(lambda: desk.window.view.held_reply == 1)
     desk.session.edits.apply_text("prompt", "Three")
-    desk.wait_until(lambda: desk.window.view.held_edits)
+    desk.wait_until(lambda: bool(desk.window.view.held_edits))
     desk.trigger("step")
     desk.wait_until(lambda: desk.window.view.phase == "review" and desk.window.action.editable)
     step = desk.window.step_in_view

@@ -339,7 +339,9 @@ class AgentConnection:
                 await self._agent.send_text(text)
                 if method == "Target.detachedFromTarget":
                     # Not before the client was told: what waits for it is answered then.
-                    self.attached.discard(self._tabs.pop(params["sessionId"], ""))
+                    tab = self._tabs.pop(params["sessionId"], "")
+                    if tab not in self._tabs.values():  # It may have been told of in several sessions.
+                        self.attached.discard(tab)
                 if method in ("Target.attachedToTarget", "Target.detachedFromTarget"):
                     async with self.announced:
                         self.announced.notify_all()

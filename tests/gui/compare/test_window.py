@@ -153,7 +153,7 @@ def test_a_pair_that_is_no_longer_wanted_is_not_shown(compare):
     compare.go_on(1)
     compare.show_pair(PAIR)
     assert compare.beside.names.rows == ()
-    assert "being read" in compare.beside.or_words.words.text()
+    assert "Reading" in compare.beside.or_words.words.text()
 
 
 def test_both_pictures_stand_beside_each_other(compare):

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from core.schema.signal import Signal
+
 SECONDS = 60
 PRINTS = "for line in {lines!r}: print(line, flush=True)"
 WAITS = PRINTS + "\nimport time; time.sleep(600)"
@@ -29,6 +31,7 @@ class FakeSubprocess:
             log=lambda *words: None,
             queue=lambda work: stage.thread.start(work),
             closers=[],
+            worked=Signal(),
         )
         self.service = make(self.session)
         self.service.process.program = (sys.executable, "-c", script.format(lines=lines))

@@ -238,7 +238,7 @@ def test_where_run_after_run_fails_the_evaluation_ends_with_the_reason(inside, t
     own = ("--tasks-file", tmp_path / "own.toml", "--seeds", "0-29")
     done = inside(*words(*own, llm="rules", tasks="own/gone"))
     assert done.code == 3, done.err
-    assert "The last 5 runs all failed, the last one so: " in done.err
+    assert "The last 5 runs all failed. The last one: " in done.err
     assert len(attempts(inside)) == 5
 
 

@@ -326,7 +326,7 @@ class Menus(QObject):
 
     def _fill_view(self) -> None:
         self._toggles: dict[str, QAction] = {}
-        panels = self._view.addMenu("Pan&els")
+        panels = self._view.addMenu("Pa&nels")
         for place in PLACES:
             action = self._toggles[place.name] = panels.addAction(
                 f"{place.name.replace('&', '&&')}\t{place.key}"

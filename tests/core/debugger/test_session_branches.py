@@ -131,7 +131,7 @@ def test_an_ended_run_cannot_be_taken_up_and_says_what_to_do(gone_wrong):
     live.wait_mode("ended")
     go_back(live, first, 2)
     live.session.branches.make_current(first)
-    live.wait(lambda: "has ended (done): go back to one of its steps" in live.view.message)
+    live.wait(lambda: "has ended (done). Go back to one of its steps" in live.view.message)
 
 
 def test_a_branch_is_called_by_the_name_it_was_given(gone_wrong):

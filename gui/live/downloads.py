@@ -110,11 +110,6 @@ class Downloads(QObject):
         self.list.move(corner)
         self.list.show()
 
-    def cancel_all(self) -> None:
-        """Load nothing on: the profile goes."""
-        for row in self.rows:
-            row.cancel()
-
     def _choose_folder(self) -> None:
         self.list.hide()
         dialog = QFileDialog(self.list.parentWidget(), "Save downloads in", self.folder)

@@ -19,6 +19,13 @@ from core.browser.checkpoints.strategies import AsItIs, strategies_for
 from core.schema.errors import ActionError, BrowserError, DataError
 from core.schema.restore import VERIFIED, Attempt, Comparison, Parted, Restored
 
+_NEXT_FRAME = """new Promise(drawn => {
+  setTimeout(drawn, 500);
+  requestAnimationFrame(() => requestAnimationFrame(drawn));
+})"""
+"""Waits until the page has drawn a frame, so that what it animates has moved. A hidden page draws none: half a second
+is enough for a timer."""
+
 
 async def restore(
     checkpoint: Checkpoint,
@@ -121,6 +128,7 @@ async def _compared(
     beside = kept_otherwise(checkpoint.page, kept, volatile, own_cookies=ground.own_cookies)
     comparison = compare(recorded, now, brought.provenance, volatile, beside=beside)
     if comparison.grade == "same page":
+        await ground.tabs.current.evaluate(_NEXT_FRAME)
         later = await ground.read()
         comparison = compare(recorded, now, brought.provenance, volatile, beside=beside, later=later)
     if brought.remarks and comparison.grade == "exact":

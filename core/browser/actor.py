@@ -98,7 +98,7 @@ class Actor:
         url = url.strip()
         scheme = url.partition(":")[0].lower()
         if scheme in _CLOSED_SCHEMES:
-            raise ActionError(f"{scheme}: addresses are not opened; give a web address.")
+            raise ActionError(f"{scheme}: addresses cannot be opened; give a web address.")
         if "://" not in url and scheme not in ("about", "data", "blob"):
             url = f"http://{url}" if url.startswith(("localhost", "127.")) else f"https://{url}"
         await self._tabs.goto(url)

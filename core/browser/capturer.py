@@ -195,7 +195,7 @@ class Capturer:
                     ) from gone
                 if page.playwright_page.is_closed():
                     raise BrowserError(
-                        "The browser or its tab has ended; go back to a step, or open the task anew."
+                        "The browser or its tab has ended; go back to a step, or open the task again."
                     ) from gone
                 continue
             self.took = (time.perf_counter() - started) * 1000
@@ -203,7 +203,7 @@ class Capturer:
             if self.pictures:
                 self._pending = (capture, asyncio.ensure_future(_picture(page, observation.viewport[0])))
             return capture
-        raise BrowserError("The page kept navigating and could not be read; step again when it rests.")
+        raise BrowserError("The page kept navigating and could not be read; step again when it has finished.")
 
     async def with_picture(self, capture: Capture) -> Capture:
         """Return the capture with its picture, which may still be on its way when the page has been read."""
@@ -282,7 +282,7 @@ class Capturer:
         }
         walk = _parsed(await page.walker("walk", options, frame=link))
         if await page.world(link) != world:
-            raise PageGone("the document was replaced while it was read")
+            raise PageGone("the document was replaced while it was being read")
         elements = known.elements | {element.ref: element for element in walk.elements}
         order = known.order if walk.order is None else walk.order
         read = _Known(walk.reading, order, {ref: elements[ref] for ref in order}, _joined(known.html, walk))

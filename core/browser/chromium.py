@@ -69,12 +69,12 @@ def chromium_at(name: str) -> str:
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         raise BrowserError(
-            f"There is no browser at {path}; give the path of an installed Chromium, or chromium, or embedded."
+            f"There is no browser at {path}; give the path of an installed Chromium, or write chromium or embedded."
         )
     if (found := find_chromium()) is None:
         raise BrowserError(
-            "No Chromium, Chrome or Edge is on the PATH; install one, such as by apt install chromium, "
-            "or give the path of its executable."
+            "No Chromium, Chrome or Edge is on the PATH; install one (on Debian: apt install chromium), or "
+            "give the path of its executable."
         )
     return found
 
@@ -147,7 +147,9 @@ class ChromiumHost:
                 ignore_default_args=_NOT_FROM_PLAYWRIGHT,
             )
         except Error as error:
-            raise BrowserError(f"{self._executable} did not start as a browser: {_said(error)}") from error
+            raise BrowserError(
+                f"{self._executable} could not be started as a browser: {_said(error)}"
+            ) from error
         self._processes = [await self._process_of(self._browser)]
         await self._end_screencast()
         if self._screen is not None:
@@ -159,7 +161,7 @@ class ChromiumHost:
     def launched(self) -> tuple[Playwright, Browser]:
         """Playwright and the browser that it has launched; raises BrowserError where none runs."""
         if self._playwright is None or self._browser is None:
-            raise BrowserError(f"{self.name} does not run as a browser now.")
+            raise BrowserError(f"{self.name} is not running.")
         return self._playwright, self._browser
 
     @staticmethod
@@ -189,9 +191,9 @@ class ChromiumHost:
 
     async def protocol_address(self) -> str:
         if not self._shared:
-            raise UsageError(f"{self.name} was not started for agents of your own to drive it.")
+            raise UsageError(f"{self.name} was not started for attached agents.")
         if not self._alive:
-            raise BrowserError("The browser has ended; go back to a step, or open the task anew.")
+            raise BrowserError("The browser has ended; go back to a step, or open the task again.")
         return f"http://127.0.0.1:{self._port}"
 
     @property
@@ -296,7 +298,7 @@ class ChromiumHost:
         try:
             opener = await page.opener()
             if opener is not None and not self._windows.admits("tab", MOST_TABS):
-                refused = "The page asked for new tabs without end; one was closed."
+                refused = "The page opened too many tabs; one was closed."
                 self.events.tell("popup", refused, lambda: (self._current, ""))
                 await page.close()
                 return

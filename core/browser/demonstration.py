@@ -98,11 +98,11 @@ class HumanAction(NamedElement):
         Raises ActionError, BrowserError and PageGone.
         """
         if self.files > 1:
-            raise ActionError(f"{self.files} files were chosen at once, and an action gives one file.")
+            raise ActionError(f"{self.files} files were chosen at once, but an action can upload only one.")
         asked = {"expression": "__backstepDemonstration.chosenFile()", "contextId": self.document}
         answer = await page.send("Runtime.evaluate", asked)
         if "objectId" not in answer["result"]:
-            raise ActionError("The file field was emptied before its file could be looked up.")
+            raise ActionError("The file field was cleared before its file could be read.")
         found = await page.send("DOM.getFileInfo", {"objectId": answer["result"]["objectId"]})
         return self.replace(text=str(found["path"]))
 

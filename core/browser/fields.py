@@ -75,8 +75,7 @@ async def _password(
     known = passwords.get(place)
     if known is None or len(known) != len(text):
         raise ActionError(
-            f"[{found.ref}] {found.label} hides what it holds, and the words are not recorded; "
-            "take the page (F6) and type them."
+            f"[{found.ref}] {found.label} hides its text, which was not recorded; take the page (F6) and type it."
         )
     return known
 
@@ -96,7 +95,9 @@ async def check(page: Page, action: kinds.Check) -> Located:
     if before["checked"] == action.checked:
         return await locate(page, kinds.RefTarget(ref=ref))
     if before.get("radio") and not action.checked:
-        raise ActionError(f"[{ref}] is a radio button: choose another one to clear it.")
+        raise ActionError(
+            f"[{ref}] is a radio button, which cannot be cleared; choose another one of its group."
+        )
     found = await click(page, kinds.RefTarget(ref=ref))
     after = await page.walker("isChecked", found.ref, frame=frame)
     if after.get("checked") == before["checked"]:
@@ -143,7 +144,7 @@ async def _write(
     after = await page.walker("written", found.ref, frame=frame)
     changes = bool(action.text) if action.append else action.text != before
     if after is not None and after == before and changes:
-        raise ActionError(f"[{found.ref}] {found.label} did not take the text; it may be read-only.")
+        raise ActionError(f"[{found.ref}] {found.label} did not accept the text; it may be read-only.")
 
 
 async def _slide(page: Page, text: str, found: Located, frame: FrameLink | None) -> Located:
@@ -184,13 +185,13 @@ async def _upload_where_asked(page: Page, target: Target, path: Path, link: Fram
         async with within(_CHOOSER_SECONDS):
             event = await asked
         if "backendNodeId" not in event:
-            raise ActionError(f"{found.label} asks for a file in a way that only a person can answer.")
+            raise ActionError(f"{found.label} opens a file dialog that only a person can use.")
         files = {"files": [str(path)], "backendNodeId": event["backendNodeId"]}
         await page.send("DOM.setFileInputFiles", files, session=link.session)
     except TimeoutError:
         raise ActionError(
-            f"{found.label} is no file field, and a click on it asked for no file; name the file field, "
-            "or the button that asks for one."
+            f"{found.label} is not a file field, and clicking it opened no file dialog; name a file field, "
+            "or a button that opens a file dialog."
         ) from None
     finally:
         session.remove_listener("Page.fileChooserOpened", note)
@@ -201,5 +202,5 @@ async def _upload_where_asked(page: Page, target: Target, path: Path, link: Fram
 def _existing(path: str) -> Path:
     found = Path(path).expanduser().absolute()
     if not found.is_file():
-        raise ActionError(f"There is no file {found} to upload.")
+        raise ActionError(f"The file to upload does not exist: {found}.")
     return found

@@ -31,7 +31,7 @@ Place = Callable[[], tuple[TabId, str]]
 def shortened(text: str, longest: int = LONGEST) -> str:
     """Return a text of a page as it is passed on, with how much of it is left out."""
     kept, more = cut(text, longest)
-    return f"{kept} (… {more:,} further characters left out)" if more else kept
+    return f"{kept} (… {more:,} more characters left out)" if more else kept
 
 
 @dataclass
@@ -134,7 +134,7 @@ class BrowserEvents:
         for kind, number in left_out.items():
             words = kind.replace("_", " ")
             plural = "event was" if number == 1 else "events were"
-            text = f"They came too fast: {number:,} more {plural} only counted ({words})."
+            text = f"Too many events at once: {number:,} more {plural} only counted ({words})."
             self._receive(BrowserEvent(kind=kind, text=text))
 
     def forget(self) -> None:

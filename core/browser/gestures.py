@@ -86,8 +86,10 @@ async def select_text(page: Page, action: kinds.SelectText) -> Located:
         await asyncio.sleep(_SELECTED_SECONDS)
         return found
     if not await page.walker("wordsSelected", True, frame=frame):
-        raise ActionError(f"{say(action.target, answer)} does not let these words be selected.")
-    return found.replace(note="They were selected without the mouse, which does not select them there.")
+        raise ActionError(f"{say(action.target, answer)} does not allow this text to be selected.")
+    return found.replace(
+        note="The text was selected by script, because dragging the mouse does not select it there."
+    )
 
 
 async def _both_in_view(page: Page, action: kinds.Drag) -> tuple[Located, Located | None]:

@@ -49,7 +49,7 @@ def free_port() -> int:
             except OSError:
                 continue
             return port
-    raise BrowserError("No free port was found for the browser's protocol; close other programs.")
+    raise BrowserError("There is no free port for the browser's protocol; close other programs.")
 
 
 Engine = Literal["QtWebEngine", "Chromium"]
@@ -144,7 +144,7 @@ def name_problem(name: str) -> str:
     """Return why this cannot name a profile, in a sentence, or nothing."""
     if _NAME.fullmatch(name):
         return ""
-    return f'"{name}" cannot name a profile: use letters, digits, dot, dash and underscore.'
+    return f'"{name}" is not a valid profile name: use letters, digits, dots, dashes and underscores.'
 
 
 def profile_names(profiles: str) -> tuple[str, ...]:
@@ -161,10 +161,10 @@ def profile_folder(profiles: str, name: str) -> Path:
     if problem := name_problem(name):
         raise UsageError(problem)
     if not profiles:
-        raise UsageError(f"There is no folder to keep the profile {name} in; use a clean profile.")
+        raise UsageError(f"There is no folder for the profile {name}; use a clean profile.")
     folder = Path(profiles) / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"The profile {name} cannot be kept in {folder}: {error.strerror}.") from error
+        raise UsageError(f"The profile {name} cannot be stored in {folder}: {error.strerror}.") from error
     return folder

@@ -70,7 +70,7 @@ async def resolve(page: Page, target: Target) -> tuple[int, FrameLink | None]:
     if not found:
         raise ActionError(f"There is no {what} in this page.")
     if len(found) > 1:
-        raise ActionError(f"{len(found)} elements match {what}; name one of them by its number.")
+        raise ActionError(f"{len(found)} elements match {what}; give the number of one of them.")
     return found[0]
 
 
@@ -105,7 +105,7 @@ async def into_tab(page: Page, located: Located, frame: FrameLink, *, covered: b
     while link is not None and link.parent is not None:
         owner = await page.frames.owner(link)
         if owner is None:
-            raise ActionError(f"{located.label} lies in a frame that cannot be found in the page.")
+            raise ActionError(f"{located.label} is in a frame that cannot be found in the page.")
         place = await page.walker("throughFrame", owner, x, y, covered, frame=link.parent)
         require(place, f"[{located.ref}] {located.label}")
         if place["moved"]:

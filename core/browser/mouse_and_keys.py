@@ -44,7 +44,7 @@ async def right_click(page: Page, action: kinds.RightClick) -> Located:
     await _pressed(page, found.x, found.y, button="right")
     heard = await page.walker("wasHeard", frame=frame)
     if heard["came"] and not heard["taken"]:
-        own = "The page has no menu of its own there; the browser's was not opened."
+        own = "The page has no context menu there, and the browser's menu was not opened."
         return found.replace(note=f"{found.note} {own}".strip())
     return found
 
@@ -54,7 +54,7 @@ async def click_at(page: Page, action: kinds.ClickAt) -> Located | None:
     x, y = action.x, action.y
     width, height = await page.evaluate("[innerWidth, innerHeight]")
     if x >= width or y >= height:
-        raise ActionError(f"{x}, {y} is outside the window, which is {width} wide and {height} high.")
+        raise ActionError(f"{x}, {y} is outside the window, which is {width} × {height} pixels.")
     await mouse_event(page, "mouseMoved", x, y)
     there = await page.element_at(x, y)
     await _pressed(page, x, y)
@@ -79,7 +79,7 @@ async def press(page: Page, keys: str) -> None:
     except Error as error:
         if "Unknown key" in str(error):
             raise ActionError(
-                f'"{keys}" is not a key; use names such as Enter, Tab, ArrowDown, Control+a.'
+                f'"{keys}" is not a key; use names such as Enter, Tab, ArrowDown or Control+a.'
             ) from error
         raise
 
@@ -114,7 +114,7 @@ async def _point_at(page: Page, target: Target, at: str = "") -> Located:
     for _ in range(AIMS):
         found = await located_in_tab(page, target, answer, frame)
         if found.tag == "option":
-            raise ActionError(f"{found.label} is an option: use select on its list.")
+            raise ActionError(f"{found.label} is an option; use select on its list.")
         await mouse_event(page, "mouseMoved", found.x, found.y)
         now = await page.walker("pointed", False, frame=frame)
         if "changed" in now:
@@ -122,13 +122,13 @@ async def _point_at(page: Page, target: Target, at: str = "") -> Located:
             await page.walker("settle", HOVER_MILLISECONDS, 1, frame=frame)
             now = await page.walker("pointed", True, frame=frame)
         if "problem" in now:
-            raise ActionError(f"{say(target, answer)} {now['problem']} once the pointer is over it.")
+            raise ActionError(f"{say(target, answer)} {now['problem']} when the pointer is over it.")
         if "same" in now:
             there = found if frame is None else await located_in_tab(page, target, answer, frame)
             if (there.x, there.y) == (found.x, found.y):
                 return found.replace(note=note)
             continue
         if now.pop("replaced", False):
-            note = f"Under the pointer {answer['label']} gave way to {now['label']}, which was clicked."
+            note = f"Under the pointer {answer['label']} was replaced by {now['label']}, which was clicked."
         answer = now
-    raise ActionError(f"{say(target, answer)} moves away whenever the pointer comes to it.")
+    raise ActionError(f"{say(target, answer)} moves away from the pointer.")

@@ -24,11 +24,11 @@ _GONE = frozenset(
     }
 )
 _NETWORK = {
-    "ERR_NAME_NOT_RESOLVED": "its host name is unknown",
-    "ERR_CONNECTION_REFUSED": "nothing answers at that address",
+    "ERR_NAME_NOT_RESOLVED": "its host name cannot be found",
+    "ERR_CONNECTION_REFUSED": "no server answers at that address",
     "ERR_CONNECTION_RESET": "the connection was cut",
     "ERR_CONNECTION_CLOSED": "the connection was cut",
-    "ERR_CONNECTION_TIMED_OUT": "nothing answers at that address",
+    "ERR_CONNECTION_TIMED_OUT": "no server answers at that address",
     "ERR_ADDRESS_UNREACHABLE": "that address cannot be reached",
     "ERR_CERT": "its certificate is not valid",
     "ERR_SSL": "it does not speak HTTPS",
@@ -36,14 +36,14 @@ _NETWORK = {
     "ERR_EMPTY_RESPONSE": "the server closed the connection without an answer",
     "ERR_INVALID_RESPONSE": "the server's answer is not HTTP",
     "ERR_INVALID_HTTP_RESPONSE": "the server's answer is not HTTP",
-    "ERR_HTTP_RESPONSE_CODE_FAILURE": "the server answered with an error and nothing else",
-    "ERR_TOO_MANY_REDIRECTS": "it redirects without end",
+    "ERR_HTTP_RESPONSE_CODE_FAILURE": "the server answered with an error and no page",
+    "ERR_TOO_MANY_REDIRECTS": "it redirects endlessly",
     "ERR_UNSAFE_PORT": "the browser refuses that port",
     "ERR_FILE_NOT_FOUND": "there is no such file",
     "ERR_BLOCKED": "the browser blocked it",
     "ERR_UNKNOWN_URL_SCHEME": "the browser does not know that kind of address",
     "ERR_INVALID_URL": "that is not a web address",
-    "ERR_ABORTED": "it brought no page: a download, an empty answer, or something else was opened meanwhile",
+    "ERR_ABORTED": "no page was loaded: it is a download or an empty answer, or another page was opened meanwhile",
 }
 
 

@@ -50,7 +50,7 @@ class Page(PageProtocol):
                 # A view without the keyboard of the desktop would be a page without focus.
                 await self.send("Emulation.setFocusEmulationEnabled", {"enabled": True})
         except (Error, PageGone, TimeoutError) as error:
-            raise BrowserError("A tab of the browser cannot be driven.") from error
+            raise BrowserError("A tab of the browser cannot be controlled.") from error
         return self
 
     async def element_at(self, x: float, y: float) -> dict[str, Any] | None:

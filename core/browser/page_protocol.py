@@ -324,8 +324,8 @@ class PageProtocol:
                     continue
                 if limit.left() <= 0:
                     raise BrowserError(
-                        f"The page at {self.playwright_page.url} does not answer; "
-                        "go back to a step, or open the task anew."
+                        f"The page at {self.playwright_page.url} does not answer; go back to a step, or open "
+                        "the task again."
                     )
                 if await self._keep_alive(session or self.channel) and late < _LATE:
                     limit, late = Limit(timeout), late + 1
@@ -371,10 +371,10 @@ class PageProtocol:
             )
             if not hanging:
                 return True
-            self._tell("hang", "The page did not answer; the script that ran in it was ended.", url)
+            self._tell("hang", "The page did not answer; its script was stopped.", url)
             await answers(channel, "Runtime.terminateExecution")
             if not await answers(channel):
-                log.warning("Ending the page's script did not help; its renderer is ended.")
+                log.warning("Stopping the page's script did not help; its renderer was ended.")
                 await self.end_renderer()
             return True
 

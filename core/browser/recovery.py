@@ -179,7 +179,7 @@ class Connection:
             else:
                 await self.awaited(self._host.close(), "it did not close")
         except (Error, Unanswered) as error:
-            log.info("Letting go of the browser: %s", error)
+            log.info("Disconnecting from the browser: %s", error)
             await self._host.kill()
             by_force = True
         finally:
@@ -189,7 +189,7 @@ class Connection:
             await asyncio.wait({leaving}, timeout=_LEAVE_SECONDS if by_force else 10)
         finally:
             if process is not None and process.returncode is None:
-                log.warning("Playwright's driver did not end by itself and was killed.")
+                log.warning("Playwright's driver did not exit and was killed.")
                 process.kill()
         try:
             await asyncio.wait({leaving}, timeout=_LEAVE_SECONDS)

@@ -34,7 +34,7 @@ _REST_SECONDS = 0.4
 _SILENT_SECONDS = 4.0
 """A page that has not answered for so long is said not to answer."""
 _PICTURES = {"format": "png"}
-_ENDED = "The browser has ended ({when}). Go back to a step (Ctrl+B), or open the task anew."
+_ENDED = "The browser has ended ({when}). Go back to a step (Ctrl+B), or open the task again (Ctrl+R)."
 _CRASHED = "The page's process has ended ({when}); this is its last picture."
 _SILENT = "The page has not answered since {when}; this is its last picture."
 

@@ -1,4 +1,4 @@
-"""What pages send that going back does not take back: noted, and held until a watcher lets it go or refuses it."""
+"""What pages send that going back does not undo: noted, and held until a watcher lets it go or refuses it."""
 
 import asyncio
 import logging
@@ -62,7 +62,7 @@ class SentLog:
         """What the next call of `take` would return."""
         if not self._more:
             return tuple(self._sent)
-        return (*self._sent, Sent(method=f"{self._more:,} more", url="of which only the number was kept"))
+        return (*self._sent, Sent(method=f"{self._more:,} more", url="of which only the number was recorded"))
 
     def take(self) -> tuple[Sent, ...]:
         """Return what was sent since the last call."""
@@ -100,7 +100,7 @@ class Holding:
             try:
                 await self._hold(route, ask)
             except Error as error:
-                log.info("A request that was held has gone: %s", error.message)
+                log.info("A held request is gone: %s", error.message)
 
         try:
             await context.route(_ANY, hold)

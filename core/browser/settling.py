@@ -28,7 +28,7 @@ class Settled(Record):
     """How a wait ended."""
 
     reason: str
-    """``quiet``, ``navigated``, ``still changing``, ``requests still open``, ``still loading``, ``crashed``,
+    """``quiet``, ``navigated``, ``still changing``, ``requests still pending``, ``still loading``, ``crashed``,
     ``closed`` or ``opened a tab``."""
     seconds: float
 
@@ -106,7 +106,7 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
             break
         if not await _answered(page, since, bounds.requests, seen):
             page.requests.give_up(since.requests)
-            reason = "requests still open"
+            reason = "requests still pending"
             break
     if navigated and reason == "quiet":
         reason = "navigated"

@@ -45,21 +45,19 @@ async def bring_to(
         return place.said
     numbers = _NUMBER.findall(text)
     if len(numbers) != 1:
-        raise ActionError(f'{what} is a slider: "{text}" is not a number that it could be set to.')
+        raise ActionError(f'{what} is a slider; "{text}" is not a number.')
     wanted = float(numbers[0])
     if place.now is None:
-        raise ActionError(
-            f"{what} does not tell its value, so it cannot be set to one; press arrow keys on it."
-        )
+        raise ActionError(f"{what} does not report its value, so it cannot be set; press arrow keys on it.")
     if (place.least is not None and wanted < place.least) or (place.most is not None and wanted > place.most):
         ends = f"from {_number(place.least)} to {_number(place.most)}"
         raise ActionError(
-            f"{what} cannot be set to {wanted:g}: its values go {ends}; it stays at {place.said}."
+            f"{what} cannot be set to {wanted:g}: its values are {ends}. It is still at {place.said}."
         )
     await _approach(wanted, place, stand, press)
     place = await stand()
     if place.now is None or abs(place.now - wanted) > _NEAR:
-        raise ActionError(f"{what} cannot be set to {wanted:g} by its keys; it is at {place.said} now.")
+        raise ActionError(f"{what} cannot be set to {wanted:g} with its keys; it is now at {place.said}.")
     return place.said
 
 

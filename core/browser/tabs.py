@@ -55,12 +55,12 @@ START_SECONDS = 30.0
 _TITLE_SECONDS = 2.0
 _RENDERER_SECONDS = 4.0
 """So long the end of a renderer may take."""
-_ENDED = "The browser has ended; go back to a step, or open the task anew."
-_GO_BACK = "Go back to a step, or open the task anew, to go on."
-_FLOODED = "The browser did not answer while the page ran; the page's renderer was ended."
+_ENDED = "The browser has ended; go back to a step, or open the task again."
+_GO_BACK = "To continue, go back to a step or open the task again."
+_FLOODED = "The browser did not answer because of the page; the page's renderer was ended."
 _RUNGS: dict[Rung, str] = {
     "profile": "It was replaced by a new profile with an empty tab.",
-    "connection": "The connection to it was ended and made anew, with an empty tab.",
+    "connection": "It was disconnected and connected again, with an empty tab.",
 }
 _DEVTOOLS = "devtools://"
 """Where the browser's own DevTools begin, which are a page of it, too."""
@@ -108,7 +108,7 @@ class Tabs:
         except (Error, TimeoutError) as error:
             await self._connection.end(by_force=True)
             said = reason_of(error) if str(error) else f"it did not start within {START_SECONDS:g} s"
-            raise BrowserError(f"The browser cannot be driven: {said}.") from error
+            raise BrowserError(f"The browser cannot be controlled: {said}.") from error
         except BaseException:
             await self._connection.end(by_force=True)
             raise
@@ -169,7 +169,8 @@ class Tabs:
             else:
                 return
         raise BrowserError(
-            f"No browser could be had, also after a new one was begun. {why} The command doctor tells what is missing."
+            f"The browser could not be started, not even at a second attempt. {why} The command doctor "
+            "lists what is missing."
         )
 
     async def _asked(self, work: Awaitable[T], what: str, *, seconds: float = TAB_SECONDS) -> T:
@@ -251,7 +252,7 @@ class Tabs:
     async def move_to(self, host: BrowserHost) -> None:
         """Let go of the browser, and have the next profile be opened in another one; the page is gone meanwhile."""
         async with self._replacing:
-            self.lost = "The page was in another browser, which was left."
+            self.lost = "The page was in the previous browser."
             await self._connection.end()
             self.host, self._connection = host, self._connect(host, self.log)
 
@@ -323,7 +324,7 @@ class Tabs:
         return tuple(tabs)
 
     async def _open_tabs(self) -> tuple[TabId, ...]:
-        return await self._asked(self.host.tabs(), "it did not tell its tabs")
+        return await self._asked(self.host.tabs(), "it did not list its tabs")
 
     async def _title(self, tab: TabId, page: PlaywrightPage) -> str:
         if tab == self.current.tab:
@@ -348,7 +349,7 @@ class Tabs:
     async def close_current(self) -> None:
         """Close the current tab; raises ActionError for the last one."""
         if len(await self._open_tabs()) <= 1:
-            raise ActionError("This is the only tab: it stays open.")
+            raise ActionError("The only tab cannot be closed.")
         gone = self.current.tab
         await self._asked(self.host.close_tab(gone), "a tab was not closed")
         self._pages.pop(gone, None)
@@ -356,7 +357,7 @@ class Tabs:
 
     async def follow(self) -> bool:
         """Take hold of the tab the host says is current; returns whether it is another than before."""
-        tab = await self._asked(self.host.current_tab(), "it did not tell its tab")
+        tab = await self._asked(self.host.current_tab(), "it did not report its current tab")
         if tab == self.current.tab and not self.current.playwright_page.is_closed():
             return False
         await self.make_current(tab)
@@ -391,7 +392,7 @@ class Tabs:
             else:
                 await self._attach(await self._connection.awaited(self.host.replace_tab(tab), what))
         except FAILURES as error:
-            log.warning("Closing a tab that does not answer: %s", error)
+            log.warning("Could not close a tab that does not answer: %s", error)
             return False
         return True
 
@@ -438,7 +439,7 @@ class Tabs:
             await page.crash()
         if not await page.ended(_RENDERER_SECONDS):
             raise await self._replace(
-                "profile", "A page did not answer, and its renderer could not be ended."
+                "profile", "A page did not answer, and its renderer could not be stopped."
             )
 
     async def revive(self) -> None:
@@ -454,12 +455,12 @@ class Tabs:
             await self._goto(self.current, url)
             await settle(self.current, SettleMark(0, 0))
         except (Error, PageGone) as error:
-            text = f"The crashed page {url} could not be loaded again."
+            text = f"The crashed page {url} could not be reloaded."
             self._note(BrowserEvent(kind="load_failed", text=text, tab=self.current.tab, url=url))
             log.info("Loading a crashed page again: %s", error)
         if self.current.crashed:
             await self._replace_tab(self.current.tab)
-            raise BrowserError(f"The page {url} ended its renderer twice; the tab is empty. {_GO_BACK}")
+            raise BrowserError(f"The page {url} crashed its renderer twice; the tab is now empty. {_GO_BACK}")
 
     async def _replace_tab(self, tab: TabId) -> None:
         """Put an empty tab in the place of one whose renderer has ended, and make it current; raises BrowserError."""
@@ -597,7 +598,7 @@ def _reason(text: str) -> str:
     if "Timeout" in text:
         return f"it did not answer within {GOTO_SECONDS:g} s"
     if "Download is starting" in text:
-        return "it is a download, which is refused"
+        return "it is a download, and downloads are refused"
     if "invalid URL" in text:
         return "that is not a web address"
     return network_reason(text) or text

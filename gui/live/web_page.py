@@ -164,7 +164,7 @@ class WebPage(QWebEnginePage):
     def createWindow(self, kind: QWebEnginePage.WebWindowType) -> QWebEnginePage | None:  # type: ignore[override]
         if not self._may_open_tab():
             # Playwright waits for each new page: to refuse one would leave its opener standing still.
-            self.end("popup", "The page asked for new tabs without end")
+            self.end("popup", "The page opened too many tabs")
             return None
         self.tell("popup", "The page opened a new tab.")
         return self._open_tab()

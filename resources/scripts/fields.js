@@ -45,7 +45,7 @@ const fields = (() => {
       if (text.trim() === "" || Number(el.value) !== Number(text)) {
         setter.call(el, before);
         const step = el.step === "any" ? "" : ` in steps of ${el.step || 1}`;
-        return { problem: `does not take "${text}": its values go from ${el.min || 0} to ${el.max || 100}${step}; it stays at ${before}` };
+        return { problem: `does not accept "${text}": its values are from ${el.min || 0} to ${el.max || 100}${step}. It is still at ${before}` };
       }
       if (Number(before) === Number(text)) return {};
       const step = Number(el.step) || (el.step ? 0 : 1);
@@ -54,7 +54,7 @@ const fields = (() => {
         if (Number(el.value) === Number(text)) setter.call(el, Number(text) + step);
         key = Number(el.value) < Number(text) ? "ArrowUp" : "ArrowDown";
       }
-    } else if (el.value !== text) return { problem: `does not take "${text}"; a value such as ${JSON.stringify(sample(el.type))} fits` };
+    } else if (el.value !== text) return { problem: `does not accept "${text}"; use a value such as ${JSON.stringify(sample(el.type))}` };
     el.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
     el.dispatchEvent(new Event("change", { bubbles: true }));
     return { key };
@@ -84,8 +84,8 @@ const fields = (() => {
     const found = options.find(o => squash(o.label || o.text) === wanted) || options.find(o => o.value === text)
       || options.find(o => squash(o.label || o.text).toLowerCase() === wanted.toLowerCase());
     if (!found) return { problem: `has no option "${cut(text, 60)}"; there are: ${options.slice(0, 20).map(o => squash(o.label || o.text)).join(" | ")}` };
-    if (found.disabled) return { problem: `has its option "${cut(text, 60)}" disabled` };
-    if (!selected && !el.multiple) return { problem: "takes one option at a time: choose another one instead of taking one back" };
+    if (found.disabled) return { problem: `has the option "${cut(text, 60)}", but it is disabled` };
+    if (!selected && !el.multiple) return { problem: "allows only one option: choose another one instead of clearing it" };
     el.focus();
     if (!el.multiple) for (const option of options) option.selected = option === found;
     else if (!selected && !found.selected) return {};

@@ -129,7 +129,7 @@ const gestures = (() => {
     if (!places.length && text.toLowerCase().length === text.length) places = occurrences(text.toLowerCase(), words.toLowerCase());
     const named = JSON.stringify(cut(words, 60));
     if (!places.length) return { ...said, problem: `has no text ${named}; it has ${JSON.stringify(cut(whole, 200))}` };
-    if (nth > places.length) return { ...said, problem: `has ${named} ${places.length} times, and not ${nth} times` };
+    if (nth > places.length) return { ...said, problem: `has ${named} ${places.length} times, not ${nth} times` };
     if (!nth && places.length > 1) return { ...said, problem: `has ${named} ${places.length} times: say which with nth, from 1 to ${places.length}` };
     const from = places[Math.max(nth, 1) - 1], to = from + words.length;
     if (isField) {

@@ -28,7 +28,7 @@
       for (const label of database.objectStoreNames) {
         const store = database.transaction(label).objectStore(label);
         const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
-        if (!plain(values) || !plain(keys)) throw new Error(`${name}/${label} holds what is no JSON`);
+        if (!plain(values) || !plain(keys)) throw new Error(`${name}/${label} contains values that are not JSON`);
         stores.push({
           name: label, keyPath: store.keyPath, autoIncrement: store.autoIncrement, keys, values,
           indexes: [...store.indexNames].map(index => {

@@ -125,7 +125,7 @@ const reaching = (() => {
     said.scrolled = bringPoint(el, point);
     said.box = boxOf(el);
     const [x, y] = point();
-    if (!inRoom(el, [x, y])) return { ...said, problem: "has that place outside the window" };
+    if (!inRoom(el, [x, y])) return { ...said, problem: "has no such place inside the window" };
     if (covered) return { ...said, x, y };
     const found = hit(x, y);
     const through = found && el.namespaceURI === "http://www.w3.org/2000/svg" && within(el, found);

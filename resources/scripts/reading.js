@@ -359,7 +359,7 @@ const reading = (() => {
   function title() {
     const whole = typeof document.title === "string" ? document.title : squash(document.querySelector("title")?.textContent ?? "");
     const more = whole.length - 2000;
-    return more > 0 ? `${whole.slice(0, 2000)} (… ${more} further characters left out)` : whole;
+    return more > 0 ? `${whole.slice(0, 2000)} (… ${more} more characters left out)` : whole;
   }
 
   // With `marked`, each element of the last reading carries its ref as data-ref.

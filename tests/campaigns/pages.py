@@ -36,11 +36,11 @@ from tests.core.browser.test_recovery import harmless_page_works
 SECONDS = 300.0
 """After which a browser that was given a harmless page counts as one that works no more."""
 RUNGS = {
-    "script": "the script that ran in it was ended",
+    "script": "its script was stopped",
     "renderer": "renderer",
     "tab": "The tab was closed.",
     "profile": "by a new profile",
-    "connection": "The connection to it was ended",
+    "connection": "It was disconnected",
 }
 """What was replaced, the smallest part first, with words of the sentence that tells it."""
 

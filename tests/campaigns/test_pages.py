@@ -61,7 +61,7 @@ def test_what_had_to_be_replaced_is_told_apart():
     from core.browser.tabs import _FLOODED, _RUNGS
 
     told = [
-        ("hang", "The page did not answer; the script that ran in it was ended."),
+        ("hang", "The page did not answer; its script was stopped."),
         ("hang", _FLOODED),
         ("crash", "The page's renderer crashed."),
         ("replaced", f"The browser did not answer. {_RUNGS['profile']}"),

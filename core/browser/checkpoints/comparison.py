@@ -168,7 +168,7 @@ def _of_history(recorded: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple
 def _of_content(recorded: PageState, now: PageState) -> tuple[PageDifference, ...]:
     if not recorded.content or recorded.content == now.content:
         return ()
-    difference = "another one where no element shows it"
+    difference = "another one, although no element differs"
     return (
         PageDifference(what="changed", part=HTML, before="the recorded one", now=difference, volatile=True),
     )

@@ -20,7 +20,7 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brou
         found = find_again(element, recorded, now)
         if found.element is None:
             if _holds_something(element):
-                remarks.append(f"{called(element)} was not put back: {found.why}")
+                remarks.append(f"{called(element)} was not restored: {found.why}")
             continue
         action = _to_put_back(element, found.element)
         if action is None:
@@ -30,7 +30,7 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brou
             await ground.actor.act(action)
             await ground.tabs.settle(before)
         except (ActionError, PageGone) as error:
-            remarks.append(f"{called(element)} was not put back: {error}")
+            remarks.append(f"{called(element)} was not restored: {error}")
             continue
         now = await ground.read()
     if await _put_scroll_and_focus_back(recorded, now, ground):

@@ -207,7 +207,7 @@ async def put_storage_back(tabs: Tabs, url: str, kept: PageState) -> tuple[str, 
         await replace_page(tabs, empty)
         return tuple(str(one) for one in await _call(tabs.current, f"put({json.dumps(storage)})"))
     except Error as error:
-        raise ActionError(f"The tab could not be brought to {origin}: it is gone.") from error
+        raise ActionError(f"The tab could not open {origin}: it was closed.") from error
     finally:
         with suppress(Error):
             await page.unroute(empty, answer)

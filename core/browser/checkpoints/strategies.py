@@ -43,7 +43,7 @@ class AsItIs(Strategy):
             return Brought(provenance="replayed" if ground.clean else "restored")
         untouched = bool(checkpoint.page.touched) and checkpoint.page.touched == ground.touched()
         if not untouched and ground.begin_here is not None:
-            raise NotTried("It was touched since, and its scripts may know of it.")
+            raise NotTried("The page was used since then, and its scripts may have noticed.")
         return Brought(provenance="untouched" if untouched else "restored")
 
 
@@ -57,14 +57,14 @@ class SameDocument(Strategy):
     name = "same document"
 
     def unfit(self, checkpoint: Checkpoint) -> str:
-        return "" if checkpoint.observation.document else "Which document it was is not recorded."
+        return "" if checkpoint.observation.document else "The identity of its document was not recorded."
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         recorded, now = checkpoint.observation, await ground.read()
         if now.document != recorded.document:
-            raise NotTried("The page is another document by now.")
+            raise NotTried("The page now has another document.")
         if now.url != recorded.url:
-            raise NotTried(f"The document is at {now.url} by now.")
+            raise NotTried(f"The document is now at {now.url}.")
         await ground.put_kept_back(recorded.url, checkpoint.page)
         return await put_fields_back(recorded, ground)
 
@@ -80,21 +80,21 @@ class HistoryEntry(Strategy):
     name = "history entry"
 
     def unfit(self, checkpoint: Checkpoint) -> str:
-        return "" if checkpoint.page.entry is not None else "Its place in the history is not recorded."
+        return "" if checkpoint.page.entry is not None else "Its place in the history was not recorded."
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         recorded, kept = checkpoint.observation, checkpoint.page
         page = ground.tabs.current
         if page.tab != kept.tab:
-            raise NotTried("It was in another tab.")
+            raise NotTried("It was open in another tab.")
         history = await TabHistory.read(page)
         entry = kept.entry if kept.entry in dict(history.entries) else None
         if entry is None and kept.behind is not None:
             entry = history.entry_after(kept.behind, recorded.url)  # Another visit of it.
         if entry is None:
-            raise NotTried("The history does not have it any more.")
+            raise NotTried("The history no longer contains it.")
         if entry == history.entry:
-            raise NotTried("It is the entry that is shown.")
+            raise NotTried("It is the history entry that is shown now.")
         await ground.put_kept_back(recorded.url, kept)
         await history.go(ground.tabs, entry)
         return await put_fields_back(recorded, ground)
@@ -126,10 +126,10 @@ async def _load(recorded: Observation, kept: PageState, ground: RestoreContext) 
     await ground.put_kept_back(recorded.url, kept)
     failed = await put_storage_back(ground.tabs, recorded.url, kept)
     await open_again(ground.tabs, recorded.url, kept.behind)
-    return tuple(f"Storage was not put back: {one}." for one in (*kept.unread, *failed))
+    return tuple(f"Storage was not restored: {one}." for one in (*kept.unread, *failed))
 
 
-_NOT_ASKED = "The server was not asked: what it holds is as it is now."
+_NOT_ASKED = "The state of the server was not restored."
 
 
 class ReplayFromNearest(Strategy):
@@ -144,7 +144,7 @@ class ReplayFromNearest(Strategy):
     def unfit(self, checkpoint: Checkpoint) -> str:
         nearest = checkpoint.nearest
         if nearest is None:
-            return "There is no earlier step at which its document was loaded."
+            return "No earlier step loaded its document."
         return UrlWithStorage().unfit(nearest)
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
@@ -168,7 +168,7 @@ class ReplayInPlace(Strategy):
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if ground.begin_here is None:
-            raise NotTried("The task's pages are not made by scripts alone.")
+            raise NotTried("The task's pages depend on a server.")
         await ground.begin_here()
         return Brought(remarks=await _do_again(checkpoint.inputs, ground))
 
@@ -184,16 +184,16 @@ class ReplayRecorded(Strategy):
 
     def unfit(self, checkpoint: Checkpoint) -> str:
         if not any(one.kind != SOCKET for one in checkpoint.exchanges):
-            return "What servers answered was not recorded."
+            return "The answers of servers were not recorded."
         if any(one.kind == SOCKET for one in checkpoint.exchanges):
-            return "The page spoke over a WebSocket, and what came over it is not recorded."
+            return "The page used a WebSocket, whose messages are not recorded."
         return ""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
         if not ground.clean:
-            raise NotTried("A named profile keeps what it had come to, for which nothing was recorded.")
+            raise NotTried("A named profile keeps its data between runs, and that data was not recorded.")
         if ground.body is None:
-            raise NotTried("The answers are not at hand.")
+            raise NotTried("The recorded answers are not available.")
         seal = Seal(checkpoint.exchanges, ground.body, stable=ground.stable_url)
         async with ground.tabs.sealed(seal):
             await ground.reopen()
@@ -241,7 +241,7 @@ async def _do_again(
         except (ActionError, RestoreError) as error:
             if not done.failed:
                 raise RestoreError(
-                    f"Step {done.step}, {done.action}, could not be done again: {error}"
+                    f"Step {done.step}, {done.action}, could not be repeated: {error}"
                 ) from error
         await ground.tabs.settle(before)
     return tuple(remarks)
@@ -262,15 +262,17 @@ async def retarget(
             continue
         mark = marks.get(part)
         if mark is None:
-            raise RestoreError(f"[{target.ref}] is not in the page that was recorded for {action}.")
+            raise RestoreError(f"[{target.ref}] is not in the recorded page of {action}.")
         element, found = mark.element, find_marked(mark, now)
         chosen = found.element
         if chosen is None and found.candidates and choose is not None:
             chosen = await choose(element, found, now)
             if chosen is not None:
-                remarks.append(f"{called(element)} was chosen among {len(found.candidates)}, not known.")
+                remarks.append(
+                    f"{called(element)} is the best match of {len(found.candidates)}, but not certain."
+                )
         if chosen is None:
-            raise RestoreError(f"{called(element)} was not found again: {found.why}")
+            raise RestoreError(f"{called(element)} was not found: {found.why}")
         changes[part] = RefTarget(ref=chosen.ref)
     return (action.replace(**changes) if changes else action), " ".join(remarks)
 

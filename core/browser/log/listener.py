@@ -155,7 +155,7 @@ class PageListener:
 
     def note_too_long(self, what: str, size: int) -> None:
         """Take note of what the browser told in a message that was too long to be read."""
-        words = f"{what} of {size:,} bytes: too long to be read, and left out."
+        words = f"{what} of {size:,} bytes left out: it is too large."
         self._add("console", {"time": time.time(), "level": "warning", "text": words})
 
     def collected(self) -> PageLog:
@@ -300,7 +300,7 @@ class PageListener:
             {
                 "time": time.time(),
                 "method": method,
-                "url": self._sockets.get(key, "a WebSocket opened before"),
+                "url": self._sockets.get(key, "a WebSocket opened earlier"),
                 "type": "WebSocket",
                 "text": text,
                 "cut": more,

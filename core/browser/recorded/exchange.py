@@ -104,13 +104,13 @@ class Answers:
         if (found := self._next(self._by_url.get((method, url), ()))) is not None:
             return RecordedAnswer(
                 exchange=found,
-                remark=f"{method} {url} sent something else than recorded, and got that answer.",
+                remark=f"{method} {url} sent other data than recorded; it got the recorded answer.",
             )
         if (found := self._next(self._by_stable.get((method, self._stable(url)), ()))) is not None:
             return RecordedAnswer(
-                exchange=found, remark=f"{method} {url} got what was answered to {found.url}."
+                exchange=found, remark=f"{method} {url} got the recorded answer to {found.url}."
             )
-        return RecordedAnswer(remark=f"{method} {url} was not recorded; it was held back.")
+        return RecordedAnswer(remark=f"{method} {url} was not recorded; it was blocked.")
 
     def follow(self, exchange: Exchange) -> RecordedAnswer:
         """Return what stands at the end of the way that an answer sends on to; itself where it does not."""
@@ -124,7 +124,7 @@ class Answers:
             if answer.exchange is None:
                 return answer
             exchange, remark = answer.exchange, remark or answer.remark
-        return RecordedAnswer(remark=f"{url} sends on in a circle; it was held back.")
+        return RecordedAnswer(remark=f"{url} redirects in a circle; it was blocked.")
 
     def use(self, exchange: Exchange) -> None:
         """Count an answer as given, where it is one of these and not given yet."""

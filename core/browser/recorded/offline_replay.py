@@ -83,7 +83,7 @@ class Seal:
             for frame in [frame for page in context.pages for frame in page.frames] if free else ():
                 await _free(frame)
         except Error as error:
-            log.info("The browser ended while it was sealed: %s", error.message)
+            log.info("The browser ended while it went offline: %s", error.message)
 
     def catch_up(self, other: "Seal") -> None:
         """Count as given what another seal has given meanwhile."""
@@ -101,7 +101,7 @@ class Seal:
         all_remarks = tuple(self._remarks)
         more = len(all_remarks) - _MOST_REMARKS
         return (
-            (*all_remarks[:_MOST_REMARKS], f"{more} more requests were not answered as recorded.")
+            (*all_remarks[:_MOST_REMARKS], f"{more} more requests did not get a recorded answer.")
             if more > 0
             else all_remarks
         )
@@ -139,7 +139,9 @@ class Seal:
         elif not exchange.status:
             await route.abort(_ABORTS.get(exchange.error, "failed"))
         elif exchange.missing:
-            self._remark(f"The answer to {exchange.method} {exchange.url} was not kept: {exchange.missing}")
+            self._remark(
+                f"The answer to {exchange.method} {exchange.url} was not recorded: {exchange.missing}"
+            )
             await route.abort("failed")
         else:
             await self._fulfil(route, exchange)
@@ -160,7 +162,7 @@ async def _free(frame: Any) -> None:
     try:
         await frame.evaluate(f"globalThis[Symbol.for({json.dumps(_KEY)})]?.()")
     except Error as error:
-        log.info("A document went away while the browser was unsealed: %s", error.message)
+        log.info("A document was closed while the browser went online again: %s", error.message)
 
 
 def _headers(exchange: Exchange, only: tuple[str, ...] = ()) -> dict[str, str]:
@@ -179,5 +181,5 @@ def _sends_on(url: str) -> str:
     target = json.dumps(url).replace("<", "\\u003c")
     return (
         f"<!doctype html><title>{escape(url)}</title><script>location.replace({target})</script>"
-        "<noscript>It sends on by a script.</noscript>"
+        "<noscript>It redirects by a script.</noscript>"
     )

@@ -19,9 +19,9 @@ AT_ONCE = 500
 """Answers that are fetched from the browser at one time; of others that end meanwhile the content is left out."""
 PATIENCE = 5.0
 """Seconds that contents which are still being fetched are waited for."""
-_TOO_LARGE = "It is larger than what is kept of one answer."
-_TOO_FAST = "Too many requests ended at once for their answers to be kept."
-_TOO_MUCH = "More was answered in this run than is kept of one."
+_TOO_LARGE = "It is larger than the limit for one answer."
+_TOO_FAST = "Too many requests ended at once."
+_TOO_MUCH = "The answers of this run are larger than the limit for one run."
 _OF_THE_TRANSPORT = frozenset(
     {"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "alt-svc"}
 )
@@ -118,7 +118,7 @@ class NetworkRecorder:
         if not self._from_server(request):
             return
         number = self._numbers.pop(request, None) or self._number()
-        exchange = self._asked(request).replace(error=request.failure or "It failed.")
+        exchange = self._asked(request).replace(error=request.failure or "The request failed.")
         self._done.append((number, Taken(exchange, b"")))
 
     def _on_finished(self, request: Request) -> None:
@@ -154,9 +154,9 @@ class NetworkRecorder:
                 try:
                     body = await response.body()
                 except Error as error:
-                    missing = f"The browser did not give it: {error.message.splitlines()[0]}"
+                    missing = f"The browser did not provide it: {error.message.splitlines()[0]}"
         except Error as error:
-            log.info("What was answered to %s is not known: %s", asked.url, error.message)
+            log.info("The answer to %s is not known: %s", asked.url, error.message)
             return
         if len(body) > LARGEST:
             body, missing = b"", _TOO_LARGE

@@ -38,7 +38,10 @@ async def test_a_dead_browser_is_said_to_be_dead_and_started_again(browser: Brow
 
 @pytest.mark.parametrize(
     ("path", "sentence"),
-    [("/nowhere/chromium", "There is no browser at /nowhere"), ("/bin/true", "did not start as a browser")],
+    [
+        ("/nowhere/chromium", "There is no browser at /nowhere"),
+        ("/bin/true", "could not be started as a browser"),
+    ],
 )
 async def test_a_browser_that_cannot_be_started_is_named(path: str, sentence: str) -> None:
     tabs = Tabs(ChromiumHost(path))

@@ -93,7 +93,7 @@ async def test_a_text_is_put_into_an_editor_as_it_is(browser: Browsing, site: Si
 async def test_an_editor_that_takes_no_text_is_a_failure(browser: Browsing, site: Site) -> None:
     await browser.open(site.page(drawn(3)))
     await browser.js("window.locked = true")
-    with pytest.raises(ActionError, match=r'textbox "Code" did not take the text; it may be read-only'):
+    with pytest.raises(ActionError, match=r'textbox "Code" did not accept the text; it may be read-only'):
         await browser.do('type [textbox "Code"] [new]')
 
 

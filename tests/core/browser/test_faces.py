@@ -20,7 +20,8 @@ CHOICES = {
     ),
     "without a size and out of the pointer's reach": "".join(
         "<label style='cursor:pointer;position:relative'><span><input type=radio name=r"
-        f" style='position:absolute;opacity:0;width:0;height:0;pointer-events:none'></span><span>{word}</span></label>"
+        " "
+        f"style='position:absolute;opacity:0;width:0;height:0;pointer-events:none'></span><span>{word}</span></label>"
         for word in ("small", "medium")
     ),
     "left of the page, in its label": "".join(
@@ -170,8 +171,8 @@ async def test_a_slider_without_a_field_is_brought_to_its_value_by_keys(
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ("755", "cannot be set to 755 by its keys; it is at 750 now"),
-        ("2000", "cannot be set to 2000: its values go from 0 to 1000; it stays at 300"),
+        ("755", "cannot be set to 755 with its keys; it is now at 750"),
+        ("2000", "cannot be set to 2000: its values are from 0 to 1000. It is still at 300"),
         ("high", 'is a slider: "high" is not a number'),
     ],
 )
@@ -206,7 +207,8 @@ async def test_a_slider_whose_keys_go_the_other_way_and_that_knows_few_of_them_i
 async def test_a_range_in_a_clipped_box_ends_its_movement_by_a_key(browser: Browsing, site: Site) -> None:
     await browser.open(
         site.page(
-            "<div style='position:relative;width:300px;height:20px'><div style='width:20px;height:20px;background:red'>"
+            "<div style='position:relative;width:300px;height:20px'><div "
+            "style='width:20px;height:20px;background:red'>"
             f"<span style='{CLIPPED};clip-path:inset(50%)'>"
             "<input type=range aria-label=Volume value=30 onkeyup='committed = this.value'></span></div></div>"
             "<script>var committed = ''</script>"
@@ -242,6 +244,6 @@ async def test_a_range_hidden_in_its_thumb_takes_a_value_and_refuses_what_it_wou
     await browser.do(f"click [{slider.ref}]")
     await browser.do(f"type [{slider.ref}] [70]")
     assert (await browser.find("slider", "Volume")).value == "70"
-    with pytest.raises(ActionError, match="values go from 0 to 100 in steps of 10; it stays at 70"):
+    with pytest.raises(ActionError, match=r"values are from 0 to 100 in steps of 10\. It is still at 70"):
         await browser.do(f"type [{slider.ref}] [33]")
     assert (await browser.find("slider", "Volume")).value == "70"

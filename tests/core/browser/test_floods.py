@@ -78,7 +78,7 @@ async def test_events_that_are_left_out_are_told_as_a_number_of_each_kind() -> N
     events.tell_left_out()
     events.tell_left_out()
     assert [one.text for one in told[MOST + 1 :]] == [
-        "They came too fast: 2,900 more events were only counted (console)."
+        "Too many events at once: 2,900 more events were only counted (console)."
     ]
 
 
@@ -96,7 +96,7 @@ async def test_texts_and_addresses_are_cut_with_their_length_told() -> None:
     events.follow(told.append)
     events.tell("dialog", "q" * 1_000_000, lambda: ("tab", "u" * 2_000_000))
     await asyncio.sleep(0)
-    assert told[0].text.endswith("(… 998,000 further characters left out)")
+    assert told[0].text.endswith("(… 998,000 more characters left out)")
     assert len(told[0].text) < LONGEST + 100
     assert len(told[0].url) == LONGEST
     assert shortened("short") == "short"
@@ -161,7 +161,7 @@ def test_a_message_of_many_megabytes_is_told_by_its_size() -> None:
     assert seen.too_long == [("Runtime.consoleAPICalled", len(long))]
     log = PageListener()
     log.note_too_long(*seen.too_long[0])
-    assert "too long to be read" in log.collected().entries[0].text
+    assert "left out: it is too large" in log.collected().entries[0].text
 
 
 def test_answers_to_questions_always_pass() -> None:
@@ -177,7 +177,7 @@ def test_of_what_a_page_sends_the_first_are_kept_and_the_rest_is_a_number() -> N
         sent.on_request({"request": {"method": "POST", "url": "http://a/order"}})
     kept = sent.take()
     assert (len(kept), str(kept[0])) == (501, "POST http://a/order")
-    assert str(kept[-1]) == "9,500 more of which only the number was kept"
+    assert str(kept[-1]) == "9,500 more of which only the number was recorded"
     assert sent.take() == ()
 
 
@@ -213,6 +213,6 @@ async def test_all_of_a_flood_is_counted_and_a_part_of_it_read(
 @pytest.mark.browser
 async def test_a_line_of_megabytes_is_told_and_the_page_works_on(browser: Browsing, site: Site) -> None:
     await browser.open(HOSTILE["a long console line"].serve(site, 2 * LARGEST))
-    while not any("too long to be read" in one.text for one in browser.tabs.log.collected().entries):
+    while not any("left out: it is too large" in one.text for one in browser.tabs.log.collected().entries):
         await browser.js("1")
     assert "hostile" in await browser.words()

@@ -125,7 +125,7 @@ async def test_a_page_that_closes_the_only_tab_leaves_an_empty_one(browser: Brow
 @in_browser
 async def test_a_download_is_refused_and_reported(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<p>page"))
-    with pytest.raises(ActionError, match="it is a download, which is refused"):
+    with pytest.raises(ActionError, match="it is a download, and downloads are refused"):
         await browser.do(f"goto [{site.home}/file]")
     assert _reported(browser, "download") == ["The page offered the download report.csv; it was refused."]
     assert "page" in await browser.words()
@@ -180,10 +180,10 @@ async def test_a_handler_that_loops_for_ever_is_ended(browser: Browsing, site: S
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/round", "redirects without end"),
+        ("/round", "redirects endlessly"),
         pytest.param(
             "/empty-error",
-            "answered with an error and nothing else",
+            "answered with an error and no page",
             marks=pytest.mark.whole_chromium,  # The headless shell shows an empty page.
         ),
     ],
@@ -277,7 +277,7 @@ async def test_a_clean_profile_knows_nothing_and_a_named_one_remembers(browser: 
     await browser.tabs.open_profile("shop.account-1")
     await browser.open(url)
     assert await browser.js("[document.body.innerText, document.cookie]") == ["kept", "c=1"]
-    with pytest.raises(UsageError, match="cannot name a profile"):
+    with pytest.raises(UsageError, match="is not a valid profile name"):
         await browser.tabs.open_profile("../elsewhere")
     await browser.tabs.open_profile()
     await _goes_on(browser, site)

@@ -120,7 +120,7 @@ async def test_a_page_goes_on_live_after_it_was_given_again(browser: Browsing, s
         await browser.open(url)
         await browser.do('click [button "ask"]')
         assert "live" not in await browser.tabs.current.html()
-    assert seal.remarks == (f"GET {part} was not recorded; it was held back.",)
+    assert seal.remarks == (f"GET {part} was not recorded; it was blocked.",)
     await browser.do('click [button "ask"]')
     assert ">live</button>" in await browser.tabs.current.html()
     assert await browser.tabs.current.evaluate("WebSocket.toString().includes('native')", main_world=True)
@@ -266,5 +266,5 @@ async def test_of_requests_that_end_at_once_so_many_are_kept_with_their_content(
     taken = [one for one in await browser.tabs.network.take() if "/said" in one.exchange.url]
     missing = [one.exchange.missing for one in taken if one.exchange.missing]
     assert missing
-    assert set(missing) == {"Too many requests ended at once for their answers to be kept."}
+    assert set(missing) == {"Too many requests ended at once."}
     assert [one for one in taken if one.body == b"said"]

@@ -65,11 +65,11 @@ async def test_a_killed_driver_is_replaced_and_the_page_is_said_to_be_gone(
     url = site.page("<button>b</button>")
     await browser.open(url)
     os.kill(driver_of(browser.tabs), signal.SIGKILL)
-    with pytest.raises(BrowserError, match=r"has ended.*made anew.*[Gg]o back to a step"):
+    with pytest.raises(BrowserError, match=r"has ended.*connected again.*[Gg]o back to a step"):
         await browser.open(url)
-    with pytest.raises(BrowserError, match=r"has ended.*made anew"):
+    with pytest.raises(BrowserError, match=r"has ended.*connected again"):
         await browser.see()
-    assert "The browser has ended. The connection to it was ended and made anew" in told(browser)
+    assert "The browser has ended. It was disconnected and connected again" in told(browser)
     await harmless_page_works(browser, site)
 
 
@@ -87,9 +87,9 @@ async def test_a_stopped_driver_is_replaced_while_a_page_is_read(browser: Browsi
     await browser.open(site.page("<button>b</button>"))
     driver, page = driver_of(browser.tabs), browser.tabs.current
     os.kill(driver, signal.SIGSTOP)
-    with pytest.raises(BrowserError, match=r"did not answer.*made anew"):
+    with pytest.raises(BrowserError, match=r"did not answer.*connected again"):
         await browser.see()
-    with pytest.raises(BrowserError, match=r"did not answer.*made anew"):
+    with pytest.raises(BrowserError, match=r"did not answer.*connected again"):
         await page.evaluate("'whoever asks the page itself is told the same'")
     assert driver_of(browser.tabs) != driver
     assert not alive(driver)
@@ -101,7 +101,7 @@ async def test_a_driver_that_stopped_between_two_tasks_is_replaced(browser: Brow
     await browser.open(site.page("<button>b</button>"))
     os.kill(driver_of(browser.tabs), signal.SIGSTOP)
     await harmless_page_works(browser, site)
-    assert "The connection to it was ended and made anew, with an empty tab." in told(browser)
+    assert "It was disconnected and connected again, with an empty tab." in told(browser)
 
 
 @in_browser
@@ -148,7 +148,7 @@ async def test_a_page_that_hangs_again_when_it_is_loaded_again_leaves_an_empty_t
 ) -> None:
     url = HOSTILE["timers that spin"].serve(site)
     await browser.open(url)
-    with pytest.raises(BrowserError, match=r"ended its renderer twice; the tab is empty"):
+    with pytest.raises(BrowserError, match=r"crashed its renderer twice; the tab is now empty"):
         await browser.see()
     assert (await browser.see()).url == "about:blank"
     await harmless_page_works(browser, site)

@@ -67,7 +67,7 @@ async def test_a_run_that_gets_no_profile_fails_alone_while_another_run_is_answe
     monkeypatch.setattr("core.browser.tabs.TAB_SECONDS", 1.0)
     monkeypatch.setattr(first.host, "open_profile", never)
     browser = shared.connection.browser
-    with pytest.raises(BrowserError, match="No browser could be had"):
+    with pytest.raises(BrowserError, match="The browser could not be started"):
         await first.open_profile()
     assert shared.connection.browser is browser
     assert await second.current.evaluate("1 + 1") == 2

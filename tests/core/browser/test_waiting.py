@@ -100,7 +100,7 @@ async def test_a_page_that_never_rests_holds_nothing_up(browser: Browsing, site:
 async def test_a_long_poll_is_waited_for_once_only(browser: Browsing, site: Site) -> None:
     await browser.open(site.page("<button onclick=\"fetch('/held')\">b</button>"))
     await browser.do('click [button "b"]', Bounds(requests=0.7))
-    assert browser.settled.reason == "requests still open"
+    assert browser.settled.reason == "requests still pending"
     await browser.do('click [button "b"]')
     assert browser.settled.reason == "quiet"
     site.released.set()
@@ -114,7 +114,7 @@ async def test_a_request_that_was_slow_once_is_waited_for_again(browser: Browsin
     other = '<button onclick="fetch(location.href)">c</button>'
     await browser.open(site.page(f'<button onclick="{ask}">b</button>{other}'))
     await browser.do('click [button "b"]', Bounds(requests=0.1))
-    assert browser.settled.reason == "requests still open"
+    assert browser.settled.reason == "requests still pending"
     await browser.js("window.answer")
     await browser.do(
         'click [button "c"]'

@@ -45,7 +45,7 @@ async def test_what_a_page_asks_with_megabytes_is_told_by_its_beginning(
 ) -> None:
     await browser.open(HOSTILE["a long question"].serve(site, 3_000_000))
     (told,) = [one.text for one in browser.events() if one.kind == "dialog"]
-    assert "further characters left out" in told
+    assert "more characters left out" in told
     assert len(told) < 3000
 
 
@@ -58,7 +58,7 @@ async def test_a_page_that_opens_tabs_without_end_is_ended(
         await browser.open(HOSTILE["windows"].serve(site, 10))
     told = [one.text for one in browser.events() if one.kind == "popup"]
     assert told.count("The page opened a new tab.") == 3
-    assert "The page asked for new tabs without end; its renderer was ended." in told
+    assert "The page opened too many tabs; its renderer was ended." in told
     listed = await browser.tabs.list()
     assert 1 < len(listed) <= 4
     assert all(one.url for one in listed)
@@ -132,7 +132,7 @@ def test_a_tool_tip_of_a_page_is_plain_and_short(
         assert isinstance(tip, QLabel)
         assert tip.textFormat() == Qt.TextFormat.PlainText
         assert tip.text().startswith(said)
-        assert tip.text().endswith("further characters left out)")
+        assert tip.text().endswith("more characters left out)")
         QToolTip.hideText()
     finally:
         qapp.setStyle(before)

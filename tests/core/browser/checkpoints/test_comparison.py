@@ -129,7 +129,7 @@ def test_a_drawn_thing_may_be_elsewhere_in_a_window_of_another_size_alone(size, 
     found = compare(then, drawn(detail, size), "restored")
     assert found.grade == grade
     if grade == "equivalent":
-        assert found.sentence == "equivalent, 1 by the window's other size"
+        assert found.sentence == "equivalent, 1 because of another window size"
 
 
 DRAWN = element(5, "graphics-symbol", "", detail="blue path 9×9 at 3,4")
@@ -144,9 +144,10 @@ def test_unnamed_drawings_that_only_an_earlier_reader_read_leave_a_page_equivale
     icon = OPENER.replace(detail="icon menu, .menu")
     found = compare(read_by(0, DRAWN, OPENER), read_by(1, icon), "replayed")
     assert found.grade == "equivalent"
-    assert found.sentence == "equivalent, 2 as pages were read otherwise then"
+    assert found.sentence == "equivalent, 2 because an earlier version read pages differently"
     assert (
-        found.differences[0].words == "graphics-symbol gone (pages were read otherwise when it was recorded)"
+        found.differences[0].words == "graphics-symbol gone (it was recorded by a version that read "
+        "pages differently)"
     )
 
 
@@ -177,7 +178,7 @@ def test_what_the_second_reader_tells_more_leaves_a_page_equivalent() -> None:
     )
     found = compare(read_by(1, LABEL, HEADING, CHOICE), read_by(2, *more), "replayed")
     assert found.grade == "equivalent"
-    assert found.sentence == "equivalent, 4 as pages were read otherwise then"
+    assert found.sentence == "equivalent, 4 because an earlier version read pages differently"
 
 
 def test_what_the_third_reader_tells_otherwise_leaves_a_page_equivalent() -> None:

@@ -199,7 +199,7 @@ async def test_a_password_is_not_put_back_and_that_is_said(browser: Browsing, si
         Checkpoint(step=2, observation=recorded), ground(browser, url), strategies=(UrlWithStorage(),)
     )
     assert found.grade == "same page"
-    assert any("the words are not recorded" in remark for remark in found.attempts[0].remarks)
+    assert any("which was not recorded" in remark for remark in found.attempts[0].remarks)
 
 
 @in_browser

@@ -230,7 +230,7 @@ async def test_what_a_failed_action_left_is_there_again_when_it_has_failed_again
     assert (found.grade, "Covered" in await browser.words()) == ("exact", True)
     unfailed = failed.replace(failed=False)
     found = await scene.back(checkpoint.replace(inputs=(unfailed,)), ReplayFromStart())
-    assert "could not be done again" in found.attempts[0].reason
+    assert "could not be repeated" in found.attempts[0].reason
 
 
 # What is called exact
@@ -420,7 +420,7 @@ async def test_a_field_that_is_gone_is_named(browser: Browsing, site: Site) -> N
     checkpoint = await scene.checkpoint()
     found = await scene.back(checkpoint, UrlWithStorage())
     assert not found.verified
-    assert any('textbox "Name" was not put back' in remark for remark in found.attempts[0].remarks)
+    assert any('textbox "Name" was not restored' in remark for remark in found.attempts[0].remarks)
 
 
 @in_browser
@@ -438,7 +438,7 @@ async def test_a_page_that_may_not_store_is_back_all_the_same_and_other_storage_
     await done(browser, 'type [textbox "Name"] [Grace]')
     found = await scene.back(checkpoint, UrlWithStorage())
     assert found.grade == "equivalent", found
-    assert any(remark.startswith("Storage was not put back") for remark in found.attempts[0].remarks)
+    assert any(remark.startswith("Storage was not restored") for remark in found.attempts[0].remarks)
     await browser.open(other)
     assert await browser.js("localStorage.mine") == "1"
 
@@ -518,7 +518,7 @@ async def test_a_session_of_the_server_that_is_gone_ends_one_way_and_not_going_b
     checkpoint = checkpoint.replace(page=checkpoint.page.replace(server="then"))
 
     def gone() -> str:
-        raise DataError("The shop site has no session 'x' any more: open the task anew.")
+        raise DataError("The shop site no longer has the session 'x': open the task again.")
 
     async def put_back(snapshot: str) -> None:
         gone()
@@ -526,7 +526,7 @@ async def test_a_session_of_the_server_that_is_gone_ends_one_way_and_not_going_b
     ground = scene.ground
     ground.server_state, ground.put_server_back = gone, put_back
     found = await restore(checkpoint, ground, strategies=(SameDocument(), ReplayFromStart()))
-    assert "has no session" in found.attempts[0].reason
+    assert "no longer has the session" in found.attempts[0].reason
     assert found.attempts[1].grade is not None
 
 
@@ -536,7 +536,7 @@ async def test_a_browser_that_cannot_begin_anew_ends_going_back(browser: Browsin
     checkpoint = await scene.checkpoint()
 
     async def ended() -> None:
-        raise BrowserError("The browser has ended; open the task anew.")
+        raise BrowserError("The browser has ended; open the task again.")
 
     ground = scene.ground
     ground.reopen = ended
@@ -574,7 +574,7 @@ async def test_a_page_that_is_to_be_live_is_asked_of_its_server_where_something_
     assert found.grade == "same page"
     assert found.sentence.endswith(
         'same page, 2 differences (paragraph "0 items" gone; paragraph "1 items" added). '
-        "What was sent since stays done: POST http://shop.example/add (step 1)."
+        "Already sent, and not undone: POST http://shop.example/add (step 1)."
     )
     assert await browser.js("document.querySelector('p').textContent") == "1 items"
 
@@ -598,10 +598,10 @@ async def test_what_would_be_done_again_is_left_and_the_page_stays_as_the_way_be
     inputs, recorded = await done(browser, 'click [button "Add"]')
     checkpoint = Checkpoint(step=2, observation=recorded, inputs=tuple(inputs))
     ground = scene.ground
-    ground.repeats = lambda inputs: "Doing it again would order twice."
+    ground.repeats = lambda inputs: "Repeating it would order twice."
     found = await restore(checkpoint, ground, strategies=(UrlWithStorage(), ReplayFromStart()))
     assert (found.grade, found.strategy) == ("same page", UrlWithStorage.name)
-    assert found.not_repeated == "Doing it again would order twice."
+    assert found.not_repeated == "Repeating it would order twice."
     assert found.attempts[1].reason == found.not_repeated
     assert await browser.js("n.textContent") == "0"
 

@@ -26,7 +26,7 @@ def test_each_request_gets_its_answer_in_turn_and_the_last_one_again():
 def test_a_request_without_a_record_is_held_back_and_named():
     answer = Answers([got()]).take("POST", "http://a.test/")
     assert answer.exchange is None
-    assert answer.remark == "POST http://a.test/ was not recorded; it was held back."
+    assert answer.remark == "POST http://a.test/ was not recorded; it was blocked."
 
 
 def test_what_is_sent_tells_requests_of_one_url_apart():
@@ -39,14 +39,14 @@ def test_what_is_sent_tells_requests_of_one_url_apart():
 def test_another_content_gets_the_answer_of_its_url_and_that_is_said():
     answer = Answers([got(method="POST", sent="x", body="1")]).take("POST", "http://a.test/", "y")
     assert answer.exchange.body == "1"
-    assert "sent something else than recorded" in answer.remark
+    assert "sent other data than recorded" in answer.remark
 
 
 def test_parameters_that_change_by_themselves_do_not_count_and_that_is_said():
     answers = Answers([got("http://a.test/?q=1&t=5", body="1")], stable=STABLE)
     answer = answers.take("GET", "http://a.test/?q=1&t=6")
     assert answer.exchange.body == "1"
-    assert answer.remark == "GET http://a.test/?q=1&t=6 got what was answered to http://a.test/?q=1&t=5."
+    assert answer.remark == "GET http://a.test/?q=1&t=6 got the recorded answer to http://a.test/?q=1&t=5."
     assert answers.take("GET", "http://a.test/?q=2&t=5").exchange is None
 
 

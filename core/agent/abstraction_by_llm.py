@@ -48,20 +48,16 @@ class Abstractor:
         """
         confined = confinement()
         if not confined.is_confined:
-            reason = f"Programs of an LLM are not run here: {confined.reason}"
+            reason = f"Programs written by an LLM are not run here: {confined.reason}"
             return await self._written(state, [()], reason)
         calls: list[int] = []
         code, known = state.programs.get(state.frame, ""), True
         html = await world.marked_html()
         if not code:
             code, known = await self._program(state, html, calls), False
-        problem = "The LLM's reply holds no program." if not code else ""
+        problem = "The LLM's reply contains no program." if not code else ""
         if code:
-            how = (
-                "the program that was kept from an earlier step"
-                if known
-                else "the program that the LLM wrote"
-            )
+            how = "the program from an earlier step" if known else "the program that the LLM wrote"
             parsed = await run_parser(code, html, task=self._prompter.objective(state))
             problem = parsed.error
             if not problem and not parsed.text.strip():
@@ -72,7 +68,7 @@ class Abstractor:
                 if not problem:
                     state.programs[state.frame] = code
                     return made.replace(code=code)
-                problem = f"What {how} made of the page was not used. {problem}"
+                problem = f"The result of {how} was not used. {problem}"
         state.programs.pop(state.frame, None)
         fallback = await self._written(state, [()], problem, calls)
         return fallback.replace(code=code)
@@ -108,15 +104,15 @@ class Abstractor:
                 problems.append(problem)
                 break
             if problems:
-                problems.append("The LLM was asked for the clean observation instead, without examples.")
+                problems.append("Instead, the LLM was asked for the clean observation, without examples.")
             text = await self._ask(state, pairs, calls)
             how = f"the LLM, shown {len(pairs)} pairs" if pairs else "the LLM, without examples"
             made = _read(text, state.observation, how, calls)
             problem = self._problem_of(made.clean, state)
             if not problem:
                 return made.replace(problem=" ".join(problems))
-            problems.append(f"What the LLM left of the page was not used. {problem}")
-        problems.append("The page was ranked by the words of the task instead.")
+            problems.append(f"The LLM's clean observation was not used. {problem}")
+        problems.append("Instead, the page was ranked by the words of the task.")
         made = ranked_page(state.observation, state.ranked_by, keep=state.abstraction_settings.keep)
         return made.replace(problem=" ".join(problems), calls=tuple(calls))
 

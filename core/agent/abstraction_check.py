@@ -66,14 +66,14 @@ def problem_of(
     `done` are earlier actions with what they were on.
     """
     if not clean.text.strip():
-        return "It holds nothing of the page."
+        return "It contains nothing of the page."
     named, words = part_refs(clean.text, observation)
     if unknown := sorted(named - {element.ref for element in observation.elements}):
-        return f"It names {_some(f'[{ref}]' for ref in unknown)}, which the page does not have."
+        return f"It names {_some(f'[{ref}]' for ref in unknown)}, which the page does not contain."
     usable = [one for one in observation.elements if one.usable and "disabled" not in one.states]
     if usable and not any(one.usable for one in clean.elements):
         kinds = _some(describe(one) for one in usable)
-        return f"It holds none of the {len(usable)} elements that can be used, such as {kinds}."
+        return f"It contains none of the {len(usable)} usable elements, such as {kinds}."
     need_not = [f" {_plain(text)} " for text in (words, *done)]
     page = [f" {_plain(text)} " for text in _texts(observation.elements, task)]
     gone = [
@@ -84,7 +84,10 @@ def problem_of(
         and any(plain in text for text in page)
     ]
     if gone:
-        return f"It lacks {_some(f'“{name}”' for name in gone)}, which the task names and the page shows."
+        return (
+            f"It does not contain {_some(f'“{name}”' for name in gone)}, although the task names this and "
+            "the page shows it."
+        )
     return ""
 
 

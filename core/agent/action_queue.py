@@ -9,7 +9,7 @@ def check_queue(state: RunState) -> None:
     if not state.queue:
         return
     if state.observation.document != state.queue_url:
-        drop_queue(state, "The page that they were meant for has given way to another one.")
+        drop_queue(state, "The page they were meant for was replaced by another one.")
     elif problem := state.permissible.problem(state.queue[0]):
         drop_queue(state, problem)
 

@@ -80,20 +80,22 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
         world.touches.touch()
         return await world.environment.open(task, row.seed, TabDriver(world.tabs))
     except PageGone as error:
-        raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
+        raise BrowserError(
+            f"The page of {task.id} went away while it was being opened; try again."
+        ) from error
 
 
 def _seal_of(store: TraceStore, row: RunRow) -> Seal:
     recorded = store.network(row.run)
     if not recorded:
         raise UsageError(
-            f"What servers answered in run {row.run} was not recorded: it cannot be gone on with offline."
+            f"The answers of servers were not recorded in run {row.run}, so it cannot continue offline."
         )
     return Seal(recorded, store.blob, stable=load_volatile().url)
 
 
 def stays_done_since(store: TraceStore, world: World, run: int, step: int) -> tuple[SentAt, ...]:
-    """Return what was sent from a step of a run on that going back to it does not take back.
+    """Return what was sent from a step of a run on that going back to it does not undo.
 
     Counted are the steps of the run that has it, and those of all branches made at that step or later.
     """
@@ -236,7 +238,7 @@ def mechanism_of(name: str) -> Mechanism:
     for mechanism in AMOUNTS:
         if mechanism == name:
             return mechanism
-    raise UsageError(f'"{name}" has no number to set; {near(name, tuple(AMOUNTS))}')
+    raise UsageError(f'"{name}" is not a number that can be set; {near(name, tuple(AMOUNTS))}')
 
 
 def _recalls_anew(changes: Changes) -> bool:
@@ -331,7 +333,7 @@ async def _gone_on(
     try:
         state.capture = await world.read()
     except PageGone as error:
-        raise BrowserError("The page went away while it was brought back; try again.") from error
+        raise BrowserError("The page went away while it was being restored; try again.") from error
     state.inputs = list(checkpoint.inputs)
     state.sent_before = list(dict.fromkeys((*state.sent_before, *restored.sent)))
     store.save_restored(state.run, restored)

@@ -49,7 +49,10 @@ class Decider:
             proposal = _chosen_by_rule(state, proposal)
         if queue and not state.preset.several_actions:
             dropped = ", ".join(str(action) for action in queue)
-            remark = f"One action is taken at a step; the reply also asked for {dropped}, which was not done."
+            remark = (
+                f"Only one action is carried out per step; the reply also asked for {dropped}, which "
+                "was not done."
+            )
             proposal, queue = proposal.replace(remark=remark), ()
         votes = tuple(_vote(one) for one in samples) if len(samples) > 1 else ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls), votes=votes)

@@ -58,7 +58,7 @@ class Gates:
         """
         allowed = permissible.action(action.name)
         if allowed is not None and allowed.cannot_be_undone:
-            return "it is marked as one that cannot be undone"
+            return "it is marked as an action that cannot be undone"
         if environment in self._except:
             return None
         for gate, pattern in self._gates:

@@ -110,7 +110,7 @@ async def choose_element(
 
 
 def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
-    """Return what the run has sent from a step on that going back does not take back; offline nothing has left."""
+    """Return what the run has sent from a step on that going back does not undo; offline nothing has left."""
     if world.tabs.closed_off:
         return ()
     # What the page sends by itself belongs to the next action, which has not come yet.
@@ -160,7 +160,7 @@ def restore_context_of(
         except BrowserError:
             raise
         except BackstepError as error:
-            raise ActionError(f"The task could not be begun anew: {error}") from error
+            raise ActionError(f"The task could not be started again: {error}") from error
 
     async def begin_here() -> None:
         try:
@@ -172,7 +172,7 @@ def restore_context_of(
         except BrowserError:
             raise
         except BackstepError as error:
-            raise ActionError(f"The task could not be begun anew: {error}") from error
+            raise ActionError(f"The task could not be started again: {error}") from error
 
     async def put_back(snapshot: str) -> None:
         assert keeps is not None
@@ -181,7 +181,7 @@ def restore_context_of(
         except BrowserError:
             raise
         except BackstepError as error:
-            raise ActionError(f"The site's state could not be put back: {error}") from error
+            raise ActionError(f"The site's state could not be restored: {error}") from error
 
     async def choose(element: Element, found: FoundAgain, now: Observation) -> Element | None:
         return await choose_element(state, prompter, element, found, [])
@@ -277,7 +277,7 @@ async def new_trial(state: RunState, world: World) -> Acted:
     except (ActionError, PageGone) as error:
         reason = str(error) or "The page went away meanwhile."
         return Acted(
-            effect="go back", outcome="failed", message=f"The task could not be begun anew: {reason}"
+            effect="go back", outcome="failed", message=f"The task could not be started again: {reason}"
         )
     state.stale = False
     reflection = state.reflection
@@ -296,4 +296,4 @@ async def new_trial(state: RunState, world: World) -> Acted:
     state.history.clear()
     state.trail.clear()
     state.queue.clear()
-    return Acted(effect="go back", outcome="done", message="The task was begun anew.")
+    return Acted(effect="go back", outcome="done", message="The task was started again.")

@@ -119,9 +119,7 @@ class HeldReply:
         Raises UsageError where it is read already, and TraceError.
         """
         if self._gone:
-            raise UsageError(
-                "The agent has this reply already: it was passed on as it came, before anything was to hold it."
-            )
+            raise UsageError("The agent already has this reply: it was passed on before a stop was set.")
         self._before.append(self.reply)
         self._keep(reply)
 

@@ -177,7 +177,7 @@ class AgentRun:
         self._done = None
         self.undoable.clear()
         self.withdraw_questions()
-        self.state.begin_again(phase, "The step was decided anew.")
+        self.state.begin_again(phase, "The step was decided again.")
 
     # What a person does in the page
 
@@ -465,7 +465,9 @@ async def open_run(
         world.tabs.take_events()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
     except PageGone as error:
-        raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
+        raise BrowserError(
+            f"The page of {task.id} went away while it was being opened; try again."
+        ) from error
     run = store.begin_run(
         RunStart(
             task=task.id,

@@ -201,7 +201,7 @@ class Preset(PresetFile):
 ATTACHED = Preset(
     name=ATTACHED_NAME,
     title="Attached",
-    description="An agent of its own, which decides and acts by itself.",
+    description="An attached agent, which decides and acts itself.",
     space="none",
     prompts=PromptFiles(system="", user=""),
 )
@@ -259,7 +259,7 @@ def _preset(source: UserFile) -> Preset:
     if file.calls == 2:
         for part in ("rationale", "function"):
             if not getattr(file.prompts, part):
-                missing = f'two calls need the prompt "{part}" in [prompts]; add it, or say calls = 1.'
+                missing = f'two calls need the prompt "{part}" in [prompts]; add it, or set calls = 1.'
                 raise source.error(("calls",), missing)
     values = dict(file)
     if file.reply_format == "auto":

@@ -58,7 +58,9 @@ class Prompter:
         """Return why so many calls cannot be made, or nothing."""
         if state.calls_left >= wanted:
             return ""
-        return f"This trial has used its {state.budget.llm_calls} LLM calls; raise max_llm_calls for more."
+        return (
+            f"This trial has used its {state.budget.llm_calls} LLM calls; raise max_llm_calls to allow more."
+        )
 
     # Texts
 

@@ -183,7 +183,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
             repeats = hasattr(left, "__len__") or hasattr(right, "__len__")
             too_large = repeats and sizes[0] * sizes[1] > _MAX_CHARACTERS
         if too_large:
-            raise OverflowError(f'What "{operator}" would make here is too large for a prompt.')
+            raise OverflowError(f'The result of "{operator}" is too large for a prompt.')
         return super().call_binop(context, operator, left, right)
 
 
@@ -218,14 +218,14 @@ def _measured(template: Template, values: dict[str, Any]) -> str:
         else:
             continue
         # Raised where the template stands, so that its line is known.
-        stream.throw(OverflowError(f"the text is {too_much} here; let it loop less."))
+        stream.throw(OverflowError(f"the text is {too_much} here; shorten its loops."))
     return "".join(pieces)
 
 
 def _plain(error: BaseException) -> str:
     if isinstance(error, RecursionError):
-        return "it is nested too deeply; look for an include or a macro that calls itself."
+        return "it is nested too deeply; check for an include or a macro that calls itself."
     if isinstance(error, MemoryError):
-        return "what it makes is too large for the memory."
+        return "its result is too large for the memory."
     text = str(error).strip() or type(error).__name__
     return text if text.endswith((".", "?")) else f"{text}."

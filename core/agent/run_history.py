@@ -210,8 +210,7 @@ class RunHistory:
             return saved.replace(**whole, earlier={})
         except (ValidationError, KeyError) as error:
             raise TraceError(
-                f"What the agent was at step {step} of run {self._run} cannot be read; "
-                "go back to another step."
+                f"The stored agent of step {step} of run {self._run} cannot be read; go back to another step."
             ) from error
 
     def _items(self, name: str, blobs: Iterable[BlobHash]) -> Iterator[Any]:
@@ -266,7 +265,7 @@ class RunHistory:
             page = PageState.model_validate_json(data) if data else PageState()
         except ValidationError as error:
             raise TraceError(
-                f"What the browser kept at step {step} of run {self._run} cannot be read."
+                f"The stored browser data of step {step} of run {self._run} cannot be read."
             ) from error
         return Checkpoint(
             step=step,
@@ -279,5 +278,7 @@ class RunHistory:
         """Return the page as a step found it; raises TraceError where it never saw one."""
         observed = record_of(Observed, self.records(step))
         if observed is None:
-            raise TraceError(f"Step {step} of run {self._run} never saw its page; go back to an earlier one.")
+            raise TraceError(
+                f"Step {step} of run {self._run} has no observation; go back to an earlier step."
+            )
         return observed.observation

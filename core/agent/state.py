@@ -250,7 +250,7 @@ class RunState:
     inputs: list[RecordedInput] = field(default_factory=list)
     """What was done in the page since the trial began, without what was taken back."""
     sent: list[SentAt] = field(default_factory=list)
-    """What the page has sent that going back does not take back."""
+    """What the page has sent that going back does not undo."""
     sent_before: list[SentAt] = field(default_factory=list)
     """What was sent after the steps that this run went back to as a branch began, and stays done."""
     trail: list[TrailStep] = field(default_factory=list)
@@ -287,7 +287,7 @@ class RunState:
             reflection.scheduled = doing or reflection.scheduled
         elif doing is not None and doing.entry:
             reflection.remedies = reflection.remedies.dropped(
-                doing.entry, "The person had another action asked for."
+                doing.entry, "The person requested another action."
             )
 
     def copy(self) -> "RunState":

@@ -53,7 +53,7 @@ def prompt_at(
     before = record_of(Recognised, records)
     abstracted = record_of(Abstracted, records)
     if before is None or abstracted is None:
-        raise TraceError(f"Step {step} of run {row.run} never came to its prompt; choose an earlier step.")
+        raise TraceError(f"Step {step} of run {row.run} has no prompt; choose an earlier step.")
     form = asker.reply_format("function" if preset.calls == 2 else "decide")
     state = _state_at(store, row, step, task, preset.answered_in(form), history)
     state.clean, state.abstracted = abstracted.clean, abstracted

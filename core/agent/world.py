@@ -82,7 +82,7 @@ class World:
             return ""
         steps = {one.step for one in inputs}
         if again := self.irreversible((one for one in sent if one.step in steps), 0, episode.start_url):
-            return f"Doing it again would send {sent_summary(again)}."
+            return f"Repeating it would send {sent_summary(again)}."
         if self.keeper is not None:
             return ""
         for one in inputs:
@@ -90,7 +90,7 @@ class World:
             reason = self.gates.reason(one.action, label, Permissible(), episode.task.environment)
             if reason is not None:
                 on = f" on {label}" if label else ""
-                return f"Doing it again would {one.action}{on} (step {one.step}): {reason}."
+                return f"Repeating it would {one.action}{on} (step {one.step}): {reason}."
         return ""
 
     async def page_state(self, episode: Episode) -> PageState:

@@ -96,7 +96,7 @@ def need_before_action(state: RunState, after: Phase) -> None:
     if not state.unacted:
         raise UsageError("The step's action has been carried out; change the next step, or go back first.")
     if not state.has_done(after):
-        raise UsageError(f"This step has not done {after} yet; step on (F9), then change it.")
+        raise UsageError(f"This step has not done {after} yet; step further (F9), then change it.")
 
 
 def as_toml(record: Record, *names: str) -> str:

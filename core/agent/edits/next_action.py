@@ -55,10 +55,10 @@ class EditQueue(RunEdit):
         state.queue[:] = queue
         state.queue_url = state.observation.document
         return Changed(
-            before=before, after="; ".join(map(str, queue)), message="The actions that follow are yours."
+            before=before, after="; ".join(map(str, queue)), message="The following actions are yours."
         )
 
 
 def _need_review(state: RunState) -> None:
     if state.next_phase != _REVIEW:
-        raise UsageError("There is no action to change now: step to the next one (F10).")
+        raise UsageError("There is no action to change. Step to the next one (F10).")

@@ -15,7 +15,7 @@ class EditObservation(TextEdit):
     name = "observation"
     kind = "observation"
     title = "The clean observation"
-    hint = "One line for each thing that the prompt shows; [12] names element 12 of the page."
+    hint = "One line per thing that the prompt shows; [12] is element 12 of the page."
     again = "decide"
 
     @classmethod
@@ -28,12 +28,12 @@ class EditObservation(TextEdit):
         before = self.offered(context)
         clean, unknown = read_clean(self.text, state.observation)
         if unknown:
-            raise UsageError(f"The page has no {unknown}; take it out, or name another element.")
+            raise UsageError(f"The page has no {unknown}; remove it, or name another element.")
         state.clean = clean
         state.abstracted = Abstracted(clean=clean, tokens=tokens_of(clean), how="Rewritten by the person.")
         state.own_observation = state.abstracted
         return Changed(
-            before=before, after=self.text, message="The action is asked for with this observation."
+            before=before, after=self.text, message="The LLM is asked for the action with this observation."
         )
 
 
@@ -44,7 +44,7 @@ class EditParser(TextEdit):
     kind = "observation"
     title = "The program that shortens the page"
     language = "python"
-    hint = "Define parse(html), which returns the clean observation as text; elements carry data-ref."
+    hint = "Define parse(html), which returns the clean observation as text. Elements have the attribute data-ref."
     again = "abstract"
 
     @classmethod
@@ -52,7 +52,7 @@ class EditParser(TextEdit):
         settings = context.state.abstraction_settings
         if not context.state.is_on("abstraction") or settings.how != "implicit":
             raise UsageError(
-                'No program shortens pages here; a preset has one with [abstraction] how = "implicit".'
+                'This preset uses no program for the clean observation; one with [abstraction] how = "implicit" does.'
             )
         return context.state.programs.get(context.state.frame, "")
 
@@ -66,7 +66,7 @@ class EditParser(TextEdit):
             raise UsageError(f"{where}this is not Python ({getattr(error, 'msg', error)}).") from error
         context.state.programs[context.state.frame] = self.text
         context.state.own_observation = None
-        return Changed(before=before, after=self.text, message="The page is shortened by this program.")
+        return Changed(before=before, after=self.text, message="This program makes the clean observation.")
 
 
 class DropExemplar(RunEdit):
@@ -85,7 +85,7 @@ class DropExemplar(RunEdit):
             context.state,
             recall.replace(used=kept, why=f"The person left out {self.id}. {recall.why}".strip()),
         )
-        return Changed(before=self.id, after="", message=f"{self.id} is not in the prompts any more.")
+        return Changed(before=self.id, after="", message=f"{self.id} is no longer in the prompts.")
 
 
 class PinExemplar(RunEdit):
@@ -98,7 +98,7 @@ class PinExemplar(RunEdit):
     def apply(self, context: EditContext) -> Changed:
         recall = _recall(context.state)
         if any(one.id == self.id for one in recall.used):
-            raise UsageError(f"{self.id} is among the exemplars of this prompt already.")
+            raise UsageError(f"{self.id} is already among the exemplars of this prompt.")
         exemplar = context.resources.memory.exemplar(self.id)
         if exemplar is None:
             raise UsageError(f'There is no exemplar "{self.id}"; choose one from the library (Ctrl+L).')

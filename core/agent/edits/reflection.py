@@ -34,7 +34,7 @@ class EditPlan(RunEdit):
         state = context.state
         texts = tuple(text for text in self.subtasks if text.strip())
         if not texts:
-            raise UsageError("A plan has at least one subtask; write one, or switch Plan off.")
+            raise UsageError("A plan needs at least one subtask. Write one, or switch Plan off.")
         if not state.is_on("plan"):
             raise UsageError("Plan is switched off; switch it on in Mechanisms first (Ctrl+Shift+H).")
         before = state.reflection.plan
@@ -43,7 +43,7 @@ class EditPlan(RunEdit):
         return Changed(
             before=before.in_words() if before is not None else "",
             after=after.in_words(),
-            message="The plan was changed; the next prompt has it.",
+            message="The plan was changed. The next prompt contains it.",
         )
 
 
@@ -77,13 +77,13 @@ class OverruleJudgement(RunEdit):
         except BackstepError as error:
             if not earlier:
                 raise
-            why = f"What was edited since does not go with that judgement ({error})"
+            why = f"Your edits since then do not fit that judgement ({error})"
             raise UsageError(f"{why} Undo it first (Ctrl+Z).") from error
         was = getattr(judged, field)
         return Changed(
             before=f"{self.part}: {'unclear' if was is None else was}",
             after=f"{self.part}: {self.is_so}",
-            message="The judgement is yours; what follows from it is settled anew.",
+            message="The judgement was changed; its consequences were worked out again.",
         )
 
 
@@ -101,17 +101,17 @@ class FireRemedy(RunEdit):
         state = context.state
         doing, remedies = state.reflection.doing, state.reflection.remedies
         if doing is not None and doing.entry == self.number:
-            raise UsageError("This remedy is being tried already.")
+            raise UsageError("This remedy is already being tried.")
         if any(one.number == self.number and isinstance(one.action, AgentAct) for one in remedies.waiting):
             raise UsageError(
-                f"Remedy {self.number} is the agent's own, in its words: only the agent can try it. "
-                "Choose another action in place of the next one."
+                f"Remedy {self.number} was reported by the agent in its own words, so only the agent can try "
+                "it. Replace the next action instead."
             )
         entry, remedies = remedies.take(self.number)
         if entry is None:
             waiting = ", ".join(str(one.number) for one in remedies.waiting)
             raise UsageError(
-                f"Remedy {self.number} does not wait; {f'there are {waiting}' if waiting else 'none does'}."
+                f"Remedy {self.number} is not waiting; {f'there are {waiting}' if waiting else 'none does'}."
             )
         here = entry.step == state.number and state.unacted
         if state.unacted and not state.undecided:
@@ -119,7 +119,7 @@ class FireRemedy(RunEdit):
             remedies = remedies.without_choice(state.number, self.number)
             if doing is not None and doing.entry:
                 remedies = remedies.dropped(doing.entry, f"Remedy {self.number} was fired instead.")
-            state.begin_again("decide", "The step was decided anew.")
+            state.begin_again("decide", "The step was decided again.")
         state.reflection.remedies = remedies
         state.reflection.scheduled = Scheduled(
             kind="remedy" if here else "go back", entry=self.number, why="The person fired this remedy."
@@ -157,7 +157,7 @@ class EditRemedy(RunEdit):
         changed = _with_action(entry, action, page)
         context.state.reflection.remedies = context.state.reflection.remedies.replaced(changed)
         return Changed(
-            before=str(entry.action), after=str(action), message=f"Remedy {entry.number} is {action} now."
+            before=str(entry.action), after=str(action), message=f"Remedy {entry.number} is now {action}."
         )
 
 
@@ -174,9 +174,7 @@ class MoveRemedy(RunEdit):
         after = before.moved(self.number, self.sooner)
         order = [one.number for one in reversed(after.waiting)]
         if order == [one.number for one in reversed(before.waiting)]:
-            raise UsageError(
-                f"{entry.action} is the {'first' if self.sooner > 0 else 'last'} remedy already."
-            )
+            raise UsageError(f"{entry.action} is the {'first' if self.sooner > 0 else 'last'} remedy.")
         context.state.reflection.remedies = after
         return Changed(
             before=", ".join(f"{one.action}" for one in reversed(before.waiting)),
@@ -195,7 +193,7 @@ class DropRemedy(RunEdit):
         entry = _waiting(context.state, self.number)
         reflection = context.state.reflection
         reflection.remedies = reflection.remedies.dropped(self.number, "The person dropped it.")
-        return Changed(before=str(entry.action), after="", message=f"{entry.action} is not tried any more.")
+        return Changed(before=str(entry.action), after="", message=f"{entry.action} will not be tried.")
 
 
 class StartNewTrial(RunEdit):
@@ -210,11 +208,11 @@ class StartNewTrial(RunEdit):
             raise UsageError("A new trial needs a plan; switch Plan on in Mechanisms first (Ctrl+Shift+H).")
         schedule_new_trial(state, "The person asked for a new trial.")
         last = state.trial >= state.trials
-        beyond = f", in trial {state.trial + 1}: one more than the limit of {state.trials}" if last else ""
+        beyond = f", in trial {state.trial + 1}, one above the limit of {state.trials}" if last else ""
         return Changed(
             before=f"trial {state.trial}",
             after=f"trial {state.trial + 1}",
-            message=f"The next step reviews this trial and begins the task anew{beyond}.",
+            message=f"The next step reviews this trial and starts the task again{beyond}.",
         )
 
 
@@ -223,8 +221,8 @@ class EditExperience(TextEdit):
 
     name = "experience"
     kind = "trial"
-    title = "What earlier trials have taught"
-    hint = "One lesson a line."
+    title = "Lessons of earlier trials"
+    hint = "One lesson per line."
 
     @classmethod
     def offered(cls, context: EditContext) -> str:
@@ -234,13 +232,15 @@ class EditExperience(TextEdit):
         before = self.offered(context)
         lessons = [line.strip() for line in self.text.splitlines() if line.strip()]
         context.state.reflection.experience = lessons
-        return Changed(before=before, after="\n".join(lessons), message="The next prompt has these lessons.")
+        return Changed(
+            before=before, after="\n".join(lessons), message="The next prompt contains these lessons."
+        )
 
 
 def _waiting(state: RunState, number: int) -> RemedyEntry:
     found = next((one for one in state.reflection.remedies.waiting if one.number == number), None)
     if found is None:
-        raise UsageError(f"Remedy {number} does not wait any more; choose one that does.")
+        raise UsageError(f"Remedy {number} is no longer waiting; choose one that is.")
     return found
 
 

@@ -18,13 +18,13 @@ def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
     Raises UsageError, DataError and TraceError with nothing changed.
     """
     if not run.resting:
-        raise UsageError("A phase is under way; pause first (F5), then change it.")
+        raise UsageError("A phase is running; pause first (F5), then change it.")
     before = run.state.copy()
     try:
         changed = edit.apply(run.edit_context)
         if edit.again is not None and run.state.unacted and run.state.has_done(edit.again):
             run.state.queue.clear()  # The action is asked for with what was changed.
-            run.state.begin_again(edit.again, "The step was decided anew.")
+            run.state.begin_again(edit.again, "The step was decided again.")
         _store(run, before)
     except BaseException:
         run.state.become(before)
@@ -39,7 +39,7 @@ def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
 def undo_edit(run: AgentRun) -> Changed:
     """Take back the last edit; raises UsageError where there is none to undo any more."""
     if not run.undoable or not run.resting:
-        raise UsageError("There is no edit to undo: an edit can be undone until the run has gone on.")
+        raise UsageError("There is no edit to undo. An edit can be undone until the run continues.")
     undone = run.undoable.pop()
     edited = run.state.copy()
     run.state.become(undone.before)

@@ -14,7 +14,7 @@ _RECOGNISE: Phase = "recognise"
 
 
 class PopFrame(RunEdit):
-    """End the policy at work by hand: its caller is told the answer, or what was lacking."""
+    """End the active policy by hand: its caller is told the answer, or what was lacking."""
 
     answer: str = ""
     lacked: str = ""
@@ -25,7 +25,9 @@ class PopFrame(RunEdit):
         state = context.state
         frame = _at_work(state)
         if frame.caller is None:
-            raise UsageError("Nobody called this policy: popping it would end the run. Write a stop instead.")
+            raise UsageError(
+                "No policy called this one, so popping it would end the run. Write a stop instead."
+            )
         state.stack = state.stack.stop(
             step=state.number,
             page=place_of_page(state.observation),
@@ -34,12 +36,12 @@ class PopFrame(RunEdit):
             thought="The person ended it.",
         )
         told = state.stack.finished[-1].outcome
-        said = f"{frame.name} has ended: its caller is told that it {told}."
+        said = f"{frame.name} has ended; its caller is told that it {told}."
         return Changed(before=f"{frame.written} at work", after=told, message=said)
 
 
 class RestartFrame(RunEdit):
-    """Begin the policy at work anew, with its argument and nothing of its history and notes."""
+    """Begin the active policy anew, with its argument and nothing of its history and notes."""
 
     kind = "stack"
     again = _RECOGNISE
@@ -51,7 +53,7 @@ class RestartFrame(RunEdit):
         return Changed(
             before=f"{frame.written}, {len(frame.history)} steps",
             after=frame.written,
-            message=f"{frame.name} begins anew: its history and notes are empty.",
+            message=f"{frame.name} starts again with empty history and notes.",
         )
 
 
@@ -76,7 +78,9 @@ class PushPolicy(RunEdit):
         except ActionSyntaxError as error:
             raise UsageError(str(error)) from error
         if not isinstance(action, Named):
-            raise UsageError(f"{self.call} calls no policy; there are {', '.join(one.name for one in here)}.")
+            raise UsageError(
+                f"{self.call} does not call a policy; there are {', '.join(one.name for one in here)}."
+            )
         # A person may call any policy that is meant for the page, whatever the file of the caller allows.
         called = policies.called(caller.replace(policies=None), action.name, environment, url)
         if problem := called.call_problem(action.arguments):
@@ -93,7 +97,7 @@ class PushPolicy(RunEdit):
         if isinstance(pushed, Refusal):
             raise UsageError(pushed.sentence)
         state.stack = pushed
-        return Changed(before="", after=str(action), message=f"{called.name} is at work.")
+        return Changed(before="", after=str(action), message=f"{called.name} is now at work.")
 
 
 class FrameText(Record):
@@ -112,12 +116,12 @@ class ReturnText(Record):
 
 
 class EditFrame(TextEdit):
-    """Rewrite what the policy at work was called with, what it has noted, and its history."""
+    """Rewrite what the active policy was called with, what it has noted, and its history."""
 
     name = "frame"
     title = "The policy at work"
     language = "toml"
-    hint = "Arguments, notes and history of the policy at work; its prompts have them."
+    hint = "Arguments, notes and history of the policy at work, as its prompts contain them."
     kind = "stack"
     again = _RECOGNISE
 
@@ -133,7 +137,7 @@ class EditFrame(TextEdit):
         return Changed(
             before=as_toml(frame, "arguments", "notes", "history"),
             after=self.text,
-            message=f"The next prompt of {frame.name} has it.",
+            message=f"The next prompt of {frame.name} contains it.",
         )
 
 
@@ -141,9 +145,9 @@ class EditReturn(TextEdit):
     """Rewrite what the policy that returned last came back with; its caller's history has it."""
 
     name = "return"
-    title = "What the policy came back with"
+    title = "The policy's result"
     language = "toml"
-    hint = "answer is what it found; lacked is what it could not go on without."
+    hint = "answer: what it found. lacked: what it would have needed to continue."
     kind = "stack"
     again = _RECOGNISE
 
@@ -154,7 +158,7 @@ class EditReturn(TextEdit):
     def apply(self, context: EditContext) -> Changed:
         state = context.state
         ended = _returned(state)
-        written = from_toml(self.text, "what the policy came back with", ReturnText)
+        written = from_toml(self.text, "the policy's result", ReturnText)
         changed = ended.replace(
             answer=written.answer,
             lacked=written.lacked,
@@ -162,19 +166,23 @@ class EditReturn(TextEdit):
         )
         state.stack = state.stack.edited(changed)
         return Changed(
-            before=ended.outcome, after=changed.outcome, message=f"The caller of {ended.name} is told so."
+            before=ended.outcome,
+            after=changed.outcome,
+            message=f"The caller of {ended.name} gets this result.",
         )
 
 
 def _at_work(state: RunState) -> Frame:
     if state.stack.top is None or not state.is_on("policies"):
-        raise UsageError("No policy is at work; choose a preset with policies (Ctrl+Shift+S), and step on.")
+        raise UsageError(
+            "No policy is at work; choose a preset with policies (Ctrl+Shift+S), then step (F10)."
+        )
     return state.stack.top
 
 
 def _returned(state: RunState) -> Frame:
-    """Return the frame that came back last to the policy at work."""
+    """Return the frame that came back last to the active policy."""
     called = [one for one in state.stack.called_by(_at_work(state).number) if one.state != "left"]
     if not called:
-        raise UsageError("No policy has come back to the one at work yet.")
+        raise UsageError("No policy has returned to the policy at work yet.")
     return called[-1]

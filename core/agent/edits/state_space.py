@@ -18,7 +18,7 @@ _RECOGNISE: Phase = "recognise"
 
 
 class ForceState(RunEdit):
-    """Treat the page as another state in this step; without a name it is recognised anew."""
+    """Treat the page as another state in this step; without a name it is recognised again."""
 
     state: str = ""
     kind = "state"
@@ -30,7 +30,7 @@ class ForceState(RunEdit):
         recognised = state.recognised
         assert recognised is not None
         if self.state and (recognised.diagram is None or not recognised.diagram.states):
-            raise UsageError("No state space holds here; choose a preset that has one (Ctrl+Shift+S).")
+            raise UsageError("No state space applies here; choose a preset with one (Ctrl+Shift+S).")
         names = [name for name, _, _ in recognised.diagram.states] if recognised.diagram is not None else []
         if self.state and self.state not in names:
             raise UsageError(f'There is no state "{self.state}"; {near(self.state, names)}')
@@ -38,9 +38,9 @@ class ForceState(RunEdit):
         said = (
             f"The page counts as {self.state} in this step."
             if self.state
-            else "The state is recognised anew."
+            else "The state is recognised again."
         )
-        return Changed(before=recognised.state, after=self.state or "recognised anew", message=said)
+        return Changed(before=recognised.state, after=self.state or "recognised again", message=said)
 
 
 class PermitAction(RunEdit):
@@ -54,7 +54,7 @@ class PermitAction(RunEdit):
         state = context.state
         need_before_action(state, _RECOGNISE)
         if state.permissible.action(self.action) is not None:
-            raise UsageError(f"{self.action} is permissible already.")
+            raise UsageError(f"{self.action} is already permissible.")
         if self.action not in state.offered:
             others = tuple(name for name in state.offered if state.permissible.action(name) is None)
             raise UsageError(f'The page offers no "{self.action}"; {near(self.action, others)}')
@@ -68,7 +68,10 @@ class EditMemory(TextEdit):
     name = "memory"
     title = "Buffer and memory"
     language = "toml"
-    hint = "remembered, looked_at, buffer, transitions and chosen; the next prompt and its permissible actions follow."
+    hint = (
+        "remembered, looked_at, buffer, transitions and chosen; the next prompt and its permissible "
+        "actions follow."
+    )
     kind = "state"
     again = _RECOGNISE
 
@@ -79,4 +82,4 @@ class EditMemory(TextEdit):
     def apply(self, context: EditContext) -> Changed:
         before = self.offered(context)
         context.state.memory = from_toml(self.text, "buffer and memory", SpaceMemory)
-        return Changed(before=before, after=self.text, message="The next prompt has it.")
+        return Changed(before=before, after=self.text, message="The next prompt contains it.")

@@ -62,7 +62,7 @@ async def _act(state: RunState, world: World, prompter: Prompter, history: RunHi
         return _stop(state, action)
     if isinstance(action, Backtrack):
         if doing is None or doing.kind != "go back":
-            return Acted(effect="none", outcome="failed", message="No remedy waits that starts from there.")
+            return Acted(effect="none", outcome="failed", message="No waiting remedy starts there.")
         return await go_back(state, world, prompter, doing, history)
     if isinstance(action, NewTrial):
         return await new_trial(state, world)
@@ -223,7 +223,7 @@ async def _carried_out(world: World, action: Action, marks: Marks) -> Located | 
         located = await world.actor.act(again)
         assert located is not None
         return located.replace(
-            note=f"{located.label} had been replaced since the page was read. {located.note}".strip()
+            note=f"{located.label} was replaced after the page was read. {located.note}".strip()
         )
 
 
@@ -293,7 +293,9 @@ async def _macro(state: RunState, world: World, action: Named, allowed: Permissi
         return await _choose(state, world, arguments["candidate"])
     own = here.action_named(action.name)
     if own is None:
-        return Acted(effect="none", outcome="failed", message=f"{space.title} has no {action.name} any more.")
+        return Acted(
+            effect="none", outcome="failed", message=f"{space.title} no longer has the action {action.name}."
+        )
     state.totals.page_actions += 1
     url, title = state.observation.url, state.observation.title
     steps = macro_steps(own, arguments, state.observation)
@@ -355,7 +357,11 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
     entries = candidates_of(here, state.memory, state.observation)
     entry = next((one for one in entries if one.candidate == candidate), None)
     if entry is None:
-        return Acted(effect="none", outcome="failed", message=f"{candidate} is not among what was looked at.")
+        return Acted(
+            effect="none",
+            outcome="failed",
+            message=f"{candidate} is not one of the candidates that were looked at.",
+        )
     assert space.backup is not None
     try:
         back = way_back(space.backup, entry)
@@ -364,7 +370,7 @@ async def _choose(state: RunState, world: World, candidate: str) -> Acted:
     chosen = state.memory.replace(chosen=candidate).moved(step=state.number, source=here.name, action=CHOOSE)
     if here.candidate and state.memory.remembered.get(here.candidate) == candidate:
         state.memory = chosen
-        return Acted(effect="none", outcome="done", message=f"{candidate} is in view already.")
+        return Acted(effect="none", outcome="done", message=f"{candidate} is already in view.")
     state.totals.page_actions += 1
     done = await _primitive(state, world, back)
     if done.primitive.outcome != "failed":

@@ -94,7 +94,7 @@ def gate_of(state: RunState, world: World, resources: AgentResources) -> HeldGat
     if reason is not None:
         return HeldGate(kind="undo", reason=reason)
     hint = world.gates.hint(state.pending.thought, environment) if action.in_page else ""
-    return HeldGate(kind="hint", reason=f"the LLM says of it “{hint}”") if hint else None
+    return HeldGate(kind="hint", reason=f"the LLM says “{hint}”") if hint else None
 
 
 def _effects(state: RunState, world: World, action: Backtrack | NewTrial) -> HeldGate | None:

@@ -49,7 +49,7 @@ def overrule(state: RunState, judgement: Judgement, begin: Callable[[], object])
     """
     before, acted = state.before_consequences, state.acted
     if state.next_phase != "commit" or before is None or acted is None or state.aligned is None:
-        raise UsageError("There is no judgement to overrule now: step on to align (F9), and say it there.")
+        raise UsageError("There is no judgement to overrule yet. Step to align (F9) and overrule it there.")
     refused = acted.effect == "stop" and judgement.task_done is False
     values = dict(judgement) | {"unclear": (), "overruled": True, "by_rule": "", "stop_refused": refused}
     aligned = state.aligned.replace(judged=True, **values)
@@ -108,7 +108,7 @@ def _unjudged(state: RunState) -> None:
     refused = state.pending.refused
     if doing is not None and doing.kind == "new trial" and refused:
         # Going on in a trial that has failed would only lead here again.
-        state.reflection.scheduled = Scheduled(kind="answer", why=f"{refused} The answer is due.")
+        state.reflection.scheduled = Scheduled(kind="answer", why=f"{refused} The agent has to answer now.")
     if doing is not None and acted is not None and doing.kind in ("go back", "remedy"):
         if acted.outcome == "skipped" or state.pending.origin == "person":
             why = refused or "The person did not want it."

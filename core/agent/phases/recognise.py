@@ -59,7 +59,7 @@ def _in_space(state: RunState, resources: AgentResources, offered: Permissible) 
     if state.forced_state and space.state_named(state.forced_state) is not None:
         by_page = recognition.state or "no state of it"
         recognition = recognition.replace(
-            state=state.forced_state, why=f"You said so; by the page it is {by_page}."
+            state=state.forced_state, why=f"You set this state; by the page it is {by_page}."
         )
     if recognition.state is None:
         anywhere = _anywhere(state, offered, space=space, why=recognition.why, fits=recognition.fits)
@@ -144,12 +144,12 @@ def _anywhere(
     if not state.is_on("states"):
         name, said = (
             "none",
-            f"This preset knows no states: every page offers all its actions; this one has {what}.",
+            f"This preset has no states: every page offers all its actions. This one has {what}.",
         )
     else:
-        name, said = "general", f"The general space has one state for any page; this one has {what}."
+        name, said = "general", f"The general space has one state for all pages. This one has {what}."
     if offered.left_out:
-        said += f" {offered.left_out} of them are left out of the prompt."
+        said += f" {offered.left_out} of them are not in the prompt."
     return Recognised(
         space=name,
         state="page",

@@ -58,7 +58,7 @@ def read_call(text: str) -> Call:
     arguments = tuple(split_brackets(text[match.end() :]))
     if name == "stop":
         if len(arguments) > 2:
-            raise ActionSyntaxError(f'"{text.strip()[:200]}" has too much: {STOP_USAGE}.')
+            raise ActionSyntaxError(f'"{text.strip()[:200]}" has too many arguments: {STOP_USAGE}.')
     elif name in ACTIONS:
         parse_action(text)
     return Call(name=name, arguments=arguments)

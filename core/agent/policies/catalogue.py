@@ -47,7 +47,7 @@ class Policies:
         and DataError with the first thing that is wrong in what was added.
         """
         if folder is not None and not folder.is_dir():
-            raise UsageError(f"{folder} is no folder of policies: choose one that is there.")
+            raise UsageError(f"{folder} is not a folder; choose a folder of policies.")
         added = () if folder is None else (folder,)
         made = Policies((*self._folders, *added), self._sites)
         before = made.check()
@@ -55,7 +55,7 @@ class Policies:
             made.get(id)
         made = Policies((*self._folders, *added), self._sites, texts={**self._texts, **texts})
         if folder is not None and not [path for path, home in made._files() if home == folder]:
-            raise UsageError(f"{folder} holds no policies: they are files whose names end in .md.")
+            raise UsageError(f"{folder} contains no policies, which are files that end in .md.")
         problems = made.check()
         own = [one for one in problems if folder is not None and one.startswith(str(folder))]
         own += [one for one in problems if one not in before]
@@ -223,7 +223,7 @@ class Policies:
             other = parse_policy(self._texts[read.id], path, folder)
             if other.id != read.id:
                 raise DataError(
-                    f"{path}: the new text calls the policy {other.id}; it has to stay {read.id} here."
+                    f"{path}: the new text changes the policy's id to {other.id}; keep {read.id}."
                 )
             read = other
         self._read[path] = read
@@ -239,7 +239,7 @@ class Policies:
             other = seen.setdefault((folder, policy.id), path)
             if other != path:
                 place = f"{path}, line {_line(policy, 'name')}"
-                yield f"{place}: {policy.id} is also what {other} is called; give one another name."
+                yield f"{place}: {policy.id} is also the name of {other}; rename one of them."
 
     # Where they apply
 
@@ -286,7 +286,7 @@ class Policies:
                     hint = near(example.call.name, names)
                     yield (
                         example.line,
-                        f'the example calls "{example.call.name}", and there is no such policy; {hint}',
+                        f'the example calls "{example.call.name}", which is not a policy; {hint}',
                     )
             elif all(one.call_problem(example.call.arguments) for one in meant):
                 yield example.line, f"in the example, {meant[0].call_problem(example.call.arguments)}"
@@ -322,7 +322,7 @@ def _clashes(policies: tuple[Policy, ...]) -> Iterator[str]:
             pair = f"{policy.id} and {other.id} are both"
             if policy.name == other.name and same_place:
                 place = f"{policy.path}, line {_line(policy, 'name')}"
-                yield f'{place}: {pair} called "{policy.name}" in one environment; give one another name.'
+                yield f'{place}: {pair} called "{policy.name}" in one environment; rename one of them.'
             if policy.top and other.top and same_place and same_reach:
                 place = f"{policy.path}, line {_line(policy, 'top')}"
-                yield f"{place}: {pair} the policy to begin with on the same pages; take top from one."
+                yield f"{place}: {pair} the first policy on the same pages; remove top from one of them."

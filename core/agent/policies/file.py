@@ -216,9 +216,9 @@ class Policy(PolicyHead):
                 return f'{self.name} takes {words} as its {parameter.name}, not "{argument}".'
         missing = [parameter.name for parameter in self.parameters[len(arguments) :]]
         if missing:
-            return f"{self.name} lacks {' and '.join(missing)}: {self.usage()}."
+            return f"{self.name} needs {' and '.join(missing)}: {self.usage()}."
         if len(arguments) > len(self.parameters):
-            return f"{self.name} has {len(arguments)} arguments, which is too many: {self.usage()}."
+            return f"{self.name} was called with too many arguments ({len(arguments)}): {self.usage()}."
         return ""
 
 
@@ -265,9 +265,9 @@ def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str
     name = head.name or front.path.stem
     where = front.line(("name",)) or 1
     if not re.fullmatch(_WORDS, name):
-        yield where, f'"{name}" is no name of a policy: use small letters, and _ between words.'
+        yield where, f'"{name}" is not a valid policy name: use lowercase letters, with _ between words.'
     if name in ACTIONS:
-        yield where, f'"{name}" is the name of an action of every page: choose another.'
+        yield where, f'"{name}" is the name of a page action: choose another.'
     for kind in head.actions or ():
         if kind not in ACTIONS:
             line = front.line_of_item("actions", kind)
@@ -276,7 +276,7 @@ def _head_problems(head: PolicyHead, front: UserFile) -> Iterator[tuple[int, str
     for number, parameter in enumerate(head.parameters):
         if parameter.name in seen:
             line = front.line(("parameters", number, "name")) or 1
-            yield line, f'there are two parameters "{parameter.name}": give one another name.'
+            yield line, f'there are two parameters "{parameter.name}": rename one of them.'
         seen.add(parameter.name)
     for url in head.applies.urls:
         line = front.line(("applies", "urls")) or 1
@@ -292,17 +292,17 @@ def _body_problems(
         if section.title not in SECTIONS:
             yield section.line, f'there is no heading "{section.title}"; {near(section.title, SECTIONS)}'
         if section.title in [other.title for other in found[:number]]:
-            yield section.line, f'there are two headings "{section.title}": make them one.'
+            yield section.line, f'there are two headings "{section.title}": merge them.'
     if not found or found[0].title != "Instruction":
-        yield body_line, 'the heading "# Instruction" is missing; put it below the front matter.'
+        yield body_line, 'the heading "# Instruction" is missing; add it below the front matter.'
     elif before:
         blank = len(body) - len(body.lstrip("\n"))
-        yield body_line + blank, 'this text stands before "# Instruction"; put it below.'
+        yield body_line + blank, 'this text is before "# Instruction"; move it below.'
     elif not found[0].text:
-        yield found[0].line, "the instruction is empty; say what the policy has to do."
+        yield found[0].line, "the instruction is empty; write what the policy has to do."
     for section in found[1:]:
         if section.text and not section.parts:
-            yield section.line, 'each example needs a heading of its own, such as "## A first search".'
+            yield section.line, 'each example needs its own heading, such as "## A first search".'
         for example in section.parts:
             yield from _example_heading_problems(example)
 
@@ -330,7 +330,7 @@ def _example(section: PolicySection, path: Path) -> PolicyExample:
     if len(written.actions) != 1:
         raise DataError(f"{place}: an example shows one action, not {len(written.actions)}.")
     if not written.thought:
-        raise DataError(f"{place}: the reply has no REASON line; say why, as the policy should.")
+        raise DataError(f"{place}: the reply has no REASON line; give the reason as the policy should.")
     try:
         call = read_call(str(written.actions[0]))
     except ActionSyntaxError as error:

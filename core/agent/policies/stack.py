@@ -344,7 +344,7 @@ class Stack(Record):
     def limit_reached(self) -> str:
         """Why no policy at all can be called now, or empty."""
         if len(self.frames) >= self.limits.depth:
-            return f"{len(self.frames)} policies deep is the limit."
+            return f"the limit of {len(self.frames)} nested policies is reached."
         return f"the run has made its {self.limits.calls} calls." if self.calls >= self.limits.calls else ""
 
     def _limit(self, name: str) -> Refusal | None:

@@ -47,7 +47,8 @@ def policy_files(document: Document) -> PolicyFiles:
     for policy in policies:
         if not _NAME.fullmatch(policy.name) or what_it_does(policy.name) != "call":
             why = (
-                f"{policy.name} is no name of a policy here: rename it, in small letters with _ between words"
+                f"{policy.name} is not a valid policy name here: rename it, in lowercase letters with _ "
+                "between words"
             )
             left_out.append(FileEntry(position=policy.name, why=why))
             continue
@@ -84,7 +85,7 @@ def _undefined(policy: StepPolicy, names: set[str]) -> list[FileEntry]:
         name = match[1]
         if name not in ACTIONS and name not in names and name not in found:
             line = policy.instruction.count("\n", 0, match.start()) + 1
-            why = f"line {line} offers {name}, which is neither an action nor a policy of the file"
+            why = f"line {line} offers {name}, which is neither an action nor a policy in the file"
             found[name] = FileEntry(position=f"{policy.name}.instruction", why=why)
     return list(found.values())
 

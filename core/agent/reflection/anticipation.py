@@ -63,7 +63,7 @@ class Anticipator:
                 anticipated = _taken_in(state, await asking)
             except LLMError as error:
                 anticipated = Anticipated(
-                    problem=f"There are no remedies: {error}", reflection=reflection_record(state)
+                    problem=f"No remedies were made: {error}", reflection=reflection_record(state)
                 )
             yield step, anticipated.replace(beside=True)
 

@@ -43,7 +43,7 @@ def why_back(state: RunState, aligned: Aligned) -> str:
         return "The LLM did not say whether the step served its subtask; that counts as no."
     plan = _plan_after(state, aligned)
     if plan is not None and state.is_on("plan") and plan.current is None and not aligned.task_done:
-        return "All subtasks are over, and the task was judged not done."
+        return "No subtask is left, but the task was judged not done."
     return ""
 
 
@@ -79,12 +79,12 @@ def end_trial(state: RunState, why: str) -> None:
     reflection = state.reflection
     drop_queue(state, why)
     if state.out_of_actions:
-        why = f"{why} The task has used its {state.budget.page_actions} actions: the answer is due."
+        why = f"{why} The task has used its {state.budget.page_actions} actions, so the agent has to answer now."
         reflection.scheduled = Scheduled(kind="answer", why=why.strip(), at_limit=True)
     elif state.trial < state.trials:
         schedule_new_trial(state, why)
     else:
-        why = f"{why} This was trial {state.trial} of {state.trials}: the answer is due."
+        why = f"{why} This was trial {state.trial} of {state.trials}, so the agent has to answer now."
         reflection.scheduled = Scheduled(kind="answer", why=why, at_limit=state.trial_is_over)
 
 

@@ -45,7 +45,7 @@ def read_plan(text: str, *, revision: int = 0) -> Plan | None:
 
 # Questions
 
-NO_PLAN = "No list of subtasks could be read from the LLM's reply, also when it was asked again."
+NO_PLAN = "No list of subtasks could be read from the LLM's reply, even after asking again."
 
 
 async def make_plan(state: RunState, prompter: Prompter) -> str:

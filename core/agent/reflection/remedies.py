@@ -168,7 +168,7 @@ def sorted_out(
         if wording == words(chosen):
             dropped.append((action, "It is the chosen action itself."))
         elif wording in known:
-            dropped.append((action, "It was tried on this page already."))
+            dropped.append((action, "It was already tried on this page."))
         elif wording in kept:
             dropped.append((action, "It was proposed twice."))
         else:

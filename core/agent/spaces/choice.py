@@ -55,21 +55,27 @@ def choice_of(
     if backup is None or not is_due(space, memory):
         return offered, "", ""
     gone = len(memory.transitions)
-    remark = f"{gone} of {backup.transitions} transitions are made: one of those looked at has to be chosen."
+    remark = (
+        f"{gone} of {backup.transitions} transitions were made: one of the candidates has to be chosen now."
+    )
     candidates = candidates_of(state, memory, observation)
     if memory.chosen:
         kept = tuple(one for one in offered.actions if one.name in backup.last_actions)
         if gone >= backup.transitions:
             return Permissible(), "", f"The {backup.transitions} transitions are used up."
         if kept:
-            return Permissible(actions=kept), f"{memory.chosen} was chosen: only what ends it is left.", ""
+            return (
+                Permissible(actions=kept),
+                f"{memory.chosen} was chosen: only the last actions are left.",
+                "",
+            )
         lacks = f"{memory.chosen} was chosen, but its page offers none of: {', '.join(backup.last_actions)}."
         candidates = tuple(one for one in candidates if one.candidate != memory.chosen)
         if not candidates:
             return Permissible(), "", lacks
-        remark = f"{lacks} Another one has to be chosen."
+        remark = f"{lacks} Another candidate has to be chosen."
     elif not candidates:
-        over = f"{gone} transitions are made and nothing was set aside: there is nothing to choose from."
+        over = f"{gone} transitions were made, and no candidate was set aside to choose from."
         return Permissible(), "", over
     tokens = TOLD_TOKENS // len(candidates)
     choose = PermissibleAction(
@@ -121,7 +127,7 @@ def way_back(backup: Backup, entry: SetAside) -> Action:
     try:
         return parse_action(filled(backup.returns, {"url": entry.url, "candidate": entry.candidate}))
     except ActionSyntaxError as error:
-        raise ActionError(f"There is no way back to {entry.candidate}: {error}") from error
+        raise ActionError(f"Cannot go back to {entry.candidate}: {error}") from error
 
 
 # By rule
@@ -153,16 +159,16 @@ def best_candidate(
     left = [one for one in candidates if one.candidate not in but] or list(candidates)
     named = [one for one in left if re.search(rf"(?<!\w){re.escape(one.candidate)}(?!\w)", thought)]
     if len(named) == 1:
-        return named[0].candidate, "it is the only candidate that the LLM's thought names"
+        return named[0].candidate, "it is the only candidate named in the LLM's thought"
     wanted = telling_words(task)
     scores = [len(_words_for(one, memory, wanted)) for one in left]
     best = max(range(len(left)), key=lambda place: (scores[place], place))
     how = (
-        f"{scores[best]} of the {len(wanted)} words of the task are in its title, what was read of it and the reason "
-        "it was left for"
+        f"{scores[best]} of the {len(wanted)} words of the task are in its title, in what was read of "
+        "it and in the reason why it was set aside"
     )
     if len(left) > 1:
-        how += f", the most of {len(left)} candidates; of equal ones the last is taken"
+        how += f", the most of {len(left)} candidates; of equal ones, the last is chosen"
     return left[best].candidate, how
 
 

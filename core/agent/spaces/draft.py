@@ -90,8 +90,8 @@ def draft_space(pages: Sequence[DraftPage], *, title: str, environment: str = ""
     states = group_pages(pages)
     home = {page: state for state in states for page in state.pages}
     lines = [
-        f"# Drafted from {len(pages)} recorded pages. Read it through: give the states names of your own, say in",
-        "# instruction what an agent should look for, and take page_actions out where the actions below are all.",
+        f"# Drafted from {len(pages)} recorded pages. Check it: rename the states, write in",
+        "# instruction what an agent should look for, and remove page_actions where the actions below are enough.",
         f"title = {_text(title)}",
     ]
     if environment:

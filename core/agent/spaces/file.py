@@ -213,20 +213,20 @@ def _problems(space: StateSpace) -> Iterator[Problem]:
     for number, state in enumerate(space.state):
         here: Location = ("state", number)
         if state.name in names[:number]:
-            yield (*here, "name"), f'there are two states called "{state.name}": give one another name.'
+            yield (*here, "name"), f'there are two states called "{state.name}": rename one of them.'
         if not (state.url or state.must):
-            yield here, f'the state "{state.name}" fits every page: give it a url or elements in must.'
+            yield here, f'the state "{state.name}" matches every page: give it a url or elements in must.'
         for position, action in enumerate(state.action):
             place = (*here, "action", position)
             if action.name in [other.name for other in state.action[:position]]:
                 yield (*place, "name"), f'"{state.name}" has two actions called "{action.name}".'
             yield from _action_problems(action, place, names, state)
-        yield from _unknown((*here, "shows"), "nothing is remembered as", state.shows, known)
+        yield from _unknown((*here, "shows"), "nothing is stored as", state.shows, known)
         if state.candidate:
-            yield from _unknown((*here, "candidate"), "nothing is remembered as", [state.candidate], known)
+            yield from _unknown((*here, "candidate"), "nothing is stored as", [state.candidate], known)
         for key in ("candidate_from", "keeps"):
             if getattr(state, key) and not state.candidate:
-                yield (*here, key), f'"{state.name}" names no candidate that this could be of: add candidate.'
+                yield (*here, key), f'"{state.name}" has no candidate, which this key needs: add candidate.'
         if state.candidate_from is not None and (problem := state.candidate_from.problem()):
             yield (*here, "candidate_from"), f"the candidate cannot be found: {problem}."
     if space.backup is not None:
@@ -237,10 +237,10 @@ def _action_problems(
     action: SpaceAction, place: Location, states: tuple[str, ...], state: SpaceState
 ) -> Iterator[Problem]:
     if action.name in ACTIONS:
-        yield (*place, "name"), f'"{action.name}" is the name of an action of every page: choose another.'
+        yield (*place, "name"), f'"{action.name}" is the name of a page action: choose another.'
     yield from _unknown((*place, "leads_to"), "there is no state", action.leads_to, states)
     if not action.does:
-        yield place, f'the action "{action.name}" does nothing: say in does what it does in the page.'
+        yield place, f'the action "{action.name}" does nothing: list its page actions in does.'
     for number, parameter in enumerate(action.parameter):
         where = (*place, "parameter", number)
         if parameter.from_page is not None and (problem := parameter.from_page.problem()):
@@ -255,22 +255,22 @@ def _action_problems(
         used = PLACEHOLDER.findall(text)
         yield from _unknown((*place, "remembers"), "there is no argument", used, arguments)
     if action.sets_aside and not state.candidate:
-        yield (*place, "sets_aside"), f'"{state.name}" names no candidate that could be set aside.'
+        yield (*place, "sets_aside"), f'"{state.name}" has no candidate that could be set aside.'
     if action.reads:
         kept = tuple(state.keeps)
-        yield from _unknown((*place, "reads"), f'"{state.name}" keeps no', [action.reads], kept)
+        yield from _unknown((*place, "reads"), f'"{state.name}" does not keep', [action.reads], kept)
     if action.marks:
         yield from _unknown((*place, "marks"), "there is no argument", [action.marks], arguments)
 
 
 def _backup_problems(space: StateSpace, backup: Backup) -> Iterator[Problem]:
     if backup.choose_at > backup.transitions:
-        yield ("backup", "choose_at"), "choose_at lies after transitions, where the run is over already."
+        yield ("backup", "choose_at"), "choose_at is greater than transitions, when the run is already over."
     yield from _step_problems(("backup", "returns"), backup.returns, ("url", "candidate"))
     actions = tuple(action.name for state in space.state for action in state.action)
     yield from _unknown(("backup", "last_actions"), "there is no action", backup.last_actions, actions)
     if not any(state.candidate for state in space.state):
-        yield ("backup",), "no state has a candidate, so nothing could be chosen at the budget."
+        yield ("backup",), "no state has a candidate, so nothing could be chosen when the budget is used up."
 
 
 def _step_problems(place: Location, step: str, arguments: tuple[str, ...]) -> Iterator[Problem]:

@@ -61,10 +61,10 @@ def fill(
         groups = option_groups(action.option_groups, observation) if action.option_groups else ()
         group = next((one for one in groups if one.parameter == step.parameter), None)
         if group is None:
-            raise ActionError(f"The page has no choices for {step.parameter} any more.")
+            raise ActionError(f"The page no longer has choices for {step.parameter}.")
         made = dict(group.choices)
         if wanted not in made:
-            raise ActionError(f'"{wanted}" is not on offer for {group.label} any more.')
+            raise ActionError(f'"{wanted}" is no longer offered for {group.label}.')
         element = made[wanted]
         if element is not None and {"checked", "selected", "pressed"} & set(element.states):
             return None

@@ -31,13 +31,15 @@ def recognise_state(space: StateSpace, observation: Observation) -> Recognition:
         reason = f"The nearest is {nearest.state}: {nearest.missed}"
         if nearest.matched:
             reason = f"The nearest is {nearest.state}: it has {_and(nearest.matched)}, but {nearest.missed}"
-        return Recognition(state=None, why=f"This page fits no state of {space.title}. {reason}.", fits=fits)
+        return Recognition(
+            state=None, why=f"This page matches no state of {space.title}. {reason}.", fits=fits
+        )
     first = fitting[0]
     also = tuple(fit.state for fit in fitting[1:])
     why = f"It has {_and(first.matched)}."
     if also:
         others = "; ".join(f"{fit.state} by {_and(fit.matched)}" for fit in fitting[1:])
-        why += f" It fits more than one state, and the first in the file is taken; also {others}."
+        why += f" It matches several states, and the first in the file is used. It also matches {others}."
     return Recognition(state=first.state, why=why, also=also, fits=fits)
 
 
@@ -60,7 +62,7 @@ def _fit(state: SpaceState, observation: Observation) -> Fit:
         if state.in_order:
             after = [order[element.ref] for element in found if order[element.ref] > place]
             if not after:
-                return missed(f"{text} does not come after what is named before it")
+                return missed(f"{text} does not come after the element before it in must")
             place = after[0]
         matched.append(text)
     for text in state.must_not:
@@ -73,7 +75,7 @@ def _fit(state: SpaceState, observation: Observation) -> Fit:
 
 def _and(parts: tuple[str, ...]) -> str:
     if len(parts) < 2:
-        return "".join(parts) or "nothing that speaks against it"
+        return "".join(parts) or "none of its must_not elements"
     return ", ".join(parts[:-1]) + " and " + parts[-1]
 
 

@@ -79,7 +79,7 @@ def test_a_new_trial_stops_where_something_was_sent_that_stays_done(stage, llm_s
     gate = run.gate()
     assert str(run.state.pending.action) == "new_trial"
     assert gate.kind == "effects"
-    assert gate.reason.startswith("A new trial does not take back POST http://")
+    assert gate.reason.startswith("A new trial does not undo POST http://")
     assert gate.reason.endswith("(step 1)")
 
 
@@ -95,7 +95,7 @@ def test_what_a_page_sends_by_itself_after_the_action_is_asked_about_too(stage, 
     stage.step(run)
     stage.until(run, "review")
     assert (run.state.sent, run.gate().kind) == ([], "effects")
-    assert run.gate().reason.startswith("A new trial does not take back POST")
+    assert run.gate().reason.startswith("A new trial does not undo POST")
 
 
 def test_a_new_trial_is_asked_about_only_what_its_own_trial_has_sent(stage, llm_server, shop, preset):
@@ -119,8 +119,8 @@ def test_a_refused_new_trial_sends_nothing_again_and_the_answer_is_due(stage, ll
         ("", "skipped"),
         ("stop", "done"),
     ]
-    assert "Refused: A new trial does not take back POST" in done[1].message
-    assert llm_server.requests[-1].texts[-1].count("does not take back POST") == 1
+    assert "Refused: A new trial does not undo POST" in done[1].message
+    assert llm_server.requests[-1].texts[-1].count("does not undo POST") == 1
 
 
 @pytest.mark.parametrize("rule", ["end", "allow"])
@@ -131,7 +131,7 @@ def test_a_new_trial_follows_the_rule_where_nobody_is_asked(stage, llm_server, s
     report, _ = run_headless(stage, llm_server, shop, preset(), rule)
     if rule == "end":
         assert (report.outcome, shop.orders) == ("gate", 1)
-        assert "Ended at a gate before new_trial: A new trial does not take back POST" in report.error
+        assert "Ended at a gate before new_trial: A new trial does not undo POST" in report.error
     else:
         assert (report.outcome, shop.orders) == ("done", 3)
 
@@ -169,7 +169,7 @@ def test_a_refused_going_back_drops_the_remedy_by_the_rule(stage, llm_server, sh
     report, _ = run_headless(stage, llm_server, shop, "reflect", "refuse")
     remedies = stage.services.store.step(report.run, 2).records[-2].reflection.remedies
     why = next(one.why for one in remedies if "Look" in one.target)
-    assert why.startswith("Refused by rule (--on-gate refuse): Going back to step 1 does not take back POST")
+    assert why.startswith("Refused by rule (--on-gate refuse): Going back to step 1 does not undo POST")
 
 
 # A live page for a remedy
@@ -220,13 +220,13 @@ def test_going_back_for_a_remedy_shows_what_the_server_holds_and_tells_the_diffe
     differs = 'paragraph "0 items" gone; paragraph "1 items" added'
     assert (acted.restored.grade, acted.restored.verified) == ("same page", False)
     assert differs in acted.message
-    assert "What was sent since stays done: POST http://" in acted.message
+    assert "Already sent, and not undone: POST http://" in acted.message
     # The remedy's element is there, so it is tried; the LLM is told what differs.
     stage.to_the_end(run)
     assert stage.services.store.steps(run.state.run)[2].target == 'button "Look"'
     told = "\n".join(llm_server.requests[-1].texts)
     assert differs in told
-    assert "What was sent since stays done: POST" in told
+    assert "Already sent, and not undone: POST" in told
 
 
 # One element of several is gone
@@ -280,7 +280,7 @@ def test_a_renamed_link_drops_its_own_remedy_alone_and_says_what_is_gone(stage, 
         'link "Archive"': ("tried", "At step 1."),
         'link "Orders"': (
             "dropped",
-            'link "Orders" was not found again: The page has no link "Orders" any more.',
+            'link "Orders" was not found: The page has no link "Orders" any more.',
         ),
         'link "Help"': ("tried", "At step 4."),
     }

@@ -83,4 +83,4 @@ def test_what_would_be_done_again_is_told_without_an_element_where_it_had_none(s
     gates = Gates((Gate(kinds=("press",), pattern="", reason="it sends the form"),))
     entered = RecordedInput(step=3, action=parse_action("press [Enter]"))
     said = replace(run.world, gates=gates).repeated([entered], [], run.state.episode)
-    assert said == "Doing it again would press [Enter] (step 3): it sends the form."
+    assert said == "Repeating it would press [Enter] (step 3): it sends the form."

@@ -258,7 +258,7 @@ def test_an_empty_buffer_ends_the_run_by_its_budget_with_the_reason(stage, llm_s
     stage.to_the_end(run)
     row = run.store.run(run.state.run)
     assert row.outcome == "budget"
-    assert row.error == "13 transitions are made and nothing was set aside: there is nothing to choose from."
+    assert row.error == "13 transitions were made, and no candidate was set aside to choose from."
     assert (row.verdict.success, row.verdict.reason) == (False, "Nothing was bought.")
     assert len(llm_server.requests) == 26
     assert (steps(run)[-1].outcome, steps(run)[-1].message) == ("failed", row.error)

@@ -132,4 +132,4 @@ async def test_a_call_that_ends_in_what_nobody_has_foreseen_is_stored_as_ended(s
         await asker.ask(state, REQUEST)
     assert asker.asking is None
     (call,) = store.calls(state.run)
-    assert call.error.startswith("RecursionError: too deep\ufffd. This is a mistake of the program")
+    assert call.error.startswith("RecursionError: too deep\ufffd. This is an internal error")

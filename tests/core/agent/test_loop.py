@@ -200,7 +200,7 @@ def test_a_click_that_arrived_is_done_though_the_script_it_began_had_to_be_ended
     stage.to_the_end(run)
     first = steps(run)[0]
     assert first.outcome == "done"
-    assert "the script that ran in it was ended" in first.message
+    assert "its script was stopped" in first.message
     assert first.message in llm_server.requests[1].texts[-1]
     assert "clicked" in llm_server.requests[1].texts[-1]
 
@@ -228,7 +228,7 @@ def test_an_element_that_the_page_put_anew_since_it_was_read_is_acted_on(stage, 
     anew = "const old = document.getElementById('x'); old.replaceWith(old.cloneNode(true))"
     first = clicked_after(stage, llm_server, tmp_path, body, anew)
     assert (first.outcome, first.target) == ("done", 'button "Go"')
-    assert "had been replaced since the page was read" in first.message
+    assert "was replaced after the page was read" in first.message
     assert 'button "Gone"' in llm_server.requests[1].texts[-1]
 
 
@@ -413,5 +413,5 @@ def test_a_run_without_a_window_ends_as_failed_where_something_unforeseen_is_rai
     monkeypatch.setattr(OpenAICompatibleLLM, "_read", broken)
     report = headless(stage, llm_server, "miniwob/click-test-2", "plain")
     assert (report.outcome, report.exit_code) == ("error", 3)
-    assert report.error.startswith("RecursionError: too deep. This is a mistake of the program")
+    assert report.error.startswith("RecursionError: too deep. This is an internal error")
     assert stage.services.store.run(report.run).outcome == "error"

@@ -303,7 +303,7 @@ def test_an_element_that_is_not_found_for_certain_is_asked_for_and_the_step_says
     assert "The element was: [" in asked
     assert "3. [" in asked
     decided = records(run, 3)["decide"]
-    assert 'button "Open" was chosen among 4, not known.' in decided.proposal.thought
+    assert 'button "Open" is the best match of 4, but not certain.' in decided.proposal.thought
     assert decided.calls == (5,)
     assert records(run, 2)["act"].restored.grade == "same page"
     assert run.state.observation.title == "Opened 2"  # The likeliest are listed first.
@@ -346,7 +346,7 @@ def test_going_back_for_a_remedy_stops_where_something_stays_done(stage, llm_ser
     stage.until(run, "review")
     gate = run.gate()
     sent = "POST http://127.0.0.1:9/order (step 1)"
-    assert (gate.kind, gate.reason) == ("effects", f"Going back to step 1 does not take back {sent}")
+    assert (gate.kind, gate.reason) == ("effects", f"Going back to step 1 does not undo {sent}")
 
 
 def test_a_preset_may_let_going_back_pass_what_stays_done(stage, llm_server, tmp_path):

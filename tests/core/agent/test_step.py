@@ -198,7 +198,7 @@ def test_a_policy_that_calls_itself_with_the_same_words_is_a_loop(stage, llm_ser
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        ("depth = 2\ncalls = 40", "2 policies deep is the limit."),
+        ("depth = 2\ncalls = 40", "the limit of 2 nested policies is reached."),
         ("depth = 8\ncalls = 1", "has made its 1 calls."),
     ],
 )

@@ -195,7 +195,7 @@ def test_a_new_page_is_the_reason_that_a_queue_is_dropped_and_every_prompt_tells
     run = open_run(stage, llm_server, url, "many")
     stage.to_the_end(run)
     cut = records(run, 2)["decide"].cut
-    assert cut.endswith("The page that they were meant for has given way to another one.")
+    assert cut.endswith("The page they were meant for was replaced by another one.")
     assert cut in llm_server.requests[-1].texts[-1]
 
 
@@ -226,7 +226,7 @@ def test_a_program_of_the_llm_makes_the_clean_observation_and_is_kept(stage, llm
     assert [one.role for one in first.clean.elements] == ["textbox", "textbox", "button"]
     assert first.clean.text.splitlines()[-1].endswith("button Save")
     assert first.problem == second.problem == ""
-    assert second.how == "the program that was kept from an earlier step"
+    assert second.how == "the program from an earlier step"
     assert first.code in PROGRAM
     assert 'data-ref="' in llm_server.requests[0].texts[-1]
 
@@ -240,7 +240,7 @@ def test_a_program_that_fails_is_reported_and_the_llm_shortens_the_page_without_
     stage.to_the_end(run)
     assert purposes(run) == ["parser", "abstract", "decide"]
     abstracted = records(run, 1)["abstract"]
-    assert "The LLM was asked for the clean observation instead, without examples." in abstracted.problem
+    assert "Instead, the LLM was asked for the clean observation, without examples." in abstracted.problem
     assert abstracted.how == "the LLM, without examples"
     assert [message["role"] for message in llm_server.requests[1].body["messages"]] == ["system", "user"]
 
@@ -263,7 +263,7 @@ def test_a_page_with_refs_that_are_not_there_is_not_used_and_the_llm_is_asked_wi
     stage.to_the_end(run)
     assert purposes(run) == ["abstract", "abstract", "decide"]
     abstracted = records(run, 1)["abstract"]
-    assert "It names [999], which the page does not have." in abstracted.problem
+    assert "It names [999], which the page does not contain." in abstracted.problem
     assert abstracted.how == "the LLM, without examples"
     assert [one.role for one in abstracted.clean.elements] == ["textbox", "textbox", "button"]
 
@@ -278,8 +278,8 @@ def test_prose_in_place_of_a_page_is_not_used_and_in_the_end_the_page_is_ranked(
     assert purposes(run) == ["abstract", "abstract", "decide"]
     abstracted = records(run, 1)["abstract"]
     assert abstracted.how.startswith("ranking by the words of the task")
-    assert abstracted.problem.count("It holds none of the 3 elements that can be used") == 2
-    assert abstracted.problem.endswith("The page was ranked by the words of the task instead.")
+    assert abstracted.problem.count("It contains none of the 3 usable elements") == 2
+    assert abstracted.problem.endswith("Instead, the page was ranked by the words of the task.")
     assert 'textbox "City"' in llm_server.requests[-1].texts[-1]
 
 
@@ -300,7 +300,7 @@ def test_a_program_that_keeps_nothing_useful_is_told_and_is_not_run_on_the_next_
     stage.to_the_end(run)
     assert purposes(run) == ["parser", "abstract", "decide", "parser", "decide"]
     first, second = records(run, 1)["abstract"], records(run, 2)["abstract"]
-    assert "made of the page was not used. It holds none of the" in first.problem
+    assert "was not used. It contains none of the" in first.problem
     assert "Lamp Oslo costs 31" in llm_server.requests[2].texts[-1]
     assert second.how == "the program that the LLM wrote"
     assert second.problem == ""
@@ -317,7 +317,10 @@ def test_a_program_that_loses_what_the_task_names_gives_way(stage, llm_server, m
     )
     stage.to_the_end(run)
     abstracted = records(run, 1)["abstract"]
-    assert "It lacks “Oslo”, which the task names and the page shows." in abstracted.problem
+    assert (
+        "It does not contain “Oslo”, although the task names this and the page shows it."
+        in abstracted.problem
+    )
     assert abstracted.how.startswith("ranking by the words of the task")
     assert "Lamp Oslo costs 31" in llm_server.requests[-1].texts[-1]
 

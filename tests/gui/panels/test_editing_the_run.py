@@ -347,7 +347,7 @@ def test_a_recorded_step_is_not_edited(shown, session, qtbot: QtBot):
 
 
 def test_what_the_session_refuses_is_off_with_its_reason(shown, session, qtbot: QtBot):
-    why = "No policy is at work; choose a preset with policies (Ctrl+Shift+S), and step on."
+    why = "No policy is at work; choose a preset with policies (Ctrl+Shift+S), then step (F10)."
     show(qtbot, shown, session, refusals={"PopFrame": why, "frame": why})
     assert not shown.stack.pop_button.isEnabled()
     assert shown.stack.push_button.isEnabled()

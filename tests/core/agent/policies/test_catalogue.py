@@ -185,9 +185,9 @@ def test_check_lists_the_problems_of_all_files(policies, own):
     problems = policies.check()
     assert len(problems) == 4
     assert problems[0].startswith(f"{broken}, line 1: ")
-    assert f"{twin}, line 3: yard/find_customer is also what {again} is called" in problems[1]
+    assert f"{twin}, line 3: yard/find_customer is also the name of {again}" in problems[1]
     assert problems[2].startswith(f'{calling}, line 3: there is no policy "nobody"')
-    assert "desk/top and desk/second are both the policy to begin with" in problems[3]
+    assert "desk/top and desk/second are both the first policy" in problems[3]
 
 
 def test_a_wrong_file_stops_its_own_environment_only(policies, own):

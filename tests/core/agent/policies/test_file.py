@@ -84,7 +84,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(tmp_path):
         ("ACTION: type [3] [Ada]", "", "no ACTION line"),
         ("ACTION: type [3] [Ada]", "ACTION: type [3]", "lacks text"),
         ("ACTION: type [3] [Ada]", "ACTION: click [3]\nACTION: click [4]", "one action, not 2"),
-        ("ACTION: type [3] [Ada]", "ACTION: stop [a] [b] [c]", "has too much"),
+        ("ACTION: type [3] [Ada]", "ACTION: stop [a] [b] [c]", "has too many arguments"),
     ],
 )
 def test_a_wrong_file_is_reported_with_file_line_and_nearest_name(tmp_path, old, new, said):
@@ -149,9 +149,9 @@ def test_an_example_that_its_policy_could_not_follow_is_reported_at_its_line(
         (
             '+++\ndescription = "x"\n+++\n# Instruction\nDo.\n# Examples\nloose text\n',
             6,
-            "a heading of its own",
+            "its own heading",
         ),
-        ('+++\nname = "click"\ndescription = "x"\n+++\n# Instruction\nDo.\n', 2, "action of every page"),
+        ('+++\nname = "click"\ndescription = "x"\n+++\n# Instruction\nDo.\n', 2, "name of a page action"),
     ],
 )
 def test_a_file_without_its_parts_is_reported_where_they_are_missing(tmp_path, text, line, said):
@@ -165,8 +165,8 @@ def test_a_file_without_its_parts_is_reported_where_they_are_missing(tmp_path, t
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "lacks words and number"),
-        (("oak",), "lacks number"),
+        ((), "needs words and number"),
+        (("oak",), "needs number"),
         (("oak", "two"), "takes a whole number as its number"),
         ((" ", "2"), "empty words"),
         (("oak", "2", "3"), "too many"),

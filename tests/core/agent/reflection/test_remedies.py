@@ -69,7 +69,7 @@ def test_a_remedy_equal_to_the_chosen_or_a_tried_action_is_dropped_with_the_reas
     assert kept == (three,)
     assert [why for _, why in dropped] == [
         "It is the chosen action itself.",
-        "It was tried on this page already.",
+        "It was already tried on this page.",
         "It was proposed twice.",
     ]
 

@@ -40,7 +40,7 @@ def test_at_the_budget_only_choosing_is_and_it_tells_what_was_thought_of_each(sp
 def test_with_nothing_to_choose_from_the_run_is_over(space):
     permissible, _, over = chosen(space, after_transitions(4))
     assert permissible.actions == ()
-    assert "nothing was set aside" in over
+    assert "no candidate was set aside" in over
 
 
 def test_after_the_choice_only_the_last_actions_are_left_until_the_transitions_are_used_up(space):
@@ -59,7 +59,7 @@ def test_where_the_page_of_what_was_chosen_cannot_end_it_another_one_is_to_be_ch
     permissible, remark, over = choice_of(space, space.state_named("results"), memory, ITEM, Permissible())
     assert [one.value for one in permissible.actions[0].parameter("candidate").choices] == ["B[7]"]
     assert (remark, over) == (
-        "B1 was chosen, but its page offers none of: buy. Another one has to be chosen.",
+        "B1 was chosen, but its page offers none of: buy. Another candidate has to be chosen.",
         "",
     )
 
@@ -81,7 +81,7 @@ def test_the_way_back_to_a_candidate_is_the_files(returns, action):
 
 
 def test_a_way_back_that_is_no_action_is_an_error():
-    with pytest.raises(ActionError, match="no way back"):
+    with pytest.raises(ActionError, match="Cannot go back"):
         way_back(Backup(returns="goto"), KEPT)
 
 

@@ -14,7 +14,7 @@ def test_each_page_is_recognised_with_what_spoke_for_it(space):
 def test_a_page_that_fits_none_is_reported_with_the_nearest_state_and_what_it_lacks(space):
     found = recognise_state(space, page(element(1, "searchbox", "Find")))
     assert found.state is None
-    assert "fits no state of Corner shop" in found.why
+    assert "matches no state of Corner shop" in found.why
     assert 'The nearest is search: it has searchbox, but there is no button "Search"' in found.why
 
 

@@ -97,12 +97,12 @@ def test_remedies_are_added_rewritten_moved_and_dropped(links):
     number = {one.target: one.number for one in live.step.plan.remedies}
     edit(live, MoveRemedy(number=number['link "Orders"'], sooner=2), "is number 1 of the remedies")
     assert waiting(live) == ['link "Orders"', 'link "News"', 'link "Help"']
-    edit(live, DropRemedy(number=number['link "News"']), "is not tried any more")
+    edit(live, DropRemedy(number=number['link "News"']), "will not be tried")
     edit(live, EditRemedy(number=number['link "Help"'], action="scroll [down]"), "is scroll [down] now")
     assert waiting(live) == ['link "Orders"', "scroll [down]"]
     assert kinds(live) == ["remedies"] * 4
     refused(live, AddRemedy(action="click [4711]"), "4711")
-    refused(live, DropRemedy(number=99), "does not wait any more")
+    refused(live, DropRemedy(number=99), "is no longer waiting")
     refused(live, MoveRemedy(number=number['link "Orders"'], sooner=1), "is the first remedy already")
 
 
@@ -139,7 +139,7 @@ def test_an_edit_is_undone_until_the_run_goes_on(links, server):
 def test_remedies_and_judgement_are_asked_for_again(links, server):
     live = links
     server.script(clicks('link "News"'))
-    edit(live, AskQuestionAgain(what="remedies"), "The remedies of this step are asked for again.")
+    edit(live, AskQuestionAgain(what="remedies"), "The remedies of this step will be requested again.")
     live.wait(lambda: waiting(live) == ['link "News"'])
     assert live.step.action.action.startswith("click [")
     server.script(Reply(text="The archive came up.\nYES"), Reply(text="OPEN"), Reply(text="NO"))
@@ -166,7 +166,7 @@ def test_a_plan_is_asked_for_again_and_the_action_with_it(links, server):
 def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, server):
     live = links
     server.script(Reply(text="The archive is of no use."))
-    edit(live, StartNewTrial(), "begins the task anew")
+    edit(live, StartNewTrial(), "starts the task again")
     live.session.run_commands.step()
     live.wait(lambda: live.step.action.action == "new_trial")
     server.script(Reply(text="1. Open the news"), clicks('link "News"'), NONE)
@@ -176,7 +176,7 @@ def test_a_new_trial_is_begun_by_hand_and_its_lessons_are_rewritten(links, serve
     live.wait(lambda: live.text is not None)
     assert live.text.text == "The archive is of no use."
     live.session.edits.apply_text("experience", "The news has it.\n\nBe quick.")
-    live.wait(lambda: "has these lessons" in live.view.message)
+    live.wait(lambda: "contains these lessons" in live.view.message)
     live.to_review()
     plan = "\n".join(server.requests[-3].texts)
     assert "- The news has it.\n- Be quick." in plan
@@ -226,7 +226,7 @@ def test_a_judgement_is_overruled_and_that_is_undone(links, server):
     live = links
     judge(live, server, "The archive came up.\nYES", "OPEN", "NO")
     assert "OverruleJudgement" not in live.view.refusals
-    edit(live, OverruleJudgement(part="aligned", is_so=False), "The judgement is yours")
+    edit(live, OverruleJudgement(part="aligned", is_so=False), "The judgement was changed")
     live.wait(lambda: live.step.plan.judgements[0].aligned is False)
     assert "going back for a remedy" in live.step.plan.remark
     undo(live)
@@ -239,12 +239,12 @@ def test_what_was_edited_after_the_judgement_holds_when_it_is_overruled(links, s
     live = links
     judge(live, server, "The archive came up.\nYES", "OPEN", "NO")
     help_ = next(one.number for one in live.step.plan.remedies if one.target == 'link "Help"')
-    edit(live, DropRemedy(number=help_), "is not tried any more")
+    edit(live, DropRemedy(number=help_), "will not be tried")
     live.session.edits.apply_text("experience", "Be quick.")
-    live.wait(lambda: "has these lessons" in live.view.message)
+    live.wait(lambda: "contains these lessons" in live.view.message)
     refused(live, AskQuestionAgain(what="judgement"), "would be lost")
-    refused(live, DropRemedy(number=99), "does not wait any more")
-    edit(live, OverruleJudgement(part="aligned", is_so=False), "The judgement is yours")
+    refused(live, DropRemedy(number=99), "is no longer waiting")
+    edit(live, OverruleJudgement(part="aligned", is_so=False), "The judgement was changed")
     live.session.edits.begin_text("experience")
     live.wait(lambda: live.text is not None)
     assert live.text.text == "Be quick."
@@ -256,7 +256,7 @@ def test_a_call_keeps_its_number_whatever_is_overruled(links, server):
     live = links
     judge(live, server, "The archive came up.\nYES", "OPEN", "NO")
     calls = live.view.calls
-    edit(live, OverruleJudgement(part="subtask", is_so=True), "The judgement is yours")
+    edit(live, OverruleJudgement(part="subtask", is_so=True), "The judgement was changed")
     assert live.view.calls == calls
 
 
@@ -273,7 +273,7 @@ def test_an_edit_of_what_a_step_goes_by_drops_the_actions_that_would_have_follow
     live.wait_phase("recognise")
     live.to_review()
     proposed = live.step.action.action
-    edit(live, ForceState(), "recognised anew")
+    edit(live, ForceState(), "recognised again")
     live.to_review()
     assert (live.step.action.action, len(server.requests)) == (proposed, 2)
 
@@ -289,7 +289,7 @@ def test_an_exemplar_that_was_left_out_at_a_later_step_is_shown_again_when_that_
     live.wait_phase("observe")
     live.to_review()
     used = [row.id for row in live.step.exemplars.rows if row.used]
-    edit(live, DropExemplar(id=used[0]), "is not in the prompts any more")
+    edit(live, DropExemplar(id=used[0]), "is no longer in the prompts")
     live.wait(lambda: used[0] not in [row.id for row in live.step.exemplars.rows if row.used])
     live.session.edits.undo()
     live.wait(lambda: used == [row.id for row in live.step.exemplars.rows if row.used])
@@ -298,7 +298,7 @@ def test_an_exemplar_that_was_left_out_at_a_later_step_is_shown_again_when_that_
 def test_what_was_edited_in_a_step_holds_when_the_run_is_taken_up_again(links, server):
     live = links
     live.session.edits.apply_text("experience", "Be quick.")
-    live.wait(lambda: "has these lessons" in live.view.message)
+    live.wait(lambda: "contains these lessons" in live.view.message)
     run = live.view.run
     live.session.branches.go_back(run, 1)
     live.wait(lambda: live.view.run != run and live.view.mode == "waiting")
@@ -314,7 +314,7 @@ def test_a_trial_begun_by_hand_after_the_last_one_raises_the_limit_that_is_shown
     live = links
     live.session.agent.set_amount("plan", 1)
     server.script(Reply(text="The archive is of no use."))
-    edit(live, StartNewTrial(), "begins the task anew, in trial 2: one more than the limit of 1.")
+    edit(live, StartNewTrial(), "starts the task again, in trial 2, one above the limit of 1.")
     live.session.run_commands.step()
     live.wait(lambda: live.step.action.action == "new_trial")
     server.script(Reply(text="1. Open the news"), clicks('link "News"'), NONE)
@@ -351,17 +351,17 @@ def frames(live):
 
 def test_a_frame_is_popped_with_an_answer_pushed_again_and_restarted(shop, server):
     live = shop
-    edit(live, PopFrame(answer="there is a list"), "has ended: its caller is told")
+    edit(live, PopFrame(answer="there is a list"), "has ended; its caller is told")
     live.wait_phase("decide")
     assert frames(live) == ["shop"]
     assert live.step.stack.finished[0].result.endswith("there is a list")
     edit(live, PushPolicy(call="check_item [steel]"), "check_item is at work")
     assert frames(live) == ["check_item", "shop"]
     refused(live, PushPolicy(call="no_such [x]"), "no_such")
-    refused(live, PushPolicy(call="scroll [down]"), "calls no policy")
-    edit(live, RestartFrame(), "begins anew")
+    refused(live, PushPolicy(call="scroll [down]"), "does not call a policy")
+    edit(live, RestartFrame(), "starts again")
     edit(live, PopFrame(lacked="a page of an item"), "lacked")
-    refused(live, PopFrame(), "Nobody called this policy")
+    refused(live, PopFrame(), "No policy called this one")
     assert kinds(live)[-4:] == ["stack"] * 4
     server.script(says("search [bottle] []"))
     live.to_review()
@@ -398,8 +398,8 @@ def test_a_state_is_forced_for_one_step_and_recognised_anew(shop):
     edit(live, ForceState(state="results"), "counts as results")
     live.wait_phase("decide")
     assert live.step.state.state == "results"
-    assert "You said so; by the page it is search" in live.step.state.why
-    edit(live, ForceState(), "recognised anew")
+    assert "You set this state; by the page it is search" in live.step.state.why
+    edit(live, ForceState(), "recognised again")
     live.wait_phase("decide")
     assert live.step.state.state == "search"
     refused(live, ForceState(state="resuls"), "did you mean results?")
@@ -412,19 +412,19 @@ def test_one_more_action_is_permitted_for_one_step(shop):
     edit(live, PermitAction(action="scroll"), "scroll is permissible")
     live.wait_phase("decide")
     assert "scroll" in [row.text.split(" ")[0] for row in live.step.permissible.rows]
-    refused(live, PermitAction(action="scroll"), "permissible already")
+    refused(live, PermitAction(action="scroll"), "is already permissible")
     refused(live, PermitAction(action="got"), "did you mean goto?")
 
 
 def test_what_cannot_be_edited_now_is_known_with_its_reason(shop):
     live = shop
     assert live.view.refusals["AskQuestionAgain plan"].startswith("Plan is switched off")
-    assert live.view.refusals["return"] == "No policy has come back to the one at work yet."
+    assert live.view.refusals["return"] == "No policy has returned to the policy at work yet."
     assert not {"frame", "memory", "observation", "PopFrame", "ForceState"} & live.view.refusals.keys()
     live.session.edits.ask_for("PopFrame", {"answer": "there is a list"})
     live.wait(lambda: "has ended" in live.view.message and live.view.mode == "waiting")
     live.wait_phase("decide")
-    assert "Nobody called this policy" in live.view.refusals["PopFrame"]
+    assert "No policy called this one" in live.view.refusals["PopFrame"]
     assert "return" not in live.view.refusals
 
 
@@ -465,7 +465,7 @@ def test_the_clean_observation_is_rewritten_and_the_action_asked_for_with_it(liv
     assert "Noise" in live.text.text
     live.session.edits.check_text("observation", "[4711] button")
     live.wait(lambda: live.text.problem)
-    assert live.text.problem == "The page has no [4711]; take it out, or name another element."
+    assert live.text.problem == "The page has no [4711]; remove it, or name another element."
     go = ref_of(live, 'button "Go"')
     live.session.edits.apply_text("observation", f'[{go}] button "Go" only')
     live.wait_phase("decide")
@@ -487,10 +487,10 @@ def test_a_rewritten_observation_stays_for_the_step_whatever_else_is_edited(live
     go = ref_of(live, 'button "Go"')
     live.session.edits.apply_text("observation", f'[{go}] button "Go" only')
     live.wait(lambda: "only" in live.step.observation.clean)
-    edit(live, ForceState(), "recognised anew")
+    edit(live, ForceState(), "recognised again")
     live.wait_phase("decide")
     assert live.step.observation.clean == f'[{go}] button "Go" only'
-    edit(live, AskQuestionAgain(what="abstraction"), "clean observation of this step is asked for again")
+    edit(live, AskQuestionAgain(what="abstraction"), "clean observation of this step will be requested again")
     live.wait_phase("decide")
     assert "Noise" in live.step.observation.clean
 
@@ -504,7 +504,7 @@ def test_an_exemplar_is_left_out_of_the_live_run_and_another_one_added(live, ser
     live.to_review()
     used = [row.id for row in live.step.exemplars.rows if row.used]
     assert used
-    edit(live, DropExemplar(id=used[0]), "is not in the prompts any more")
+    edit(live, DropExemplar(id=used[0]), "is no longer in the prompts")
     live.wait_phase("decide")
     assert used[0] not in [row.id for row in live.step.exemplars.rows if row.used]
     refused(live, DropExemplar(id=used[0]), "is not among the exemplars")

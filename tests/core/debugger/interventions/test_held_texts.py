@@ -53,7 +53,7 @@ REPLY = LLMReply(
     text="I go on.\n### tool_call that is none",
     tool_calls=(
         ToolCall(id="1", name="click", arguments='{"target":3}'),
-        ToolCall(id="2", name="note", arguments="no JSON"),
+        ToolCall(id="2", name="note", arguments="not JSON"),
     ),
     reasoning="Hm.",
 )
@@ -82,8 +82,8 @@ def test_a_tool_call_of_a_reply_is_edited_and_another_one_added():
     ("text", "problem"),
     [
         ("Hm\n### tool_call\n{}", "Line 2: a tool call begins with ### tool_call NAME."),
-        ("### tool_call click\n{", "Line 2: the arguments of click are no JSON"),
-        ("### tool_call click\n[1]", "Line 2: the arguments of click are no JSON object."),
+        ("### tool_call click\n{", "Line 2: the arguments of click are not JSON"),
+        ("### tool_call click\n[1]", "Line 2: the arguments of click are not a JSON object."),
     ],
 )
 def test_a_tool_call_that_cannot_be_read_is_told_with_its_line(text, problem):
@@ -187,7 +187,7 @@ def test_a_prompt_that_has_gone_counts_as_edited_no_more(held):
 
 def test_a_reply_that_has_been_passed_on_already_cannot_be_edited():
     held = HeldReply(None, 1, None, REPLY, gone=True)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="has this reply already"):
+    with pytest.raises(UsageError, match="already has this reply"):
         held.rewrite(REPLY.replace(text="Another."))
     assert (held.reply, held.rewritten) == (REPLY, False)
 

@@ -155,11 +155,11 @@ class EndpointEmbedding:
                 lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         except (ValueError, np.exceptions.AxisError) as error:
             raise LLMError(
-                f"The embeddings of {self.name} are not of one length; ask another model."
+                f"The embeddings of {self.name} have different lengths; use another model."
             ) from error
         if vectors.shape[0] != len(texts) or not np.isfinite(lengths).all() or (lengths == 0).any():
             raise LLMError(
-                f"The embeddings of {self.name} cannot be used: some are missing, empty or no numbers."
+                f"The embeddings of {self.name} cannot be used: some are missing, empty or not numbers."
             )
         unit: Vectors = vectors / lengths
         return unit
@@ -174,7 +174,7 @@ class EndpointEmbedding:
         found = answer.get("data") if isinstance(answer, dict) else None
         entries = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
         if len(entries) != len(texts):
-            raise LLMError(f"{self.name} gave {len(entries)} embeddings for {len(texts)} texts.")
+            raise LLMError(f"{self.name} returned {len(entries)} embeddings for {len(texts)} texts.")
         if all(type(one.get("index")) is int for one in entries):
             entries.sort(key=lambda one: one["index"])
         rows = [one.get("embedding") for one in entries]
@@ -182,7 +182,7 @@ class EndpointEmbedding:
             return [_numbers(row) for row in rows]
         except TypeError as error:
             raise LLMError(
-                f"The embeddings of {self.name} cannot be used: some are no lists of numbers."
+                f"The embeddings of {self.name} cannot be used: some are not lists of numbers."
             ) from error
         except OverflowError as error:
             raise LLMError(f"The embeddings of {self.name} cannot be used: a number is too large.") from error
@@ -191,7 +191,7 @@ class EndpointEmbedding:
         if failure.status:
             return f"{self.name} refused to embed ({failure.status}): {failure.words}"
         if failure.kind in ("timeout", "slow"):
-            return f"The embeddings of {self.name} did not come in time; try again."
+            return f"The embeddings of {self.name} timed out; try again."
         if failure.kind in ("large", "broken", "stream"):
             return f"The embeddings of {self.name} cannot be read: the server {failure.reason}."
         return f"{self.name} cannot be reached for embeddings: it {failure.reason}; is the server running?"

@@ -19,7 +19,7 @@ async def check_endpoint(llm: LLM) -> str:
     if not isinstance(llm, OpenAICompatibleLLM):
         return f"{llm.name}: needs no server."
     if not llm.lists_models:
-        return f"{llm.name}: {llm.server} lists no models; Test in the LLM settings asks it for a reply."
+        return f"{llm.name}: {llm.server} does not list its models. To try it, use Test in the LLM settings."
     started = time.perf_counter()
     try:
         served = await llm.models()
@@ -29,9 +29,9 @@ async def check_endpoint(llm: LLM) -> str:
     reached = f"{llm.name}: {llm.server} answers in {milliseconds:.0f} ms"
     if served and llm.model not in served:
         nearest = await asyncio.to_thread(nearest_model, llm.model, served)
-        return f"{reached}, but has no model {llm.model}; {nearest}."
+        return f"{reached}, but does not have the model {llm.model}; {nearest}."
     if not served:
-        return f"{reached}, and lists no models."
+        return f"{reached}, but lists no models."
     others = [name for name in served if name != llm.model]
     shown = ", ".join(others[:_SHOWN]) + (f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else "")
-    return f"{reached} and has {llm.model}" + (f", beside {shown}." if others else ".")
+    return f"{reached} and has {llm.model}" + (f", and {shown}." if others else ".")

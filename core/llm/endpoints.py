@@ -151,8 +151,8 @@ class Keys:
         key = key.strip()
         if not key or not key.isascii() or not key.isprintable() or " " in key:
             raise DataError(
-                f"What was given as the key {name} is not a key: it is empty or has blanks or other "
-                "characters that no key has; copy it again."
+                f"The text given as the key {name} is not a key: it is empty or contains blanks or other "
+                "invalid characters. Copy it again."
             )
         try:
             self._keyring().set_password(APP, name, key)
@@ -162,8 +162,8 @@ class Keys:
         else:
             return
         raise DataError(
-            f"The system keyring cannot keep the key {name} ({reason}); "
-            "set the environment variable of that name instead."
+            f"The system keyring cannot store the key {name} ({reason}); set the environment variable of "
+            "that name instead."
         )
 
     def _from_keyring(self, name: str) -> tuple[str | None, str]:

@@ -105,7 +105,9 @@ def clean(text: str, secrets: Iterable[str] = (), length: int = _SHORT) -> str:
 def mistake(error: BaseException) -> str:
     """Return the sentence for an exception that nobody has foreseen."""
     what = clean(f"{type(error).__name__}: {error}").rstrip(":. ")
-    return f"{what}. This is a mistake of the program, and the log has the details; step again, or open the task anew."
+    return (
+        f"{what}. This is an internal error, and the log has the details; step again, or open the task again."
+    )
 
 
 def call_errors() -> tuple[type[Exception], ...]:
@@ -128,7 +130,7 @@ def from_exception(error: Exception, *, secrets: Iterable[str], timeout: float) 
     if isinstance(error, openai.APIStatusError):
         return _from_status(error, secrets)
     if isinstance(error, TooLargeError):
-        return LLMFailure(reason=f"sent {error}, which is not read", kind="large")
+        return LLMFailure(reason=f"sent {error}, which is over the limit", kind="large")
     if isinstance(error, ValueError):
         return LLMFailure(
             reason=f"sent something that is not JSON ({clean(str(error), secrets)})",
@@ -159,7 +161,7 @@ def from_body(body: object, *, secrets: Iterable[str]) -> LLMFailure:
 def nearest_model(model: str, served: tuple[str, ...]) -> str:
     """Return what to write in place of `model`, as the end of a sentence."""
     if not served:
-        return "it serves none; load one there first"
+        return "it serves no model; load one there first"
     close = get_close_matches(model, served, n=1, cutoff=0.4)
     names = ", ".join(served[:12]) + (f" and {len(served) - 12} more" if len(served) > 12 else "")
     hint = f"did you mean {close[0]}? " if close else ""
@@ -176,14 +178,14 @@ def _from_connection(error: Exception, secrets: Iterable[str]) -> LLMFailure:
     if "certificate" in text:
         return LLMFailure(reason="has a certificate that cannot be trusted", kind="certificate")
     if "decodingerror: compressed" in text:
-        return LLMFailure(reason="compressed its answer, which it was not asked to", kind="large")
+        return LLMFailure(reason="compressed its answer without being asked to", kind="large")
     if "ssl" in text or "tls" in text:
         return LLMFailure(reason="does not speak TLS there; check http or https", kind="certificate")
     if "unsupportedprotocol" in text or "invalidurl" in text:
-        return LLMFailure(reason="is not an address that can be called", kind="host")
+        return LLMFailure(reason="is not a valid address", kind="host")
     if "localprotocolerror" in text or "unicodeencodeerror" in text:
         return LLMFailure(
-            reason="could not be sent the request: its key or address has characters that do not belong",
+            reason="could not be sent the request: its key or address contains invalid characters",
             kind="host",
         )
     if any(words in text for words in ("name or service", "getaddrinfo", "nodename", "name resolution")):

@@ -144,7 +144,7 @@ class HonouredFile:
         try:
             write_whole(self._path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
         except DataError as error:
-            log.warning("What LLM servers honour is not kept: %s", error)
+            log.warning("The known features of LLM servers cannot be stored: %s", error)
 
     def _read(self) -> dict[str, Honoured]:
         if self._path is not None:

@@ -40,7 +40,7 @@ class Meter:
         """
         if limits.max_cost is None:
             return
-        cannot = f"max_cost of the LLM {name} cannot be kept"
+        cannot = f"max_cost of the LLM {name} cannot be enforced"
         if self._unpriced:
             try:
                 prices.read_again()
@@ -50,11 +50,13 @@ class Meter:
         if calls := self._unpriced.get(model):
             raise LLMRefused(
                 f"{cannot}: no price is known for {calls[-1][0] or model}; add one to prices.toml in the config "
-                "folder, choose a model that has one, or remove max_cost."
+                "folder, choose a model with a price, or remove max_cost."
             )
         if self.spent >= limits.max_cost:
             others = (
-                f", beside calls of {', '.join(self._unpriced)} without a price" if self._unpriced else ""
+                f", not counting calls of {', '.join(self._unpriced)}, which have no price"
+                if self._unpriced
+                else ""
             )
             raise LLMRefused(
                 f"The LLM {name} has cost ${self.spent:.4g} since the program started{others}, and its max_cost is "

@@ -196,8 +196,7 @@ class OpenAICompatibleLLM:
                     self._add_honoured(self.honoured.replace(reasons=True))
                     self._count(outcome, sent)
                     announce(
-                        "The reply spent the default limit on its length on reasoning alone; "
-                        f"asked again with {REASONING_MAX_TOKENS}.",
+                        f"Reasoning used up the default max_tokens; asked again with {REASONING_MAX_TOKENS}.",
                         0.0,
                     )
                     continue
@@ -352,7 +351,7 @@ class OpenAICompatibleLLM:
         key = self.find_key()
         if key is not None and not (key.isascii() and key.isprintable()):
             raise LLMRefused(
-                f"The key {self.key_name or 'for this server'} has characters no key has; store it again."
+                f"The key {self.key_name or 'for this server'} contains invalid characters; store it again."
             )
         self._key = key
         headers = {name: self._value(name, text) for name, text in self._headers.items()}
@@ -390,7 +389,7 @@ class OpenAICompatibleLLM:
         found = (self._find_secret(text[1:]) or "").strip()
         if not found or not (found.isascii() and found.isprintable()):
             raise LLMRefused(
-                f'The header "{header}" of the LLM {self.name} stands for the key {text[1:]}, which is neither in the '
+                f'The header "{header}" of the LLM {self.name} needs the key {text[1:]}, which is neither in the '
                 "environment nor in the system keyring; set it there."
             )
         return found
@@ -416,7 +415,7 @@ class OpenAICompatibleLLM:
                     reason=f"did not end its answer within {self._total_timeout:g} seconds", kind="slow"
                 )
         if failure is None and not assembly.finish_reason:
-            failure = LLMFailure(reason="ended its answer before it was whole", passing=True, kind="broken")
+            failure = LLMFailure(reason="ended its answer too early", passing=True, kind="broken")
         if failure is None:
             return assembly
         return self._half_way(failure, assembly) if assembly.begun else failure
@@ -511,7 +510,7 @@ class OpenAICompatibleLLM:
         return doubled * random.uniform(0.5, 1.0)
 
     def _given_up(self, failure: LLMFailure, attempts: int) -> str:
-        tried = f"{self.server} {failure.reason}, in the last of {attempts} attempts; "
+        tried = f"{self.server} {failure.reason} in the last of {attempts} attempts; "
         if failure.kind == "refused":
             return tried + "start the server, or correct base_url."
         if failure.kind == "host":
@@ -520,7 +519,7 @@ class OpenAICompatibleLLM:
             return tried + "raise timeout_seconds, or choose a faster LLM."
         if failure.status == 429:
             return tried + "wait a while, or choose another LLM."
-        return tried + "look at the server's own log, or try again later."
+        return tried + "check the server's log, or try again later."
 
     async def _sentence(
         self, client: "AsyncOpenAI", failure: LLMFailure, *, listing: bool = False, tokens: int = 0
@@ -531,7 +530,7 @@ class OpenAICompatibleLLM:
         if failure.status == 401:
             why = f" {await asyncio.to_thread(self._why_key)}" if self._why_key is not None else ""
             if self._key is None:
-                return f"{begin}; it wants a key: set {key} in the environment or the keyring.{why}"
+                return f"{begin}; it needs a key: set {key} in the environment or the keyring.{why}"
             return f"{begin}; check the key {key}, and that it belongs to this server.{why}"
         if failure.status == 403:
             return f"{begin}; check that the key {key} may use {self.model}."
@@ -543,23 +542,24 @@ class OpenAICompatibleLLM:
                 return f"{begin}; check base_url (most end in /v1) and the model's name, {self.model}."
             if self.model not in served:
                 nearest = await asyncio.to_thread(nearest_model, self.model, served)
-                return f"{self.server} has no model {self.model}; {nearest}."
+                return f"{self.server} does not have the model {self.model}; {nearest}."
             return f"{begin}; check base_url (most end in /v1)."
         if failure.status == 404:
             return f"{begin}; check base_url (most end in /v1)."
         if failure.kind == "context":
             return (
-                f"{begin}; the prompt, of about {tokens} tokens, is too long for {self.model}: choose an LLM or start "
-                "the server with a longer context, or show less (history and [abstraction] of the preset)."
+                f"{begin}; the prompt of about {tokens} tokens is too long for {self.model}: choose an LLM with "
+                "a longer context, start the server with one, or shorten the prompt (history and [abstraction] "
+                "of the preset)."
             )
         if failure.kind == "unreadable":
             return f"{begin}; the server cannot read what {self.model} writes: choose another LLM or chat template."
         if failure.kind == "slow":
             return f"{begin}; raise total_timeout_seconds, lower max_tokens, or choose a faster LLM."
         if failure.kind == "large":
-            return f"{begin}; look at the server's own log, or choose another LLM."
+            return f"{begin}; check the server's log, or choose another LLM."
         if failure.kind == "quota" or failure.status == 402:
-            return f"{begin}; the account has nothing left to spend: top it up, or choose another LLM."
+            return f"{begin}; the account has no credit left: top it up, or choose another LLM."
         if failure.kind in ("certificate", "host"):
             return f"{begin}; check base_url."
         if listing and failure.passing:
@@ -567,7 +567,9 @@ class OpenAICompatibleLLM:
         if "tool" in failure.reason.lower():
             return f"{begin}; choose a preset that replies in JSON or lines, or an LLM that can call tools."
         if "image" in failure.reason.lower():
-            return f"{begin}; set takes_images = false for this LLM, or choose one that takes such pictures."
+            return (
+                f"{begin}; set takes_images = false for this LLM, or choose one that accepts these pictures."
+            )
         return f"{begin}; check the model's name, {self.model}, and its settings."
 
     async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | LLMFailure:
@@ -580,7 +582,7 @@ class OpenAICompatibleLLM:
             return body
         models = body.get("data") if isinstance(body, dict) else body
         if not isinstance(models, list):
-            return LLMFailure(reason="sent something that is no list of models", kind="broken")
+            return LLMFailure(reason="sent something that is not a list of models", kind="broken")
         if len(models) > _MOST_MODELS:
             return LLMFailure(reason=f"lists more than {_MOST_MODELS} models", kind="large")
         names = [model.get("id") for model in models if isinstance(model, dict)]

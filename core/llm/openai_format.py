@@ -52,21 +52,21 @@ _WORDS: dict[Part, tuple[str, ...]] = {
     "images": ("image", "mmproj", "multimodal", "multi-modal", "vision"),
 }
 _SENTENCES: dict[Part, str] = {
-    "stream_options": "The server takes no stream_options; asked again without, and tokens are estimated.",
-    "tool_choice": "The server cannot be made to call a tool; asked again with tool_choice auto.",
-    "seed": "The server takes no seed; asked again without.",
-    "temperature": "The server does not take this temperature; asked again without.",
-    "top_p": "The server does not take top_p; asked again without.",
-    "reasoning_effort": "The server does not take this reasoning_effort; asked again without.",
-    "parallel_tool_calls": "The server does not take parallel_tool_calls; asked again without.",
-    "images": "The server takes no pictures; asked again without the picture.",
-    "max_completion_tokens": "The server takes no limit on the length of its reply; asked again without.",
+    "stream_options": "The server does not accept stream_options; asked again without it, and tokens are estimated.",
+    "tool_choice": "The server cannot be forced to call a tool; asked again with tool_choice auto.",
+    "seed": "The server does not accept a seed; asked again without it.",
+    "temperature": "The server does not accept this temperature; asked again without it.",
+    "top_p": "The server does not accept top_p; asked again without it.",
+    "reasoning_effort": "The server does not accept this reasoning_effort; asked again without it.",
+    "parallel_tool_calls": "The server does not accept parallel_tool_calls; asked again without it.",
+    "images": "The server does not accept pictures; asked again without the picture.",
+    "max_completion_tokens": "The server does not accept a limit on the length of its reply; asked again without it.",
 }
 _ASKED_WITH: dict[SchemaLevel, str] = {
     "strict": "a strict JSON schema",
     "schema": "a JSON schema that is not strict",
-    "object with schema": "the schema beside json_object",
-    "object": "json_object and no schema",
+    "object with schema": "json_object with a schema",
+    "object": "json_object without a schema",
     "none": "no response_format",
 }
 _STRICT_VALUES = 1000
@@ -159,18 +159,18 @@ class Dialect:
         refuses = bool(_REFUSES.search(message))
         named = self._named(message, failure.parameter, sent)
         if named == "response_format":
-            return self._step_down("The server does not take", self._level_of(sent), "asked again")
+            return self._step_down("The server does not accept", self._level_of(sent), "asked again")
         if named is None:
             return None
         if not (refuses or (named in _FORM and _INVALID.search(message))):
             limit = named in ("max_tokens", "max_completion_tokens")
             if limit and failure.status in (400, 422) and own_limit(request, defaults) is None:
                 self.honoured = self.honoured.without("default_limit")
-                return f"The server does not take {sent[named]} as {named}; asked again without a limit."
+                return f"The server does not accept {sent[named]} as {named}; asked again without a limit."
             return None
         self.honoured = self.honoured.without(named)
         if named == "max_tokens":
-            return "The server does not take max_tokens; asked again with max_completion_tokens."
+            return "The server does not accept max_tokens; asked again with max_completion_tokens."
         return _SENTENCES[named]
 
     def keeps(self, answer: "Assembly", sent: dict[str, Any]) -> bool | None:
@@ -192,8 +192,8 @@ class Dialect:
         """Return a sentence on an answer that does not keep to its response_format, and step down where so told."""
         level = self._level_of(sent)
         if step_down:
-            return self._step_down("The reply does not keep to", level, "from now on it is asked")
-        return f"The reply does not keep to {_ASKED_WITH[level]}."
+            return self._step_down("The reply does not follow", level, "from now on, the server is asked")
+        return f"The reply does not follow {_ASKED_WITH[level]}."
 
     @staticmethod
     def _level_of(sent: dict[str, Any]) -> SchemaLevel:
@@ -365,7 +365,7 @@ class Assembly:
         self._left[what] = max(left - len(text), 0)
         if len(text) > left:
             most = LONGEST_ARGUMENTS if what == "arguments" else LONGEST_TEXT
-            self.cut = f"The reply was cut: more than {most} characters of {what} are not taken."
+            self.cut = f"The reply was cut: at most {most} characters of {what} are read."
         return text[:left]
 
     def usage(self, sent: dict[str, Any]) -> Usage:
@@ -403,7 +403,7 @@ class Assembly:
         name = name[:_LONGEST_NAME] if isinstance(name, str) else ""
         call = self._call_for(index, id, name)
         if call is None:
-            self.cut = f"The reply was cut: more than {MOST_ACTIONS} tool calls are not taken."
+            self.cut = f"The reply was cut: at most {MOST_ACTIONS} tool calls are read."
             return
         call.id = call.id or id
         call.name = call.name or name

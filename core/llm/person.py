@@ -55,7 +55,7 @@ class PersonLLM:
         """
         if not self._listeners:
             raise LLMError(
-                'The LLM "person" needs a window to ask in; open the window, or choose another with --llm.'
+                'The LLM "person" needs a window; open the window, or choose another LLM with --llm.'
             )
         started = time.perf_counter()
         async with self._turn:

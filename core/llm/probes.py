@@ -201,20 +201,20 @@ def _picture(colour: str) -> bytes:
 
 _SCHEMAS = {
     "strict": "follows a strict JSON schema",
-    "schema": "follows a JSON schema, but takes no strict one",
+    "schema": "follows a JSON schema, but does not accept a strict one",
     "object with schema": "follows a schema sent with json_object",
     "object": "writes JSON when asked, but follows no schema",
     "none": "follows no JSON schema",
 }
 _TOOLS = {
-    "forced": "calls a tool when it must",
+    "forced": "calls a tool when forced to",
     "offered": "calls a tool when asked, but cannot be forced to",
     "no": "calls no tools",
 }
 _IMAGES = {
     "seen": "sees pictures",
-    "taken": "takes pictures, but did not see the right colour",
-    "no": "takes no pictures",
+    "taken": "accepts pictures, but did not see the right colour",
+    "no": "does not accept pictures",
 }
 _SLOW = 5.0
 """Seconds after a cancelled call from which the next one waits noticeably."""
@@ -226,10 +226,10 @@ def in_words(found: Honoured) -> str:
     if found.streams is not None:
         parts.append("streams" if found.streams else "sends the whole reply at once, not as a stream")
     if found.counts is not None:
-        parts.append("counts tokens" if found.counts else "counts no tokens, which are estimated")
+        parts.append("counts tokens" if found.counts else "does not count tokens, so they are estimated")
     left_out = [part for part in found.given_up if part not in ("images", "tool_choice", "response_format")]
     if left_out:
-        parts.append(f"does not take {' and '.join(left_out)}")
+        parts.append(f"does not accept {' and '.join(left_out)}")
     text = f"It {'; '.join(filter(None, parts))}."
     if found.next_after_cancel is not None:
         waits = (

@@ -185,7 +185,7 @@ class LLMs:
             return HashedWords()
         llm = self._without_flag(name)._make(name)
         if not isinstance(llm, OpenAICompatibleLLM):
-            raise UsageError(f'"{name}" makes no embeddings; name a model of a server, or built-in.')
+            raise UsageError(f'"{name}" does not make embeddings; give a model of a server, or built-in.')
         self._embedders.append(llm)
         return EndpointEmbedding(llm)
 
@@ -238,7 +238,7 @@ class LLMs:
             return self._factories[name]()
         if name.startswith(PREFIX):
             if self._replay is None:
-                raise UsageError(f'"{name}" cannot be repeated here: there is no trace to read it from.')
+                raise UsageError(f'"{name}" cannot be replayed here: there is no trace to read it from.')
             return self._replay(name, self._settings.database, self.get)
         if name in self._settings.llms:
             return self._entry(name, self._settings.llms[name])

@@ -136,7 +136,7 @@ def _actions(written: Written, reply: LLMReply, permissible: Permissible | None)
 def _cut(reply: LLMReply) -> str:
     """Return the sentence that a reply was cut off, or nothing."""
     if reply.finish_reason == CUT:
-        return " The reply was cut off: it was longer than what is taken."
+        return " The reply was cut off: it was longer than the limit."
     length = reply.finish_reason == "length"
     return " The reply was cut off: it reached the limit of max_tokens." if length else ""
 
@@ -159,7 +159,7 @@ def _from_text(text: str, permissible: Permissible | None) -> Action:
     except ActionSyntaxError as error:
         raise _UnusableError(str(error)) from error
     except ValidationError as error:
-        raise _UnusableError(f'"{text}" holds characters that no action has.') from error
+        raise _UnusableError(f'"{text}" contains characters that are not allowed in an action.') from error
     allowed = permissible.action(action.name) if permissible is not None else None
     return _typed(action, allowed) if isinstance(action, Named) and allowed is not None else action
 

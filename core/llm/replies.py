@@ -155,7 +155,7 @@ def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
 
 
 def _too_many(count: int) -> str:
-    return f"The reply has {count} actions, and at most {MOST_ACTIONS} are taken; answer with fewer."
+    return f"The reply has {count} actions, but at most {MOST_ACTIONS} are allowed; answer with fewer."
 
 
 def load_json(text: str, *, constants: bool = False) -> Any:

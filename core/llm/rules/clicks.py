@@ -20,7 +20,7 @@ def click(scene: Scene, intent: Intent) -> Answer:
         return _clicked(scene, element, intent)
     owners = scene.page.mentions(intent.subject)
     opened = first(
-        scene.move("click", owner, f"{described(owner, first=True)} is the one it is about; open it.")
+        scene.move("click", owner, f"{described(owner, first=True)} is the item in question; open it.")
         for owner in owners
         if not scene.history.touched(owner.ref, "click")
     )
@@ -232,9 +232,9 @@ def reveal(scene: Scene, wanted: str, near: Sequence[Element] = ()) -> Move | No
     for one in near:
         # A control that changes its looks under the pointer can miss the first click.
         if _is_opener(one) and scene.history.touched(one.ref, "click") == 1 and scene.page.may("click", one):
-            return Move(act("click", one), f"{described(one, first=True)} has shown nothing; once more.")
+            return Move(act("click", one), f"{described(one, first=True)} showed nothing; try it again.")
     opened = first(
-        scene.move("click", one, f'"{wanted}" is not to be seen; {described(one)} may hold it.')
+        scene.move("click", one, f'"{wanted}" is not visible; {described(one)} may contain it.')
         for one in sorted(closed(scene), key=lambda one: one.ref not in nearest)
     )
     return opened or next_page(scene, wanted)
@@ -274,7 +274,7 @@ def next_page(scene: Scene, wanted: str) -> Move | None:
 def expand(scene: Scene) -> Answer:
     """Answer a part that asks to expand something: done once anything of the page was opened for it."""
     opening = first(
-        scene.move("click", one, f"{described(one, first=True)} is to be opened.", finishes=True)
+        scene.move("click", one, f"{described(one, first=True)} has to be opened.", finishes=True)
         for one in closed(scene)
     )
     return "done" if scene.history.of_part(scene.part) else opening or "done"

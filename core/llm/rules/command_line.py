@@ -41,5 +41,5 @@ def at_command_line(scene: Scene) -> Move:
         file for file in files if (file.endswith(extension) if extension else not PurePosixPath(file).suffix)
     ]
     if not fitting:
-        return Move(act("stop"), "No file that is listed fits.")
+        return Move(act("stop"), "No listed file matches.")
     return Move(act("type", field, text=f"rm {fitting[0]}", enter=True), f"{fitting[0]} fits.")

@@ -50,8 +50,8 @@ def proposed(view: PromptView, permissible: Permissible, role: Role) -> Move:
         return move
     row = next((one for one in permissible.rows() if one.ref is not None and one.name == "click"), None)
     if permissible.action("stop") is None and row is not None:
-        return Move(act("click", row.ref), f"Nothing the words name is permissible; {row.label} is.")
-    return Move(act("stop"), f"What the words name is not permissible: {problem}")
+        return Move(act("click", row.ref), f"Nothing that the task names is permissible; {row.label} is.")
+    return Move(act("stop"), f"The action that the task names is not permissible: {problem}")
 
 
 def _chosen(view: PromptView, permissible: Permissible, role: Role) -> Move:
@@ -166,7 +166,7 @@ def next_move(
         return move
     is_stuck = stuck is not None or not intents
     if not is_whole and not is_stuck:
-        return Move(act("stop"), "Nothing of it is left to do.", finishes=True)
+        return Move(act("stop"), "Nothing is left to do.", finishes=True)
     return _after_all(scene, is_stuck=is_stuck)
 
 
@@ -185,7 +185,7 @@ def _towards_purchase(scene: Scene, stage: Stage | None) -> Move:
     if found is not None:
         return found[1]
     if is_bought(scene) if stage is None else any(one.ok for one in scene.history.actions):
-        return Move(act("stop"), "Nothing more is to be done for it here.", finishes=True)
+        return Move(act("stop"), "Nothing more has to be done here.", finishes=True)
     return Move(act("stop"), "The page offers nothing that the objective describes.")
 
 
@@ -240,9 +240,7 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
         )
     if not scene.objective.intents and not is_question(text) and len(history.actions) < _LOOK_AROUND:
         tried = first(
-            scene.move(
-                "click", one, f"Nothing in the objective is understood; {described(one)} was not tried."
-            )
+            scene.move("click", one, f"The objective is not understood; {described(one)} has not been tried.")
             for one in clickable
             if not history.tried(one.ref) and not IRREVERSIBLE.search(f"{one.name} {one.detail}")
         )
@@ -251,7 +249,7 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
     number = counted(scene) if is_question(text) else None
     if number is not None:
         return Move(act("stop", answer=str(number)), f"The answer is {number}.", finishes=True)
-    reason = "Nothing is left to do that the words of the objective name."
+    reason = "Nothing that the objective names is left to do."
     return Move(act("stop"), reason, finishes=not is_stuck)
 
 

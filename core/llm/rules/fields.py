@@ -68,13 +68,13 @@ def _choose(scene: Scene, name: str, intent: Intent) -> Answer:
     if box is not None:
         if "checked" in box.states:
             return "done"
-        return scene.move("check", box, f"{described(box, first=True)} is to be checked.")
+        return scene.move("check", box, f"{described(box, first=True)} has to be checked.")
     found = find(scene, intent.replace(names=(name,), place=None))
     if found is None:
         return None
     if act("click", found) in [one.action for one in scene.history.of_part(scene.part)]:
         return "done"
-    why = f"{described(found, first=True)} is to be chosen."
+    why = f"{described(found, first=True)} has to be chosen."
     return scene.move("click", found, why, finishes=len(intent.names) == 1)
 
 
@@ -108,7 +108,7 @@ def drag(scene: Scene, intent: Intent) -> Answer:
     goal = scene.page.nth(items, at + 1 + way if intent.place is None else intent.place)
     if goal is None or goal is items[at]:
         return None if goal is None else "done"
-    why = f"{described(items[at], first=True)} is to go where {described(goal)} is."
+    why = f"{described(items[at], first=True)} has to go where {described(goal)} is."
     return scene.move("drag", items[at], why, finishes=True, to=RefTarget(ref=goal.ref))
 
 
@@ -191,9 +191,7 @@ def _set_spinner(scene: Scene, intent: Intent) -> Answer:
     if not scene.history.touched(spinner.ref, "type"):
         return scene.move("type", spinner, f"{text} goes into {described(spinner)}.", text=text)
     if "focused" not in spinner.states:
-        return scene.move(
-            "click", spinner, f"{described(spinner, first=True)} takes keys once it is clicked."
-        )
+        return scene.move("click", spinner, f"{described(spinner, first=True)} accepts keys after a click.")
     keys = "ArrowUp" if shown and wanted[0] > shown[0] else "ArrowDown"
     return scene.move("press", None, f"{spinner.value or 0} is shown and {text} wanted.", keys=keys)
 

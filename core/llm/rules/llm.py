@@ -21,9 +21,7 @@ from core.schema.messages import LLMReply, LLMRequest, PromptView, Purpose, Retr
 
 MODEL = "rules"
 
-_NOTHING_GIVEN = (
-    "The built-in rules match the words of a page and its permissible actions, and none were given."
-)
+_NOTHING_GIVEN = "The built-in LLM needs a page and its permissible actions, and the request has none."
 
 _JSON_FORM = re.compile(r'"actions"\s*:')
 _LINES_FORM = re.compile(r"^ACTION:", re.MULTILINE)
@@ -62,7 +60,7 @@ class RulesLLM:
 
 def _reply(request: LLMRequest) -> LLMReply:
     if request.purpose == "judge":
-        return _text("The built-in rules match words and cannot judge this.")
+        return _text("The built-in LLM matches words and cannot judge this.")
     if request.view is None:
         return _text(_NOTHING_GIVEN)
     say = _SAYS.get(request.purpose)
@@ -70,7 +68,7 @@ def _reply(request: LLMRequest) -> LLMReply:
         return _text(say(request.view))
     if request.permissible is None:
         return _text(
-            "The built-in rules choose among the permissible actions of a page, and none were given."
+            "The built-in LLM chooses among the permissible actions of a page, and the request has none."
         )
     role = role_in(request.messages)
     if request.purpose == "remedies":

@@ -66,7 +66,7 @@ def purchase_move(scene: Scene, only: Stage | None = None) -> tuple[Stage, Move]
     buy = next((one for one in scene.page.can("click") if _BUYS.fullmatch(norm(one.name))), None)
     stages: dict[Stage, Move | None]
     if buy is not None:
-        why = f"{described(buy, first=True)} is what the goal comes to."
+        why = f"{described(buy, first=True)} completes the purchase."
         stages = {"option": _option(scene, wanted, buy), "buy": scene.move("click", buy, why, finishes=True)}
     else:
         stages = {"result": _result(scene, wanted), "search": _search(scene)}
@@ -84,12 +84,12 @@ def _search(scene: Scene) -> Move | None:
         return None
     if norm(box.value) != norm(text):
         return scene.move(
-            "type", box, f"{described(box, first=True)} takes the words that tell most.", text=text
+            "type", box, f"{described(box, first=True)} takes the most telling words.", text=text
         )
     price = Facts(scene.objective.text).price
     limit = next((one for one in fields if one is not box and _FOR_LIMIT.search(page.label(one))), None)
     if price and limit is not None and norm(limit.value) != norm(price):
-        return scene.move("type", limit, f"{price} is the most that it may cost.", text=price)
+        return scene.move("type", limit, f"{price} is the maximum price.", text=price)
     button = next(
         (one for one in page.after(box) if one.role == "button" and _SEARCHES.search(one.name)), None
     )
@@ -116,7 +116,7 @@ def _result(scene: Scene, wanted: set[str]) -> Move | None:
         if common >= 2 and (common >= len(words) / 3 or common >= 3) and not is_too_dear:
             rated.append((common + common / len(words), -place, one))
     opened_one = first(
-        scene.move("click", one, f"{described(one, first=True)} has most of the words asked for.")
+        scene.move("click", one, f"{described(one, first=True)} has most of the requested words.")
         for _, _, one in sorted(rated, key=lambda entry: entry[:2], reverse=True)
     )
     is_searched = any(one.ok and one.action.name == "type" for one in scene.history.actions)
@@ -153,7 +153,7 @@ def _option(scene: Scene, wanted: set[str], buy: Element) -> Move | None:
         choices = {one.name: one for one in members if one.name and scene.page.may("click", one)}
         label = _pick({name: bool(CHOSEN & set(one.states)) for name, one in choices.items()}, wanted)
         if label is not None and not scene.history.touched(choices[label].ref, "click"):
-            why = f"{described(choices[label], first=True)} is to be chosen under {described(group)}."
+            why = f"{described(choices[label], first=True)} has to be chosen under {described(group)}."
             if move := scene.move("click", choices[label], why):
                 return move
     return None

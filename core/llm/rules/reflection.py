@@ -284,13 +284,13 @@ def subtask_over(view: PromptView) -> tuple[Over, str]:
         return "done", f"The action is what it asks for: {view.action}."
     if _is_end(_next(view, text, view.observation, (*earlier, this))):
         if _is_end(first):
-            return "needless", "Nothing of it was left to do before this action."
-        return "done", "Nothing of it is left to do on the page."
+            return "needless", "Nothing was left to do before this action."
+        return "done", "Nothing is left to do on the page."
     named = stems(text) - _NOT_NAMING
     mentioned = " ".join((view.action, view.target, effect.sentence, *effect.appeared))
     if named and named <= stems(mentioned):
-        return "done", "The action and the page have all that it names."
-    return "open", "Something of it is left to do."
+        return "done", "The action and the page contain everything that it names."
+    return "open", "Something is left to do."
 
 
 def task_done(view: PromptView) -> tuple[bool, str]:
@@ -310,7 +310,7 @@ def task_done(view: PromptView) -> tuple[bool, str]:
     move = _next(view, view.objective, view.observation, history)
     if _is_end(move):
         return True, "Nothing of the task is left to do."
-    left = move.why if move is not None else "What it asks for is not understood."
+    left = move.why if move is not None else "The task is not understood."
     return False, f"Something is left to do. {left}"
 
 

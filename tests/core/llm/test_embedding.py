@@ -70,7 +70,7 @@ async def test_vectors_that_cannot_be_compared_are_refused(server, vector):
 
 async def test_vectors_of_different_lengths_are_refused(server):
     serve(server, lambda text: [1.0] * len(text))
-    with pytest.raises(LLMError, match="not of one length"):
+    with pytest.raises(LLMError, match="different lengths"):
         await embedded(server, ["a", "bb"])
 
 

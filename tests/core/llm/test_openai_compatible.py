@@ -315,7 +315,7 @@ class TestARequest:
 
     async def test_a_secret_header_that_is_not_there_is_said_before_anything_is_sent(self, llm_server):
         llm = make(llm_server, headers={"X-Api-Key": "$TEAM_TOKEN"})
-        assert 'The header "X-Api-Key" of the LLM test-model stands for the key TEAM_TOKEN' in str(
+        assert 'The header "X-Api-Key" of the LLM test-model needs the key TEAM_TOKEN' in str(
             await failure(llm)
         )
         assert llm_server.requests == []

@@ -61,7 +61,7 @@ class TestFailuresThatPass:
         error = await failure(llm)
         await llm.close()
         assert len(llm_server.requests) == 3
-        assert "answered 503: model is loading, in the last of 3 attempts" in str(error)
+        assert "answered 503: model is loading in the last of 3 attempts" in str(error)
 
     async def test_a_stream_that_breaks_half_way_is_asked_for_again(self, llm_server, llm):
         llm_server.say("a text that is never ended", break_after=3)
@@ -81,7 +81,7 @@ class TestFailuresThatPass:
         llm_server.say("whole")
         reply = await llm.reply(ask())
         assert reply.text == "whole"
-        assert "ended its answer before it was whole" in reply.retries[0].reason
+        assert "ended its answer too early" in reply.retries[0].reason
 
     async def test_a_connection_dropped_before_the_answer_is_tried_again(self, llm_server, llm):
         llm_server.say("", break_after=0)
@@ -116,7 +116,7 @@ class TestFailuresThatPass:
         llm_server.otherwise = Reply(hold=True)
         error = await failure(llm)
         await llm.close()
-        assert "sent nothing for 0.05 seconds, in the last of 2 attempts; raise timeout_seconds" in str(error)
+        assert "sent nothing for 0.05 seconds in the last of 2 attempts; raise timeout_seconds" in str(error)
 
     async def test_nobody_at_the_address_is_said_with_what_to_do(self):
         with socket.socket() as free:
@@ -126,7 +126,7 @@ class TestFailuresThatPass:
         error = await failure(llm)
         await llm.close()
         assert str(error) == (
-            f"The LLM server at http://127.0.0.1:{port} refused the connection, in the last of 2 attempts; "
+            f"The LLM server at http://127.0.0.1:{port} refused the connection in the last of 2 attempts; "
             "start the server, or correct base_url."
         )
 
@@ -149,7 +149,7 @@ class TestFailuresForGood:
         error = await failure(llm)
         await llm.close()
         assert str(error).endswith(
-            "has no model llama3:3b; did you mean llama3.2:3b? It serves: llama3.2:3b, qwen3:8b."
+            "does not have the model llama3:3b; did you mean llama3.2:3b? It serves: llama3.2:3b, qwen3:8b."
         )
         assert len(llm_server.requests) == 1
 
@@ -165,7 +165,7 @@ class TestFailuresForGood:
         llm = make(llm_server, key_name="MY_KEY", why_key=lambda: "No key MY_KEY in the environment.")
         error = str(await failure(llm))
         await llm.close()
-        assert "it wants a key: set MY_KEY in the environment or the keyring. No key MY_KEY in" in error
+        assert "it needs a key: set MY_KEY in the environment or the keyring. No key MY_KEY in" in error
         assert llm_server.requests == []
 
     @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ class TestFailuresForGood:
     async def test_an_empty_account_is_not_tried_again(self, llm_server, llm):
         body = '{"error": {"message": "You have no money left", "code": "insufficient_quota"}}'
         llm_server.script(Reply(status=429, body=body))
-        assert "nothing left to spend" in str(await failure(llm))
+        assert "no credit left" in str(await failure(llm))
         assert len(llm_server.requests) == 1
 
     async def test_an_llm_without_tools_is_said_with_the_way_out(self, llm_server, llm):
@@ -208,7 +208,7 @@ class TestFailuresForGood:
     async def test_a_key_with_odd_characters_is_refused_before_it_is_sent(self, llm_server):
         llm = make(llm_server, key="sk-\u2026bad", key_name="MY_KEY")
         error = str(await failure(llm))
-        assert "The key MY_KEY has characters no key has" in error
+        assert "The key MY_KEY contains invalid characters" in error
         assert "bad" not in error
 
 

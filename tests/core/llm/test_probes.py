@@ -92,7 +92,7 @@ async def test_a_server_that_honours_everything_is_found_to(llm_server):
     assert llm_server.disconnects >= 1
     words = in_words(found)
     assert (
-        "calls a tool when it must; follows a strict JSON schema; sees pictures; streams; counts tokens"
+        "calls a tool when forced to; follows a strict JSON schema; sees pictures; streams; counts tokens"
         in words
     )
     assert 'reply_format = "auto" ask it for tools' in words

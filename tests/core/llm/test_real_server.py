@@ -87,7 +87,7 @@ async def test_a_picture_is_taken_or_left_out_and_said(llm):
     )
     request = LLMRequest(purpose="judge", messages=(picture,), sampling=Sampling(max_tokens=8))
     reply = await llm.reply(request)
-    assert llm.takes_images or "takes no pictures" in reply.retries[0].reason
+    assert llm.takes_images or "does not accept pictures" in reply.retries[0].reason
 
 
 async def test_a_tool_call_comes_back_or_a_reason_why_there_is_none(llm):

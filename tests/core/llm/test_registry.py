@@ -195,7 +195,9 @@ class TestTheCheck:
     async def test_a_model_that_is_missing_is_said_with_the_nearest(self, open_with, llm_server):
         llm_server.models = ("llama3.2",)
         line = await open_with(flags={"base_url": llm_server.base_url}).check("llama3")
-        assert line.endswith("but has no model llama3; did you mean llama3.2? It serves: llama3.2.")
+        assert line.endswith(
+            "but does not have the model llama3; did you mean llama3.2? It serves: llama3.2."
+        )
 
     async def test_a_server_that_wants_a_key_says_where_it_was_sought(self, open_with, llm_server):
         llm_server.key = "k"

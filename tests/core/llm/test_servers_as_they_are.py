@@ -65,9 +65,9 @@ class TestJsonReplies:
         asked = 2 * len(SCHEMA_LEVELS) - 1
         notes = [(await llm.reply(ask(reply_schema=SCHEMA))).note for _ in range(asked)]
         assert notes[:2] == [
-            "The reply does not keep to a strict JSON schema.",
-            "The reply does not keep to a strict JSON schema; "
-            "from now on it is asked with a JSON schema that is not strict.",
+            "The reply does not follow a strict JSON schema.",
+            "The reply does not follow a strict JSON schema; "
+            "from now on, the server is asked with a JSON schema that is not strict.",
         ]
         assert notes[-1] == ""
         assert "response_format" not in llm_server.requests[-1].body
@@ -218,7 +218,7 @@ class TestRealServersAsTheyAre:
         await llm.close()
         assert reply.text == "I see nothing."
         assert [retry.reason for retry in reply.retries] == [
-            "The server takes no pictures; asked again without the picture."
+            "The server does not accept pictures; asked again without the picture."
         ]
         assert len(llm_server.requests) == 2
         assert not llm.takes_images
@@ -261,7 +261,7 @@ class TestRealServersAsTheyAre:
         reply = await llm.reply(ask())
         assert reply.text == "Yes."
         assert [request.body["max_tokens"] for request in llm_server.requests] == [4096, 16384]
-        assert "reasoning alone" in reply.retries[0].reason
+        assert "Reasoning used up" in reply.retries[0].reason
 
 
 class TestLimits:
@@ -293,7 +293,7 @@ class TestLimits:
         await llm.reply(ask())
         assert "no price is known for test-model" in str(await failure(llm))
         own.write_text('[[price]]\nmodels = ["test-*"]\ninput = "two"\n', encoding="utf-8")
-        assert "cannot be kept" in str(await failure(llm))
+        assert "cannot be enforced" in str(await failure(llm))
         assert "prices.toml, line 3" in str(await failure(llm))
         own.write_text('[[price]]\nmodels = ["test-*"]\ninput = 1000\noutput = 1000\n', encoding="utf-8")
         await llm.reply(ask())
@@ -310,7 +310,7 @@ class TestLimits:
         assert "no price is known for old-model" in str(await failure(old))
         llm = make(llm_server, limits=Limits(max_cost=0.1), meter=meter, prices=self.PRICES)
         await llm.reply(ask())
-        assert "beside calls of old-model without a price" in str(await failure(llm))
+        assert "not counting calls of old-model, which have no price" in str(await failure(llm))
         assert "no price is known for old-model" in str(await failure(old))
         for one in (old, llm):
             await one.close()

@@ -92,27 +92,27 @@ class TestRepliesThatBroke:
             ),
             pytest.param(
                 Reply(body='{"x": "' + "x" * wire.LARGEST_ANSWER + '"}'),
-                "sent more than 2 MB, which is not read",
+                "sent more than 2 MB, which is over the limit",
                 id="whole and large",
             ),
             pytest.param(
                 Reply(body=event("x" * (1 << 20) + "x"), content_type=EVENTS),
-                "sent a piece of more than 1 MB, which is not read",
+                "sent a piece of more than 1 MB, which is over the limit",
                 id="a large chunk",
             ),
             pytest.param(
                 Reply(body="data: " + "x" * (3 << 20), content_type=EVENTS),
-                "sent a piece of more than 1 MB, which is not read",
+                "sent a piece of more than 1 MB, which is over the limit",
                 id="a chunk without an end",
             ),
             pytest.param(
                 Reply(body=gzip.compress(b" " * 1_000_000), headers={"Content-Encoding": "gzip"}),
-                "compressed its answer, which it was not asked to",
+                "compressed its answer without being asked to",
                 id="compressed",
             ),
             pytest.param(
                 Reply(status=500, body=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}),
-                "compressed its answer, which it was not asked to",
+                "compressed its answer without being asked to",
                 id="a compressed refusal",
             ),
             pytest.param(
@@ -200,7 +200,7 @@ class TestHowMuchIsTaken:
         ]
         assert (reply.finish_reason, reply.note) == (
             CUT,
-            "The reply was cut: more than 100 tool calls are not taken.",
+            "The reply was cut: at most 100 tool calls are read.",
         )
 
     async def test_as_many_calls_as_are_taken_are_whole(self, llm_server, llm):
@@ -216,9 +216,9 @@ class TestHowMuchIsTaken:
         reply = await llm.reply(ask())
         assert time.thread_time() - began < 3
         assert reply.tool_calls[0].arguments == long[:LONGEST_ARGUMENTS]
-        assert reply.note == "The reply was cut: more than 100000 characters of arguments are not taken."
+        assert reply.note == "The reply was cut: at most 100000 characters of arguments are read."
         proposal, queue = read_reply(reply, ask(), "tools")
-        assert proposal.problem.endswith("The reply was cut off: it was longer than what is taken.")
+        assert proposal.problem.endswith("The reply was cut off: it was longer than the limit.")
         assert queue == ()
 
     @pytest.mark.parametrize("what", ["text", "reasoning"])
@@ -227,7 +227,7 @@ class TestHowMuchIsTaken:
         llm_server.script(Reply(**{what: "x" * 300_000}, piece=10_000, whole=whole))
         reply = await llm.reply(ask())
         assert len(getattr(reply, what)) == LONGEST_TEXT
-        assert reply.note == f"The reply was cut: more than 200000 characters of {what} are not taken."
+        assert reply.note == f"The reply was cut: at most 200000 characters of {what} are read."
 
     @pytest.mark.parametrize(
         ("form", "text"),
@@ -238,7 +238,9 @@ class TestHowMuchIsTaken:
     )
     def test_more_actions_than_are_taken_are_a_problem_that_says_so(self, form, text):
         proposal, _ = read_reply(LLMReply(text=text), ask(), form)
-        assert proposal.problem == "The reply has 101 actions, and at most 100 are taken; answer with fewer."
+        assert (
+            proposal.problem == "The reply has 101 actions, but at most 100 are allowed; answer with fewer."
+        )
 
 
 class TestTheWholeAnswerHasALimitOfTime:

@@ -65,7 +65,7 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
             or not text.isascii()
         ):
             raise ValueError(
-                f'"{name[:40]}" is no header with a value on one line; write headers = {{"X-Name" = "value"}}'
+                f'"{name[:40]}" is not a header with a one-line value; write headers = {{"X-Name" = "value"}}'
             )
         if name.lower() in _SECRET_HEADERS and not text.startswith("$"):
             raise ValueError(
@@ -77,9 +77,9 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
 
 def _body(value: dict[str, Any]) -> dict[str, Any]:
     if own := [name for name in _OWN_FIELDS if name in value]:
-        raise ValueError(f"{own[0]} is what each call fills in itself; leave it out")
+        raise ValueError(f"{own[0]} is set for each call by Backstep; leave it out")
     if _has_null(value):
-        raise ValueError("null cannot be kept in the settings file; leave the field out")
+        raise ValueError("null cannot be stored in the settings file; leave the field out")
     return value
 
 

@@ -92,8 +92,7 @@ class UserFile:
         """
         if self.is_toml and len(self.text) > _MOST_TOML:
             raise DataError(
-                f"{self.path} has {len(self.text)} characters, and {_MOST_TOML} of TOML are read at most; "
-                "split it."
+                f"{self.path} has {len(self.text)} characters, but at most {_MOST_TOML} of TOML are read; split it."
             )
         if self.is_toml and (long := _LONG_KEY.search(self.text)):
             line = self.text.count("\n", 0, long.start()) + 1
@@ -115,7 +114,7 @@ class UserFile:
             ) from error
         except (RecursionError, ValueError) as error:
             raise DataError(
-                f"{self.path} cannot be read: it is nested too deep, or a number in it is too long."
+                f"{self.path} cannot be read: it is nested too deeply, or a number in it is too long."
             ) from error
         if too_much := beyond_bounds(content, most_values=_MOST_VALUES):
             raise DataError(f"{self.path} cannot be read: {too_much}.")
@@ -212,15 +211,14 @@ def open_regular(path: Path, *, most: int) -> BinaryIO:
     except OSError as error:
         raise _unreadable(path, error) from error
     except ValueError as error:
-        raise DataError(f"{str(path)!r} is no path ({error}); name a file.") from error
+        raise DataError(f"{str(path)!r} is not a path ({error}); give a file.") from error
     try:
         status = os.fstat(file.fileno())
         if stat.S_ISDIR(status.st_mode):
             raise _unreadable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
         if not stat.S_ISREG(status.st_mode):
             raise DataError(
-                f"{path} is a pipe or a device, and only files are read; save what it gives in a file, "
-                "and name that."
+                f"{path} is a pipe or a device, and only files are read; save its content in a file, and use that."
             )
         if status.st_size > most:
             raise _too_large(path, status.st_size, most)
@@ -231,13 +229,15 @@ def open_regular(path: Path, *, most: int) -> BinaryIO:
 
 
 def _unreadable(path: Path, error: OSError) -> DataError:
-    return DataError(f"{path} cannot be read ({error.strerror or error}); check that it is there and yours.")
+    return DataError(
+        f"{path} cannot be read ({error.strerror or error}); check that it exists and that you may read it."
+    )
 
 
 def _too_large(path: Path, size: int, most: int) -> DataError:
     return DataError(
-        f"{path} has {size >> 20} MB, and at most {most >> 20} MB are read; "
-        "check that it is the right file, or split it."
+        f"{path} has {size >> 20} MB, but at most {most >> 20} MB are read; check that it is the right "
+        "file, or split it."
     )
 
 
@@ -250,7 +250,7 @@ def beyond_bounds(content: object, *, most_values: int = sys.maxsize) -> str:
         if depth > DEEPEST:
             return f"it is nested deeper than {DEEPEST} levels"
         if values > most_values:
-            return f"it holds more than {most_values} values"
+            return f"it contains more than {most_values} values"
         level = [held for one in level for held in (one.values() if isinstance(one, dict) else one)]
     return ""
 
@@ -272,7 +272,7 @@ def split_front_matter(path: Path, text: str) -> tuple[UserFile, str, int]:
         if line.rstrip() == _FRONT:
             front = UserFile(path, "\n".join(["", *lines[1 : number - 1]]))
             return front, "\n".join(lines[number:]), number + 1
-    raise DataError(f"{path}, line 1: the front matter has no end; put a line of {_FRONT} below it.")
+    raise DataError(f"{path}, line 1: the front matter has no end; add a line of {_FRONT} below it.")
 
 
 def problem(error: ValidationError, model: type[BaseModel]) -> str:

@@ -14,7 +14,7 @@ def compress(data: bytes) -> bytes:
 def decompress(data: bytes, dictionary: bytes | None = None) -> bytes:
     """Raises zstandard.ZstdError where `data` is not whole, or more than `LARGEST` when it is unpacked."""
     if (size := zstandard.frame_content_size(data)) > LARGEST:
-        raise zstandard.ZstdError(f"{size} bytes are more than may be unpacked")
+        raise zstandard.ZstdError(f"{size} bytes are more than the limit for decompression")
     if dictionary is None:
         return zstandard.ZstdDecompressor().decompress(data)
     return zstandard.ZstdDecompressor(dict_data=as_dictionary(dictionary)).decompress(data)

@@ -111,8 +111,8 @@ def _back_up(path: Path, kind: FileKind, version: int) -> None:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
         raise kind.error(
-            f"The {kind.noun} {path} is of an older version and was left as it is, "
-            f"because no copy of it could be written to {target} ({error}); make room there and try again."
+            f"The {kind.noun} {path} is from an older version. It was not changed, because no backup could "
+            f"be written to {target} ({error}); free some space there and try again."
         ) from error
 
 
@@ -150,7 +150,7 @@ class DatabaseFile:
         """
         try:
             if path.is_dir():
-                raise kind.error(f"{path} is a folder; name a file in it as the {kind.noun}.")
+                raise kind.error(f"{path} is a folder; give a file in it as the {kind.noun}.")
             if read_only and not path.exists():
                 raise kind.error(f"There is no {kind.noun} {path} yet; {kind.made_by}.")
             if not read_only:
@@ -195,14 +195,14 @@ class DatabaseFile:
             raise
         if version != kind.newest:
             database.close()
-            raise kind.error(f"What was given as {kind.a_noun} is of another version of this program.")
+            raise kind.error(f"The file given as {kind.a_noun} is from another version of this program.")
         return cls(path, kind, database, read_only=True)
 
     @contextmanager
     def write(self) -> Generator[None, None, None]:
         """Do all of the block or nothing of it; raises the kind's error when SQLite fails."""
         if self.read_only:
-            raise self.kind.error(f"The {self.kind.noun} {self.path} was opened to be read only.")
+            raise self.kind.error(f"The {self.kind.noun} {self.path} was opened read-only.")
         with self._turn, failures_of(self.path, self.kind), transaction(self._database, "IMMEDIATE"):
             yield
 
@@ -329,31 +329,28 @@ def _sentence(error: sqlite3.Error, path: Path, kind: FileKind) -> str:
     text = str(error).rstrip(".")
     match code & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return (
-                f"The {kind.noun} {path} is locked by another program; "
-                "close what else has it open, or try again later."
-            )
+            return f"The {kind.noun} {path} is locked by another program; close that program, or try again later."
         case sqlite3.SQLITE_READONLY:
             return (
-                f"The {kind.noun} {path} can only be read; make the file and its folder writable, "
-                "or choose another file."
+                f"The {kind.noun} {path} is read-only; make the file and its folder writable, or choose "
+                "another file."
             )
         case sqlite3.SQLITE_FULL:
             return (
-                f"There is no room left for the {kind.noun} {path}; free some space there. "
-                "What was saved before is kept."
+                f"There is no space left for the {kind.noun} {path}; free some space there. Everything saved "
+                "before is kept."
             )
         case sqlite3.SQLITE_NOTADB:
             return f"{path} is not {kind.a_noun}; choose another file."
         case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return (
                 f"The {kind.noun} {path} cannot be opened ({text}); "
-                "check that the file and its folder may be read and written."
+                "check the permissions of the file and its folder."
             )
         case sqlite3.SQLITE_IOERR:
-            return f"The disk failed under the {kind.noun} {path} ({text}); check the disk, then try again."
+            return f"The disk with the {kind.noun} {path} failed ({text}); check the disk, then try again."
         case sqlite3.SQLITE_CONSTRAINT:
-            return f"The {kind.noun} {path} refused a row that does not fit the others ({text})."
+            return f"The {kind.noun} {path} refused an inconsistent row ({text})."
     # Python itself reports text that is no UTF-8, and a lost table has no code of its own.
     if code == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in text or "no such" in text:
         return damaged(path, kind)
@@ -363,8 +360,8 @@ def _sentence(error: sqlite3.Error, path: Path, kind: FileKind) -> str:
 def damaged(path: Path, kind: FileKind) -> str:
     """Return the sentence for a file whose content cannot be right."""
     return (
-        f"The {kind.noun} {path} is damaged; move it aside to begin a new one, "
-        f'and get back what can be read with: sqlite3 "{path}" .recover'
+        f"The {kind.noun} {path} is damaged. Move it away to start a new one. "
+        f'To recover the readable parts, run: sqlite3 "{path}" .recover'
     )
 
 
@@ -420,8 +417,8 @@ def _open_to_read(path: Path, kind: FileKind, busy_seconds: float) -> sqlite3.Co
             unwritten = path.with_name(path.name + "-wal")
             if unwritten.exists() and unwritten.stat().st_size:
                 raise kind.error(
-                    f"The {kind.noun} {path} was not closed and lies where nothing may be written; "
-                    f"copy it and {unwritten.name} into a writable folder and open it there."
+                    f"The {kind.noun} {path} was not closed and is in a read-only folder; copy it and "
+                    f"{unwritten.name} to a writable folder and open it there."
                 ) from error
             # Nobody can write there, so the file cannot change under the reader.
             database = _connect(path, "mode=ro&immutable=1", busy_seconds)

@@ -90,7 +90,7 @@ class Blobs:
         known = self.id_if_known(name)
         if known is None:
             raise TraceError(
-                f"The trace database {self._database.path} has no blob {name}; store it before it is named."
+                f"The trace database {self._database.path} has no blob {name}; store the blob before you refer to it."
             )
         return known
 

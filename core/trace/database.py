@@ -350,8 +350,8 @@ KIND = FileKind(
     application_id=APPLICATION_ID,
     error=TraceError,
     migrations=MIGRATIONS,
-    made_by="the first run makes it",
-    updated_by="begin a run with it, or open it in the window, to bring it up to date",
+    made_by="the first run creates it",
+    updated_by="to update it, start a run with it, or open it in the window",
 )
 
 

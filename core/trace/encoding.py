@@ -119,7 +119,7 @@ def parsed(data: str | bytes) -> Any:
     try:
         return json.loads(data)
     except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+        raise ValueError("it is nested too deeply") from error
 
 
 def _encode_clean(clean: CleanObservation, observation: Observation | None) -> bytes:
@@ -148,7 +148,7 @@ def _decode_clean(part: bytes, observation: Observation | None) -> CleanObservat
         ]
     except KeyError as error:
         raise ValueError(
-            f"the clean observation shows element {error}, which the observation lacks"
+            f"the clean observation shows element {error}, which is not in the observation"
         ) from error
     return CleanObservation.model_validate(values)
 

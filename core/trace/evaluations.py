@@ -53,8 +53,7 @@ def take_evaluation(store: "TraceStore", name: str, plan: str) -> EvaluationRow:
             database.insert("evaluations", values)
         elif (process := owners.process_of(store.path, found["owner"] or "")) is not None:
             raise UsageError(
-                f"The evaluation {name} is being done by another process ({process}); "
-                "wait for its end, or end it."
+                f"The evaluation {name} is running in another process ({process}); wait for it to end, or stop it."
             )
         else:
             database.update("evaluations", {"number": found["number"]}, {"owner": token})

@@ -46,8 +46,8 @@ class Owner:
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
             except OSError as error:
                 raise TraceError(
-                    f"No lock file can be made beside the trace database {self._database} "
-                    f"({error.strerror}); make its folder writable, or choose another one."
+                    f"No lock file can be created next to the trace database {self._database} ({error.strerror}); "
+                    "make its folder writable, or choose another one."
                 ) from error
             try:
                 _lock(descriptor)
@@ -59,7 +59,7 @@ class Owner:
                 os.close(descriptor)
                 path.unlink(missing_ok=True)
                 raise TraceError(
-                    f"The folder of the trace database {self._database} knows no file locks "
+                    f"The folder of the trace database {self._database} does not support file locks "
                     f"({error.strerror}); choose a folder on a local disk."
                 ) from error
             if not path.exists():

@@ -57,5 +57,5 @@ def difference(recorded: str, asked: str) -> str:
         plain(recorded).splitlines(), plain(asked).splitlines(), "recorded", "asked", lineterm="", n=1
     )
     changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
-    more = f"\n… and {len(changed) - _SHOWN} lines more" if len(changed) > _SHOWN else ""
+    more = f"\n… and {len(changed) - _SHOWN} more lines" if len(changed) > _SHOWN else ""
     return "\n".join(changed[:_SHOWN]) + more

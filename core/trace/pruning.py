@@ -175,8 +175,8 @@ def prune(
     """
     if plan.at_work:
         raise UsageError(
-            f"Another process is at work on run {plan.at_work[0]}, which would be deleted: "
-            "wait for its end, or choose other runs."
+            f"Another process is working on run {plan.at_work[0]}, which would be deleted. Wait for it to "
+            "end, or choose other runs."
         )
     room, size, gone = database.free_room, database.path.stat().st_size, 0
     for runs in _batches(plan):

@@ -240,7 +240,7 @@ def agent(database: TraceDatabase, run: int, number: int) -> bytes:
     kept = kept_for_step(database, run, number, "agent")
     if not kept:
         raise TraceError(
-            f"Step {number} of run {run} was recorded without what the agent was: it cannot be gone back to."
+            f"Step {number} of run {run} was recorded without the agent's state, so you cannot go back to it."
         )
     return kept
 
@@ -459,8 +459,8 @@ def _records(
             record = encoding.decode(row["phase"], row["record"], part, observations.get(base), extra)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise TraceError(
-                f"What phase {row['phase']} left in {where} cannot be read: "
-                f"the trace database {database.path} is damaged there."
+                f"The record of phase {row['phase']} in {where} cannot be read: the trace database "
+                f"{database.path} is damaged."
             ) from error
         if isinstance(record, Observed):
             observations[row["part"]] = record.observation
@@ -515,7 +515,7 @@ def _no_run(database: TraceDatabase, run: int) -> str:
     )
     nearest = [str(row["run"]) for row in (before, after) if row and row["run"] is not None]
     if not nearest:
-        return f"There is no run {run} in the trace database {database.path}: it holds no runs yet."
+        return f"There is no run {run} in the trace database {database.path}: it contains no runs yet."
     hint = f"the nearest is {nearest[0]}" if len(nearest) == 1 else f"the nearest are {' and '.join(nearest)}"
     return f"There is no run {run} in the trace database {database.path}; {hint}."
 

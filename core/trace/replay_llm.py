@@ -28,8 +28,8 @@ def read_name(name: str) -> tuple[int, str]:
     number, _, live = name.removeprefix(PREFIX).partition(":")
     if not number.isdecimal():
         raise UsageError(
-            f'"{name}" names no run: write replay:12 to repeat run 12, or replay:12:rules to go on with '
-            "the LLM rules where a prompt differs."
+            f'"{name}" is not a run: write replay:12 to repeat run 12, or replay:12:rules to continue with '
+            "the LLM rules when a prompt differs."
         )
     return int(number), live
 
@@ -115,14 +115,14 @@ class ReplayLLM:
             del self._calls[: position + 1]
             return _moved(reply, recorded, asked), ""
         return None, first or (
-            f"Run {self._run} has no further call for {request.purpose} to repeat; go on with an LLM by "
-            f"{PREFIX}{self._run}:NAME."
+            f"Run {self._run} has no further call for {request.purpose} to repeat; to continue with an LLM, "
+            f"use {PREFIX}{self._run}:NAME."
         )
 
     def _difference(self, call: CallRecord, recorded: str, asked: str) -> str:
         return (
             f"The prompt for {call.purpose} differs from call {call.number} of run {self._run} "
-            f"(go on with an LLM by {PREFIX}{self._run}:NAME):\n{difference(recorded, asked)}"
+            f"(to continue with an LLM, use {PREFIX}{self._run}:NAME):\n{difference(recorded, asked)}"
         )
 
 

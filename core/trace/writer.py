@@ -56,7 +56,7 @@ def insert_attempt(
 def insert_step(database: TraceDatabase, run: int, number: int, trial: int, agent: bytes = b"") -> None:
     reading.require_run(database, run)
     if database.row("SELECT 1 FROM steps WHERE run = ? AND number = ?", (run, number)):
-        raise TraceError(f"Run {run} has a step {number} already; number its steps upwards.")
+        raise TraceError(f"Run {run} already has a step {number}; number its steps upwards.")
     values: dict[str, Any] = {"run": run, "number": number, "trial": trial, "begun": time.time()}
     if agent:
         values["agent"], _ = database.blobs.put(agent, JSON)
@@ -79,7 +79,7 @@ def save_phase(
     """
     row = database.row("SELECT id FROM steps WHERE run = ? AND number = ?", (run, step))
     if row is None:
-        raise TraceError(f"Run {run} has no step {step} to save to; begin the step first.")
+        raise TraceError(f"Run {run} has no step {step} to save to; start the step first.")
     for data, media_type in new_blobs:
         database.blobs.put(data, media_type)
     base = None

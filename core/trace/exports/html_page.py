@@ -219,7 +219,7 @@ def _picture(
 ) -> PagePicture:
     if media_type not in _IMAGES:
         raise TraceError(
-            f"A picture of the kind {media_type[:40]!r} is not shown: it may be more than a picture."
+            f"A picture of the type {media_type[:40]!r} is not shown, because it may contain scripts."
         )
     name = hash_of(data)
     if name not in pictures:

@@ -41,7 +41,9 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
         exporter.shutdown()
     if result is not SpanExportResult.SUCCESS:
         why = f": {reasons[-1]}" if reasons else ""
-        raise WorldError(f"The spans of run {run} were not taken at {url}; see that a collector answers{why}")
+        raise WorldError(
+            f"The spans of run {run} were not accepted at {url}; check that a collector answers{why}"
+        )
     return len(spans)
 
 
@@ -49,7 +51,7 @@ def _traces_url(endpoint: str) -> str:
     parts = urlsplit(endpoint)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
-            f'"{endpoint}" is no address of a collector; give one such as http://127.0.0.1:4318.'
+            f'"{endpoint}" is not the address of a collector; give one such as http://127.0.0.1:4318.'
         )
     return endpoint if parts.path.endswith(PATH) else endpoint.rstrip("/") + PATH
 

@@ -101,7 +101,7 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
             return ["page.close()", "page = context.pages[-1]"]
         case kinds.Wait():
             return [f"page.wait_for_timeout({action.seconds * 1000:.0f})"]
-    raise NotExpressibleError(f"{action.name} is no action of Playwright's")
+    raise NotExpressibleError(f"{action.name} is not an action of Playwright")
 
 
 def _at(locator: str, call: str, at: str, given: str = "") -> list[str]:
@@ -187,7 +187,7 @@ def _options(action: kinds.Select, seen: Observation | None) -> str:
     element = seen.element(target.ref) if seen is not None and isinstance(target, kinds.RefTarget) else None
     if element is None or not element.options:
         if not action.selected:
-            raise NotExpressibleError("which other options stay selected is not recorded")
+            raise NotExpressibleError("the other selected options were not recorded")
         return literal(action.option)
     wanted = " ".join(action.option.split())
     named = [one.label for one in element.options if one.label == wanted]
@@ -211,16 +211,16 @@ HELPERS = ("frame", "one", "type_into", "at", "scroll", "drag", "select_text", "
 _WIDEST = 100
 _SERVED = {
     "miniwob": "The start page is served on a loopback address only while Backstep has a MiniWoB++ task open,"
-    " and Backstep gives it its seed and begins it; no command serves it so. Give --url an address where"
-    " you serve this page of the miniwob package, begun with the same seed.",
-    "shop": "The shop is served on a loopback address only while Backstep has a task of it open; no command"
-    " serves it alone. Open one, and give --url the address that its start page has then.",
-    "airline": "The airline desk is served on a loopback address only while Backstep has a task of it open; no"
-    " command serves it alone. Open one, and give --url the address that its start page has then: whoever"
-    " comes anew finds a fresh desk there, not this scenario's.",
+    " and Backstep sets its seed and starts it; no command does this alone. Serve this page of the "
+    "miniwob package yourself, start it with the same seed, and give its address with --url.",
+    "shop": "The shop is served on a loopback address only while Backstep has one of its tasks open; no "
+    "command serves it alone. Open a task, and give the address of its start page with --url.",
+    "airline": "The airline desk is served on a loopback address only while Backstep has one of its tasks "
+    "open; no command serves it alone. Open a task, and give the address of its start page with "
+    "--url. The script gets a new desk there, not the one of this scenario.",
 }
 """How to come to start pages that only live while Backstep has a task of theirs open."""
-_LOOPBACK = "The start page was served by this machine: give --url where it is served now."
+_LOOPBACK = "The start page was served by this machine: give its current address with --url."
 
 
 class _Place(Record):
@@ -239,7 +239,9 @@ def export_playwright(store: TraceStore, run: int) -> str:
     for index, step in enumerate(steps):
         after = next((one.observed for one in steps[index + 1 :] if one.observed is not None), None)
         if step.number in handed_over:
-            body += [_warning(f"At step {step.number} a person had the page; what they did is not recorded.")]
+            body += [
+                _warning(f"At step {step.number} a person had the page; their actions are not recorded.")
+            ]
         lines, place = _step_lines(step, row, place, after.observation if after is not None else None)
         body += [*lines, ""]
     environment = templates(keep_trailing_newline=True)
@@ -354,7 +356,7 @@ def _page_of(action: Action, before: Observation | None, after: Observation | No
 def _primitive_lines(step: RunStep, primitive: Primitive, seen: Observation | None, row: RunRow) -> list[str]:
     description = f"{primitive.action} {primitive.target}".rstrip()
     if primitive.outcome == "failed":
-        return [f"# Left out, for it failed: {_line(description)}. {_line(primitive.message)}".rstrip()]
+        return [f"# Left out, because it failed: {_line(description)}. {_line(primitive.message)}".rstrip()]
     try:
         return lines_of(primitive.action, seen, primitive.xpath, row.start_url)
     except NotExpressibleError as error:
@@ -365,7 +367,7 @@ def _left_out(step: RunStep) -> str:
     """Return why a step has no lines, as a sentence, or nothing."""
     acted, action = step.acted, step.action
     if step.undone_by is not None:
-        return f"Left out: step {step.undone_by} took the page back to before it."
+        return f"Left out: step {step.undone_by} went back to before it."
     if acted is None:
         return "Left out: it was never carried out."
     if isinstance(action, kinds.Stop) and acted.effect == "stop":
@@ -378,12 +380,12 @@ def _left_out(step: RunStep) -> str:
         return "A note; nothing is done in the page."
     if acted.effect == "go back":
         if acted.outcome == "done":
-            return "The page is as it was then: what this took back is left out above."
+            return "The page is as it was then. The steps that this undid are left out above."
         return f"Left out: going back failed, and what follows may need another page. {_line(acted.message)}"
     if acted.effect != "page action":
         return f"Nothing is done in the page: {acted.outcome if acted.effect == 'none' else acted.effect}."
     if acted.outcome != "done" and not acted.primitives:
-        return f"Left out, for it failed. {_line(acted.message)}"
+        return f"Left out, because it failed. {_line(acted.message)}"
     return ""
 
 
@@ -410,7 +412,7 @@ def _printable(text: str) -> str:
 def _docstring(row: RunRow) -> str:
     """Return the script's docstring, without its quotes."""
     how = (
-        "Repeats the run's page actions in a Chromium of its own: `pip install playwright`, then"
+        "Repeats the run's page actions in its own Chromium: `pip install playwright`, then"
         " `playwright install chromium`, or --browser with the path of an installed one."
     )
     served = _SERVED.get(row.environment, _LOOPBACK if _is_loopback(row.start_url) else "")

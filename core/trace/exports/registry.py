@@ -77,8 +77,8 @@ FORMATS: tuple[ExportFormat, ...] = (
         title="Repro file",
         suffix=".backstep",
         made_by="core.trace.repro.exporter:export_repro",
-        note="Cookies, passwords and keys that could be told are not in it. What pages show in words or in pictures "
-        "is: look at it before you pass it on.",
+        note="It does not contain the cookies, passwords and keys that could be recognised. It contains what "
+        "pages show as text or pictures: check it before you share it.",
     ),
 )
 

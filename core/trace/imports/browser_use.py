@@ -75,7 +75,7 @@ def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
             continue
         steps += found
         if not found:
-            left_out.append(FileEntry(position=position, why="it holds neither an action nor an error"))
+            left_out.append(FileEntry(position=position, why="it contains neither an action nor an error"))
     answers = [step.action.answer for step in steps if isinstance(step.action, kinds.Stop)]
     return ImportedRun(
         origin="agent",
@@ -92,7 +92,7 @@ def _steps(position: str, item: _Item) -> list[ImportedStep]:
     output, state = item.model_output or {}, item.state
     actions = output.get("action", [])
     if not isinstance(actions, list) or not all(isinstance(one, dict) for one in actions):
-        raise FaultyError("model_output.action is no list of actions")
+        raise FaultyError("model_output.action is not a list of actions")
     elements = state.interacted_element or []
     begun, seconds = _times(item.metadata)
     shared: dict[str, Any] = {"url": state.url or "", "title": state.title or ""}
@@ -155,13 +155,13 @@ def _actions(entry: dict[str, Any], element: dict[str, Any], state: _State, wher
         name: value for name, value in entry.items() if value is not None and name != "interacted_element"
     }
     if len(given) != 1:
-        raise FaultyError(f"{where} has to name one action, and names {len(given)}")
+        raise FaultyError(f"{where} must have one action, not {len(given)}")
     ((name, values),) = given.items()
     values = values if isinstance(values, dict) else {}
     try:
         return _known(_NAMES.get(name, name), values, element, state) or (_named(name, values),)
     except KeyError as error:
-        raise FaultyError(f"{where}: {name} lacks {error.args[0]}") from error
+        raise FaultyError(f"{where}: {name} needs {error.args[0]}") from error
     except ValidationError as error:
         raise FaultyError(f"{where}: {name}: {first_reason(error)}") from error
     except (TypeError, ValueError) as error:

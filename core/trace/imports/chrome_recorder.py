@@ -33,8 +33,8 @@ _NO_ACTIONS = {
     "emulateNetworkConditions": "it sets up the network",
     "waitForElement": "it only waits",
     "waitForExpression": "it only waits",
-    "customStep": "only the extension that made it knows what it does",
-    "keyUp": "it lets go of a key",
+    "customStep": "it belongs to an extension of the recorder",
+    "keyUp": "it releases a key",
 }
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta")
 _KEYS = {"\r": "Enter", "\n": "Enter", " ": "Space"}
@@ -133,7 +133,7 @@ class _Reading:
             self._held.remove(modifier)
         if step.type == "keyDown" and modifier:
             self._held.append(modifier)
-            return "it holds a key for those that follow"
+            return "it holds a key for the following steps"
         if step.type == "navigate" and not self.start_url and not self.steps:
             self.start_url = step.url
             return "it is where the run starts"
@@ -207,10 +207,10 @@ def _valid(entry: object) -> _Step:
         raise FaultyError('it has no type: a step is an object such as {"type": "click", …}')
     kind = entry["type"]
     if kind not in _NEEDED:
-        raise FaultyError(f"there is no kind of step {kind!r}; take it out")
+        raise FaultyError(f"there is no step type {kind!r}; remove it")
     missing = [name for name in _NEEDED[kind] if entry.get(name) in (None, [])]
     if missing:
-        raise FaultyError(f"a {kind} has to have {' and '.join(missing)}")
+        raise FaultyError(f"a {kind} needs {' and '.join(missing)}")
     try:
         return _Step.model_validate(entry)
     except ValidationError as error:
@@ -251,7 +251,8 @@ def _found(step: _Step) -> _Found:
         target = kinds.XPathTarget(xpath=xpath)
     else:
         raise FaultyError(
-            "its selectors name no element by XPath, text, id, or role and name; record it with XPath selectors on"
+            "its selectors do not identify an element by XPath, text, id, or role and name; record it with "
+            "XPath selectors on"
         )
     last = [one if isinstance(one, str) else one[-1] for one in step.selectors if one]
     is_select = any(

@@ -50,7 +50,7 @@ def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
     assert isinstance(document, dict)
     imported = chosen.read(document)
     if not imported.steps and not imported.faulty:
-        raise DataError(f"{path} holds no action of a page: there is nothing to import.")
+        raise DataError(f"{path} contains no page action, so there is nothing to import.")
     return chosen, imported
 
 
@@ -63,9 +63,9 @@ def _document(path: Path) -> object:
             f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); export it again."
         ) from error
     except RecursionError as error:
-        raise DataError(f"{path} is nested too deeply to be read; export it again.") from error
+        raise DataError(f"{path} is nested too deeply; export it again.") from error
     except ValueError as error:
-        raise DataError(f"{path} holds a number that is too long to be read; export it again.") from error
+        raise DataError(f"{path} contains a number that is too long; export it again.") from error
     if too_much := beyond_bounds(document):
         raise DataError(f"{path} cannot be read: {too_much}; export it again.")
     return document

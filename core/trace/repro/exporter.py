@@ -152,7 +152,7 @@ class Secrets:
     def sentence(self) -> str:
         """Return what was found, in words."""
         if not self.removed:
-            return "No secrets were found in it."
+            return "No secrets were found."
         found = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(self.removed.items()))
         return f"Secrets were replaced by removed-1, removed-2 and so on: {found}."
 

@@ -54,8 +54,8 @@ def import_summary(name: str, content: ReproContent, run: int | None) -> str:
     if run is None:
         return f"{name} would become one run of {_count(content.steps, 'step')}; nothing was stored."
     if content.known is not None:
-        return f"{name} is here already, as run {run}; nothing was stored."
-    alone = "; its pages get what servers answered then, and reach none" if content.answers else ""
+        return f"{name} already exists as run {run}; nothing was stored."
+    alone = "; its pages get the recorded answers of servers" if content.answers else ""
     return f"{name} was imported as run {run}{alone}. Repeat it with: fork {run} --step 1 --llm replay:{run}"
 
 
@@ -104,7 +104,9 @@ def _opened(path: Path) -> Generator[TraceStore, None, None]:
             take_over(copy, taken, path.name)
             source = TraceStore.open(taken)
         except OSError as error:
-            raise DataError(f"{path} cannot be copied ({error.strerror}); check the disk.") from error
+            raise DataError(
+                f"{path} cannot be copied ({error.strerror}); check the disk and its free space."
+            ) from error
         except TraceError as error:
             raise DataError(f"{path} cannot be read: {str(error).replace(str(copy), path.name)}") from error
         with closing(source):
@@ -116,13 +118,13 @@ def _copy(file: BinaryIO, target: BinaryIO, path: Path) -> None:
     while data := file.read(1 << 20):
         copied += target.write(data)
         if copied > MOST_BYTES:
-            raise DataError(f"{path} grows while it is read; wait until it is whole.")
+            raise DataError(f"{path} is still being written; wait until it is complete.")
 
 
 def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:
     runs = source.runs(limit=1)
     if not runs:
-        raise DataError(f"{path} holds no run: there is nothing to import.")
+        raise DataError(f"{path} contains no run, so there is nothing to import.")
     row = runs[0]
     ancestors = tuple(source.run(number) for number in source.path_of(row.run)[:-1])
     known = next(

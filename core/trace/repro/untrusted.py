@@ -81,7 +81,7 @@ def take_over(source: Path, target: Path, name: str) -> None:
         with closing(_opened(source)) as connection:
             version = version_of(connection, source, KIND)
             if not version:
-                raise DataError(f"{name} holds no run: there is nothing to import.")
+                raise DataError(f"{name} contains no run, so there is nothing to import.")
             known = _known(version)
             _restrict(connection, known)
             _check_schema(connection, known, name)
@@ -89,7 +89,7 @@ def take_over(source: Path, target: Path, name: str) -> None:
                 _make(copy, version)
                 _fill(copy, connection, known, name)
     except sqlite3.Error as error:
-        raise DataError(f"{name} cannot be read: {_reason(error)}; ask for it again.") from error
+        raise DataError(f"{name} cannot be read: {_reason(error)}; get the file again.") from error
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -156,8 +156,8 @@ def _check_schema(connection: sqlite3.Connection, known: _Version, name: str) ->
     if differing or len(found) != len(known.schema):
         some = sorted({str(one[1]) for one in differing} or {"twice the same"})
         raise DataError(
-            f"{name} is no repro file: its tables are not those of a trace ({some[0][:40]!a} differs); "
-            "ask for a new export of the run."
+            f"{name} is not a repro file: its tables are not those of a trace ({some[0][:40]!a} differs); "
+            "get a new export of the run."
         )
 
 
@@ -174,7 +174,7 @@ def _fill(copy: sqlite3.Connection, source: sqlite3.Connection, known: _Version,
     rows = _Rows(source, known, name)
     runs = rows.path()
     if not runs:
-        raise DataError(f"{name} holds no run: there is nothing to import.")
+        raise DataError(f"{name} contains no run, so there is nothing to import.")
     blobs = _Blobs(rows)
     copy.execute("BEGIN")
     # What refers to what is looked at when all is there.
@@ -210,7 +210,7 @@ class _Rows:
         self._left = _MOST_ROWS
 
     def damaged(self, what: str) -> DataError:
-        return DataError(f"{self._name} is damaged, or no trace: {what}; ask for a new export of the run.")
+        return DataError(f"{self._name} is damaged, or not a trace: {what}; get a new export of the run.")
 
     def of(self, table: str) -> Iterator[dict[str, Any]]:
         columns = self._tables[table]
@@ -222,7 +222,7 @@ class _Rows:
             for column, value in zip(columns, values, strict=True):
                 if not _fits(table, column, value):
                     raise self.damaged(
-                        f"{column.name} of a row of {table} is no {_WORDS[column.type]} that fits"
+                        f"{column.name} of a row of {table} is not a valid {_WORDS[column.type]}"
                     )
             yield dict(zip(names, values, strict=True))
 
@@ -263,20 +263,20 @@ class _Blobs:
         self._whole = 0
 
     def check(self, row: dict[str, Any]) -> None:
-        """Raise DataError where a blob has not the size that it says, or is packed by another that may not be used."""
+        """Raise DataError where a blob does not have the stated size, or is packed by another that may not be used."""
         try:
             packed = row["encoding"] == "zstd"
             size = zstandard.frame_content_size(row["data"]) if packed else len(row["data"])
         except (zstandard.ZstdError, TypeError) as error:
             raise self._rows.damaged("a blob cannot be unpacked") from error
         if size != row["size"]:
-            raise self._rows.damaged("a blob has not the size that it says")
+            raise self._rows.damaged("a blob does not have the stated size")
         if size > LARGEST:
             raise self._rows.damaged(f"a blob has more than {LARGEST >> 20} MB")
         if row["dictionary"] is None and size <= SMALL:
             self._dictionaries.add(row["id"])
         elif row["dictionary"] is not None and row["dictionary"] not in self._dictionaries:
-            raise self._rows.damaged("a blob is packed by another that may not be used so")
+            raise self._rows.damaged("a blob is compressed with an invalid dictionary")
         self._whole += size
         if self._whole > _MOST_CONTENT:
             raise self._rows.damaged(f"its blobs have more than {_MOST_CONTENT >> 30} GB")
@@ -285,4 +285,4 @@ class _Blobs:
 def _reason(error: sqlite3.Error) -> str:
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
         return f"it takes more than {_SECONDS:g} seconds"
-    return f"it is damaged, or no trace ({str(error).rstrip('.')})"
+    return f"it is damaged, or not a trace ({str(error).rstrip('.')})"

@@ -150,8 +150,8 @@ class TestLoading:
                 'headers = { Authorization = "Bearer sk-123456789" }',
                 'the value of "Authorization" is a secret',
             ),
-            ('headers = { "X Y" = "a" }', '"X Y" is no header'),
-            ("body = { stream = false }", "stream is what each call fills in itself"),
+            ('headers = { "X Y" = "a" }', '"X Y" is not a header'),
+            ("body = { stream = false }", "stream is set for each call by Backstep"),
             ('reasoning_effort = "hihg"', "hihg"),
             (
                 'base_url = "https://x.openai.azure.com?api-key=sk-1"',

@@ -78,6 +78,6 @@ def test_a_file_of_another_kind_is_refused(old):
 
 def test_without_room_for_the_copy_the_file_is_left_as_it_was(old):
     old.with_name("book.db.version-1.unfinished").mkdir()
-    with pytest.raises(LibraryError, match="no copy of it could be written"):
+    with pytest.raises(LibraryError, match="no backup could be written"):
         DatabaseFile.open(old, NEWER)
     assert version(old) == 1

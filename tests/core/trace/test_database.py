@@ -220,7 +220,7 @@ def test_a_file_that_may_only_be_read_is_refused_for_writing_and_serves_for_read
     path.chmod(0o444)
     open_folder.chmod(0o555)
     with without_rights():
-        with pytest.raises(TraceError, match=r"can only be read|cannot be opened"):
+        with pytest.raises(TraceError, match=r"is read-only|cannot be opened"):
             TraceStore.open(path)
         reader = TraceStore.open(path, read_only=True)
         assert len(reader.step(run, 2).records) == 10

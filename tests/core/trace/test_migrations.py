@@ -158,6 +158,6 @@ def test_a_new_file_is_made_without_a_copy(path):
 
 def test_without_room_for_the_copy_the_file_is_left_as_it_was(old):
     old.with_name("traces.db.version-1.unfinished").mkdir()
-    with pytest.raises(TraceError, match="no copy of it could be written"):
+    with pytest.raises(TraceError, match="no backup could be written"):
         open_as(old, (*MIGRATIONS, ADD_MOOD))
     assert version(old) == 1

@@ -183,7 +183,7 @@ def test_nothing_is_deleted_while_another_process_is_at_work_on_a_run_that_would
     with closing(TraceStore.open(path)) as other:
         plan = other.plan_prune(PruneRequest(task="miniwob/*"))
         assert plan.at_work == (going,)
-        with pytest.raises(UsageError, match=f"at work on run {going}"):
+        with pytest.raises(UsageError, match=f"working on run {going}"):
             other.prune(plan)
         assert other.find_runs() == (last, going, 1)
 

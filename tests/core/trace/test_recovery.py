@@ -165,7 +165,7 @@ def test_an_evaluation_has_one_process_until_it_is_left_or_its_process_is_gone(p
     first, second = TraceStore.open(path), TraceStore.open(path)
     number = take_evaluation(first, "mine", "{}").number
     for store in (first, second):
-        with pytest.raises(UsageError, match=f"done by another process .{os.getpid()}."):
+        with pytest.raises(UsageError, match=f"running in another process .{os.getpid()}."):
             take_evaluation(store, "mine", "{}")
     assert process_doing(second, number) == os.getpid()
     leave_evaluation(first, number)

@@ -213,7 +213,7 @@ def test_steps_come_in_order_with_their_trial(store):
 
 
 def test_what_is_not_there_is_named_with_what_is(store):
-    with pytest.raises(TraceError, match=r"no run 1 .* holds no runs yet"):
+    with pytest.raises(TraceError, match=r"no run 1 .* contains no runs yet"):
         store.run(1)
     for _ in range(3):
         store.begin_run(start())
@@ -237,7 +237,7 @@ def test_writing_to_what_was_not_begun_is_refused(store):
     with pytest.raises(TraceError, match="no run 4"):
         store.begin_step(4, 1)
     run = store.begin_run(start())
-    with pytest.raises(TraceError, match="has no step 1 to save to; begin the step first"):
+    with pytest.raises(TraceError, match="has no step 1 to save to; start the step first"):
         store.save_phase(run, 1, next(records()), blobs=BLOBS)
     store.begin_step(run, 1)
     with pytest.raises(TraceError, match="has a step 1 already"):
@@ -249,7 +249,7 @@ def test_writing_to_what_was_not_begun_is_refused(store):
 def test_a_record_that_names_an_unknown_blob_is_refused_whole(store):
     run = store.begin_run(start())
     store.begin_step(run, 1)
-    with pytest.raises(TraceError, match="store it before it is named"):
+    with pytest.raises(TraceError, match="store the blob before you refer to it"):
         store.save_phase(run, 1, Observed(observation=page("Save"), html=hash_of(b"never stored")))
     assert store.step(run, 1).records == ()
     assert store.steps(run)[0].url == ""
@@ -266,7 +266,7 @@ def test_a_full_disk_leaves_all_that_was_saved_before(store, path):
     store.begin_step(run, 3)
     limit_to(store, more_pages=8)
     big = Stop(answer="".join(str(number**3) for number in range(60_000)))
-    with pytest.raises(TraceError, match="no room left"):
+    with pytest.raises(TraceError, match="no space left"):
         store.save_phase(run, 3, Decided(proposal=Proposal(action=big)), blobs=[(HTML, "text/html")])
     assert store.step(run, 2) == before
     assert store.step(run, 3).records == ()
@@ -280,7 +280,7 @@ def test_blobs_put_in_a_failed_transaction_serve_no_later_one(store):
     run = store.begin_run(start())
     limit_to(store, more_pages=4)
     names = " ".join(f"name{number}" for number in range(9000)).encode()
-    with pytest.raises(TraceError, match="no room left"):
+    with pytest.raises(TraceError, match="no space left"):
         store.save_call(
             run,
             CallRecord(number=1, step=1, purpose="decide", llm="x", messages=hash_of(names), started=1.0),
@@ -295,7 +295,7 @@ def test_a_store_opened_to_be_read_refuses_to_write(store, path):
     run = write_run(store)
     reader = TraceStore.open(path, read_only=True)
     assert reader.run(run) == store.run(run)
-    with pytest.raises(TraceError, match="opened to be read only"):
+    with pytest.raises(TraceError, match="opened read-only"):
         reader.begin_run(start())
     reader.close()
 

@@ -47,7 +47,7 @@ def test_the_target_of_a_page_that_is_gone_is_read_from_its_words():
     [
         ("click [44]", "element 44 is not in the page"),
         ("no such thing", "cannot be read"),
-        ("stop [done]", "no action of Playwright"),
+        ("stop [done]", "not an action of Playwright"),
     ],
 )
 def test_what_is_no_line_says_why(text, why):

@@ -145,7 +145,7 @@ def test_a_picture_that_is_none_is_told_and_not_put_into_the_page(store, kind):
     run = write(store, PLAIN)
     store._database.execute("UPDATE blobs SET media_type = ? WHERE hash = ?", (kind, hash_of(PICTURE)))
     page = export_html(store, run)
-    assert "is not shown: it may be more than a picture" in page
+    assert "is not shown, because it may contain scripts" in page
     assert f'href="data:{kind};' not in page
 
 

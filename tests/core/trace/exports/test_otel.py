@@ -129,14 +129,14 @@ def test_addresses_lose_what_may_have_been_typed_into_them(store):
 
 @pytest.mark.parametrize("endpoint", ["", "collector:4318", "ftp://x/"])
 def test_what_is_no_address_is_refused(store, endpoint):
-    with pytest.raises(UsageError, match="no address of a collector"):
+    with pytest.raises(UsageError, match="not the address of a collector"):
         send_otel(store, write_run(store), endpoint)
 
 
 def test_a_collector_that_refuses_is_reported_with_its_answer(store):
     collector = Collector(status=400)
     try:
-        with pytest.raises(WorldError, match=r"were not taken at http://127\.0\.0\.1:\d+/v1/traces.*400"):
+        with pytest.raises(WorldError, match=r"were not accepted at http://127\.0\.0\.1:\d+/v1/traces.*400"):
             send_otel(store, write_run(store), collector.server.origin)
     finally:
         collector.server.close()

@@ -180,7 +180,7 @@ def test_what_a_remedy_took_back_is_left_out_and_said_so(store):
             Press(keys="Enter"),
         )
     )
-    assert "Left out: step 3 took the page back to before it." in body
+    assert "Left out: step 3 went back to before it." in body
     assert body.count(".click()") == 1
     assert "Cancel" not in body
     assert 'page.keyboard.press("Enter")' in body
@@ -209,7 +209,7 @@ def test_going_back_in_vain_undoes_nothing(store):
 def test_a_failed_action_is_a_comment_that_says_why(store):
     failed = Acted(effect="page action", outcome="failed", message="It is covered.")
     body = body_of(script_of(store, (Click(target=RefTarget(ref=1)), failed)))
-    assert "# Left out, for it failed. It is covered." in body
+    assert "# Left out, because it failed. It is covered." in body
     assert ".click()" not in body
 
 
@@ -306,7 +306,7 @@ def test_the_answer_and_actions_that_are_not_of_the_page_are_comments(store):
 def test_a_page_that_only_backstep_serves_is_said_in_the_header(store):
     script = export_playwright(store, write_run(store))
     docstring = " ".join(ast.get_docstring(ast.parse(script)).split())
-    assert "no command serves it so" in docstring
+    assert "no command does this alone" in docstring
     assert "--url" in docstring
 
 

@@ -106,7 +106,7 @@ def test_what_only_waits_or_sets_up_is_left_out_with_the_reason():
     )
     assert [one.why for one in imported.left_out][2:] == [
         "it only waits",
-        "only the extension that made it knows what it does",
+        "it belongs to an extension of the recorder",
     ]
 
 
@@ -114,9 +114,9 @@ def test_what_only_waits_or_sets_up_is_left_out_with_the_reason():
     ("step", "said"),
     [
         ("click", "it has no type"),
-        ({"type": "klick"}, "there is no kind of step 'klick'"),
-        ({"type": "click"}, "a click has to have selectors"),
-        ({"type": "change", **on("#a")}, "a change has to have value"),
+        ({"type": "klick"}, "there is no step type 'klick'"),
+        ({"type": "click"}, "a click needs selectors"),
+        ({"type": "change", **on("#a")}, "a change needs value"),
         ({"type": "navigate", "url": 7}, "url: "),
         ({"type": "click", **on("div.card > button")}, "record it with XPath selectors on"),
         ({"type": "click", "selectors": [["#host", "#in"]]}, "record it with XPath selectors on"),

@@ -81,7 +81,7 @@ def test_names_become_what_a_task_may_be_called(store, tmp_path):
 def test_an_import_that_fails_half_way_leaves_nothing(store):
     limit_to(store, 3)
     steps = tuple(ImportedStep(position="", url="u", screenshot=bytes([n]) * 9000) for n in range(20))
-    with pytest.raises(TraceError, match="no room left"):
+    with pytest.raises(TraceError, match="no space left"):
         store.import_run(ImportedRun(origin="agent", made_with="x", steps=steps), "big")
     assert store.count_runs() == 0
 
@@ -92,7 +92,7 @@ def test_an_import_that_fails_half_way_leaves_nothing(store):
         ("{", r"line 1, column 2: this is not JSON .*export it again"),
         ("[]", "is not a Chrome DevTools recording or a browser-use history"),
         ('{"title": "x"}', "is not a Chrome DevTools recording or a browser-use history"),
-        ('{"title": "x", "steps": []}', "holds no action"),
+        ('{"title": "x", "steps": []}', "contains no page action"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

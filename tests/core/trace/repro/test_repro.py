@@ -166,7 +166,7 @@ def test_a_file_that_only_looks_like_one_says_so(other, tmp_path):
     path = tmp_path / "x.backstep"
     store = TraceStore.open(path)
     store.close()
-    with pytest.raises(DataError, match="holds no run"):
+    with pytest.raises(DataError, match="contains no run"):
         import_repro(other, path)
     path.write_bytes(path.read_bytes()[:200])
     assert is_repro(path)

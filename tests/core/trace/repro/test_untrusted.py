@@ -71,7 +71,7 @@ FOREIGN = {
 @pytest.mark.parametrize("statements", FOREIGN.values(), ids=FOREIGN)
 def test_a_schema_that_is_not_word_for_word_ours_is_refused(other, given_file, statements):
     with pytest.raises(
-        DataError, match=r"run\.backstep is no repro file: its tables are not those of a trace"
+        DataError, match=r"run\.backstep is not a repro file: its tables are not those of a trace"
     ):
         import_repro(other, changed(given_file, *statements))
     assert other.runs() == ()
@@ -185,13 +185,13 @@ def test_a_bomb_in_a_trace_of_ones_own_is_not_unpacked_either(store, tmp_path):
 
 def test_a_blob_that_lies_about_its_size_is_refused(other, given_file):
     data = zstandard.ZstdCompressor().compress(bytes(1000))
-    with pytest.raises(DataError, match="a blob has not the size that it says"):
+    with pytest.raises(DataError, match="a blob does not have the stated size"):
         import_repro(other, changed(given_file, one_blob(data, size=10)))
 
 
 def test_a_blob_that_is_packed_by_itself_or_by_one_that_is_packed_so_is_refused(other, given_file, store):
     data = zstandard.ZstdCompressor().compress(bytes(1000))
-    with pytest.raises(DataError, match="a blob is packed by another that may not be used so"):
+    with pytest.raises(DataError, match="a blob is compressed with an invalid dictionary"):
         import_repro(other, changed(given_file, one_blob(data, size=1000, id=99999, dictionary=99999)))
     run = write_run(store)
     store._database.execute("UPDATE blobs SET dictionary = id, encoding = 'zstd'")
@@ -238,7 +238,7 @@ def test_wrong_content_under_a_known_hash_does_not_come_in(store, given_file):
 )
 def test_a_value_of_another_type_or_beyond_all_measure_is_refused(other, given_file, statement):
     with pytest.raises(
-        DataError, match=r"run\.backstep (is damaged|cannot be read: it is damaged), or no trace"
+        DataError, match=r"run\.backstep (is damaged|cannot be read: it is damaged), or not a trace"
     ):
         import_repro(other, changed(given_file, "PRAGMA ignore_check_constraints = ON", statement))
     assert other.runs() == ()
@@ -309,7 +309,7 @@ def test_a_pipe_a_device_and_a_folder_are_no_repro_files(other, tmp_path):
 def test_a_file_that_is_too_large_is_refused_before_it_is_copied(other, given_file):
     with given_file.open("r+b") as file:
         file.truncate(5 << 30)
-    with pytest.raises(DataError, match=r"has 5120 MB, and at most 4096 MB are read"):
+    with pytest.raises(DataError, match=r"has 5120 MB, but at most 4096 MB are read"):
         import_repro(other, given_file)
 
 
@@ -324,7 +324,7 @@ def test_a_file_that_grows_while_it_is_copied_is_refused(other, given_file, monk
         return file
 
     monkeypatch.setattr(importer, "open_regular", growing)
-    with pytest.raises(DataError, match="grows while it is read; wait until it is whole"):
+    with pytest.raises(DataError, match="is still being written; wait until it is complete"):
         import_repro(other, given_file)
 
 

@@ -162,7 +162,7 @@ async def check_parser(exemplar: Draft) -> tuple[Problem, ...]:
     if not parsed.error:
         return ()
     if not parsed.seconds and not _ALWAYS.search(parsed.error):
-        text = f"It was not run: {parsed.error}"
+        text = f"It could not be run: {parsed.error}"
         return (Problem(id=exemplar.id, kind="parser", where="parser", text=text, level="note"),)
     if not pages and not _ALWAYS.search(parsed.error):
         return ()

@@ -51,8 +51,8 @@ class ExemplarFiles:
                 for exemplar in lines.exemplars:
                     if exemplar.id in here:
                         problems.append(
-                            f"{path}: the exemplar {exemplar.id} is in {here[exemplar.id].name} too; "
-                            "give one of them another id."
+                            f"{path}: the exemplar {exemplar.id} is also in {here[exemplar.id].name}; give one of "
+                            "them another id."
                         )
                         continue
                     here[exemplar.id] = path
@@ -121,7 +121,7 @@ def write_files(files: dict[Path, str]) -> None:
     except OSError as error:
         place = error.filename or next(iter(files))
         raise DataError(
-            f"{place} cannot be written ({error.strerror}); check the folder and what is free on the disk."
+            f"{place} cannot be written ({error.strerror}); check the folder and the free space on the disk."
         ) from error
     finally:
         for part in parts:
@@ -141,7 +141,7 @@ def exemplar_of(line: str, place: str) -> Exemplar:
     except (ValueError, RecursionError) as error:
         raise DataError(f"{place}: this is not JSON ({error}); each line is one exemplar.") from error
     if too_much := beyond_bounds(values):
-        raise DataError(f"{place}: {too_much}; take the line out.")
+        raise DataError(f"{place}: {too_much}; remove the line.")
     try:
         return Exemplar.model_validate(values)
     except ValidationError as error:

@@ -112,8 +112,8 @@ class ExemplarIndex:
                 return await self._refresh(exemplars, on_progress)
             except Damaged as error:
                 raise DataError(
-                    f"The vectors of {self.embedding.name} cannot be kept in {self._folder}: what is read there is "
-                    "not what was written; check the disk, and the embedding."
+                    f"The vectors of {self.embedding.name} cannot be stored in {self._folder}: the stored data "
+                    "differs from what was written; check the disk and the embedding."
                 ) from error
 
     async def vector(self, text: str) -> Vectors:

@@ -66,7 +66,7 @@ class Memory:
         if place is not None and not made.files.all():
             hint = "choose a file that ends in .jsonl, or a folder of such files."
             wrong = "".join(f" {problem}" for problem in made.files.problems()[:1])
-            raise UsageError(f"{place} holds no exemplars: {hint}{wrong}")
+            raise UsageError(f"{place} contains no exemplars: {hint}{wrong}")
         return made
 
     def altered(
@@ -127,8 +127,8 @@ class Memory:
             return await look(await self.refreshed(on_progress))
         except Damaged as error:
             raise DataError(
-                f"The vectors of {index.embedding.name} cannot be compared, also after the index was made anew; "
-                "check the embedding, which may change from one call to the next, and the disk."
+                f"The vectors of {index.embedding.name} cannot be compared, even after the index was rebuilt; "
+                "check the disk, and whether the embedding returns the same vectors at each call."
             ) from error
 
     async def _like(

@@ -82,7 +82,7 @@ def decide(
     family = voted([one.exemplar.family for one in voters])
     nearest = readable[0].distance
     if settings.threshold is not None and nearest > settings.threshold:
-        why = f"The nearest lies at {nearest:.3f}, beyond the threshold of {settings.threshold:.3f}: none is used."
+        why = f"The nearest lies at {nearest:.3f}, beyond the threshold of {settings.threshold:.3f}, so none is used."
         return Recall(
             query=query,
             embedding=name,
@@ -98,15 +98,15 @@ def decide(
             alone = (
                 "The nearest is" if len(voters) == 1 else f"{votes[family]} of the {len(voters)} nearest are"
             )
-            why = f"{alone} of the family {family}; the next lie too far behind to have a vote."
+            why = f"{alone} of the family {family}; the next ones are too far away to vote."
         if sum(1 for count in votes.values() if count == most) > 1:
-            why += " Others have as many votes; the nearest decides."
+            why += " Another family has as many votes; the nearest decides."
     else:
         chosen, too_many = _chosen(voters, settings)
         why = f"The {len(chosen)} nearest are used." if len(chosen) > 1 else "The nearest is used."
         why = why if chosen else "None is used."
     if too_many:
-        over = f"With it the exemplars would have more than {settings.tokens} tokens."
+        over = f"With it, the exemplars would have more than {settings.tokens} tokens."
         few = "1 more does" if len(too_many) == 1 else f"{len(too_many)} more do"
         why += f" {few} not fit into {settings.tokens} tokens, and {'is' if len(too_many) == 1 else 'are'} left out."
         faults |= {one.exemplar.id: over for one in too_many}

@@ -178,7 +178,7 @@ class VectorStore:
             dimension, generation = self._header()
             if dimension != self.dimension or generation != (self.generation or generation):
                 if len(self):
-                    raise OSError("the vectors were thrown away meanwhile")
+                    raise OSError("the vectors were discarded meanwhile")
                 generation = secrets.token_hex(4)
                 header = {"embedding": self.embedding, "dimension": self.dimension, "generation": generation}
                 part = self._header_path().with_suffix(".json.part")

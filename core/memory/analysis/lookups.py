@@ -89,7 +89,7 @@ def read_texts(path: Path) -> tuple[Exemplar, ...]:
         )
     except (ValueError, ValidationError, RecursionError) as error:
         raise DataError(
-            f"{path} cannot be read: it is to hold JSON, each family's name with a list of texts."
+            f"{path} cannot be read: it must be a JSON object with a list of texts for each family."
         ) from error
     step = ExemplarStep(actions=("stop []",))
     return tuple(
@@ -227,21 +227,17 @@ def _why(one: Retrieved, found: Recall, settings: RecallSettings) -> str:
             return "It is among the nearest."
         if one.voted:
             limit = len(found.used) >= settings.most
-            return (
-                f"At most {settings.most} are used." if limit else "A nearer one tells the same trajectory."
-            )
+            return f"At most {settings.most} are used." if limit else "A nearer one has the same trajectory."
         return f"{settings.votes} are nearer, and no more are used."
     if one.used:
         return (
-            f"It votes for {one.family}, which wins." if one.voted else f"It is of {one.family}, which wins."
+            f"It votes for {one.family}, which wins." if one.voted else f"It is in {one.family}, which wins."
         )
     if one.family == found.family:
         full = len(found.used) >= settings.most
         return (
-            f"{settings.most} of its family are nearer."
-            if full
-            else "A nearer one tells the same trajectory."
+            f"{settings.most} of its family are nearer." if full else "A nearer one has the same trajectory."
         )
     if one.voted:
         return f"It votes for {one.family}, which loses to {found.family}."
-    return f"It is of {one.family}; the votes go to {found.family}."
+    return f"It is in {one.family}; the votes go to {found.family}."

@@ -83,7 +83,7 @@ def _kept(code: str, why: str, thought: str = "") -> Code:
     lines = tuple(line for line in code.split("\n") if line.strip() and not line.lstrip().startswith("#"))
     if not lines:
         raise FaultyError("it has no action")
-    return Code(actions=lines, thought=thought, remarks=(f"Its code is kept as it is written, as {why}.",))
+    return Code(actions=lines, thought=thought, remarks=(f"Its code is kept unchanged, because {why}.",))
 
 
 def _comments(code: str) -> str:
@@ -126,7 +126,7 @@ class _Reader:
     def _call(self, method: str, call: ast.Call) -> None:
         make = _METHODS.get(method)
         if make is None:
-            raise NotPlainError(f"line {call.lineno} calls agent.{method}, which is not known here")
+            raise NotPlainError(f"line {call.lineno} calls agent.{method}, which is not supported")
         given = [*call.args, *(one.value for one in call.keywords)]
         value = self._values.of(given[0]) if len(given) == 1 else None
         if not isinstance(value, str) or not value:
@@ -141,7 +141,7 @@ class _Reader:
     def _many(self, node: ast.expr) -> Iterable[Any]:
         found = self._values.of(node)
         if not isinstance(found, (list, tuple, range)):
-            raise NotPlainError(f"line {node.lineno} goes through something other than a list")
+            raise NotPlainError(f"line {node.lineno} loops over something other than a list")
         self._rounds += len(found)
         if self._rounds > 10 * MOST_ACTIONS:
             raise NotPlainError(f"it comes to more than {MOST_ACTIONS} actions")

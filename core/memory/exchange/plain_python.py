@@ -72,14 +72,14 @@ class PlainValues:
             self._unknown[name] = error.root
         except RecursionError:
             self.names.pop(name, None)
-            self._unknown[name] = f"line {node.lineno} is nested too deeply to be read"
+            self._unknown[name] = f"line {node.lineno} is nested too deeply"
 
     def of(self, node: ast.expr) -> Any:
         """Return what an expression comes to; raises NotPlainError, with the line, where that would take running it."""
         try:
             found = self._worked_out(node)
         except (TypeError, ArithmeticError, ValueError, LookupError) as error:
-            raise NotPlainError(f"line {node.lineno} cannot be worked out without running it") from error
+            raise NotPlainError(f"line {node.lineno} cannot be evaluated without running it") from error
         if isinstance(found, (int, float)) and abs(found) > _MOST_NUMBER:
             raise NotPlainError(f"line {node.lineno} has too large a number")
         if isinstance(found, str) and len(found) > self._most_text:
@@ -99,7 +99,7 @@ class PlainValues:
             )
         if self._left < 0:
             raise NotPlainError(
-                f"line {node.lineno} is not worked out: what comes before it took {_MOST_MADE} characters"
+                f"line {node.lineno} is not evaluated: the lines before it already make {_MOST_MADE} characters"
             )
 
     def _worked_out(self, node: ast.expr) -> Any:
@@ -135,7 +135,7 @@ class PlainValues:
                 return self._joined(parts)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
                 return _FUNCTIONS[name](*(self._counted(one) for one in args))
-        raise NotPlainError(f"line {node.lineno} cannot be worked out without running it")
+        raise NotPlainError(f"line {node.lineno} cannot be evaluated without running it")
 
     def _counted(self, node: ast.expr) -> Any:
         """Return the value of an expression that is gone through once more."""

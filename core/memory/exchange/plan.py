@@ -55,7 +55,7 @@ def plan_of(reading: Reading, held: Iterable[Exemplar]) -> ImportPlan:
                 Planned(candidate=candidate, fate="there already", why=f"the same content as {same}")
             )
         elif exemplar.id in by_id:
-            why = "another exemplar has this id; change one of them to have both"
+            why = "another exemplar has this id; to have both, change one of the ids"
             planned.append(Planned(candidate=candidate, fate="id taken", why=why))
         else:
             planned.append(Planned(candidate=candidate, fate="new"))

@@ -97,11 +97,11 @@ def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> FoundExemp
             titles = ", ".join(one.title for one in IMPORTS)
             what = wanted.title if wanted else f"of a known kind ({titles})"
             hint = (
-                " These are specifiers: import the exemplars.json beside them."
+                " These are specifiers: import the exemplars.json next to them."
                 if is_specifiers(document)
                 else ""
             )
-            raise DataError(f"{path} is not {what}; export it again, or say its kind with --format.{hint}")
+            raise DataError(f"{path} is not {what}; export it again, or give its format with --format.{hint}")
         found = FoundExemplars(
             formats=(chosen.name,), reading=chosen.read(document, _beside(document), options)
         )
@@ -173,7 +173,7 @@ def _folder(path: Path, wanted: ExemplarImportFormat | None, options: ReadOption
             readings.append(_under(file.name, reading))
             formats |= {name} if name else set()
     if not formats and not any(one.faulty for one in readings):
-        raise DataError(f"{path} holds no file that is {wanted.title if wanted else 'of a known kind'}.")
+        raise DataError(f"{path} contains no file that is {wanted.title if wanted else 'of a known kind'}.")
     return FoundExemplars(
         formats=tuple(one.name for one in IMPORTS if one.name in formats),
         reading=_joined(readings),
@@ -184,9 +184,9 @@ def _files(path: Path) -> list[Path]:
     try:
         found = sorted(one for one in path.iterdir() if one.is_file())
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check that it is yours.") from error
+        raise DataError(f"{path} cannot be read ({error.strerror}); check its permissions.") from error
     if len(found) > _MOST_FILES:
-        raise DataError(f"{path} holds {len(found)} files, and at most {_MOST_FILES} are read; split it.")
+        raise DataError(f"{path} contains {len(found)} files, but at most {_MOST_FILES} are read; split it.")
     return found
 
 
@@ -195,7 +195,7 @@ def _file(file: Path, wanted: ExemplarImportFormat | None, options: ReadOptions)
     if is_pickle(file):
         return Reading(left_out=(FileEntry(position="", why=f"it {PICKLE}"),)), ""
     if file.suffix not in _READ:
-        return Reading(left_out=(FileEntry(position="", why="it is no JSON"),)), ""
+        return Reading(left_out=(FileEntry(position="", why="it is not JSON"),)), ""
     try:
         document = read_document(file)
         chosen = _chosen(document, wanted)
@@ -204,7 +204,7 @@ def _file(file: Path, wanted: ExemplarImportFormat | None, options: ReadOptions)
     except DataError as error:
         why = str(error).removeprefix(str(file)).lstrip(":, ").rstrip(".")
         return Reading(faulty=(FileEntry(position="", why=why),)), ""
-    why = "it is read with the exemplars beside it" if is_specifiers(document) else "it is of no known kind"
+    why = "it is read with the exemplars next to it" if is_specifiers(document) else "its format is not known"
     return Reading(left_out=(FileEntry(position="", why=why),)), ""
 
 
@@ -236,7 +236,7 @@ def _once(reading: Reading) -> Reading:
     ids: dict[str, Candidate] = {}
     for one in reading.candidates:
         if half := half_character(one.exemplar):
-            why = f"{half} holds half a character (a surrogate)"
+            why = f"{half} contains half a character (a surrogate)"
             faulty.append(FileEntry(position=one.position, why=why))
             continue
         same = contents.get(content_of(one.exemplar))
@@ -247,7 +247,7 @@ def _once(reading: Reading) -> Reading:
             if one.has_own_id:
                 first = ids[one.exemplar.id].position
                 faulty.append(
-                    FileEntry(position=one.position, why=f"the id {one.exemplar.id} is at {first} too")
+                    FileEntry(position=one.position, why=f"the id {one.exemplar.id} is also at {first}")
                 )
                 continue
             new = free_id(one.exemplar.id, set(ids))

@@ -24,8 +24,9 @@ _ARCHIVES = {
 }
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 PICKLE = (
-    "is a Python pickle: reading one runs whatever code is in it, so it is never opened. Export the steps as JSON "
-    "with the program that made it, in BrowserGym with save_json=True (steps_info.json), and import that"
+    "is a Python pickle. It is never opened, because reading it runs the code in it. Export the "
+    "steps as JSON with the program that made it (in BrowserGym with save_json=True, as "
+    "steps_info.json), and import that"
 )
 LONGEST = 120
 
@@ -70,7 +71,7 @@ def read_document(path: Path) -> Document:
     try:
         value = json.loads(text)
     except RecursionError as error:
-        raise DataError(f"{path} is nested too deeply to be read; export it again.") from error
+        raise DataError(f"{path} is nested too deeply; export it again.") from error
     except json.JSONDecodeError as error:
         # A file of lines is known by its first one; "Extra data" stands where the second begins.
         if error.msg == "Extra data" and error.lineno > 1 and text[: error.pos].count("\n") < 3:
@@ -79,7 +80,7 @@ def read_document(path: Path) -> Document:
             f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); export it again."
         ) from error
     except ValueError as error:
-        raise DataError(f"{path} holds a number that is too long to be read; export it again.") from error
+        raise DataError(f"{path} contains a number that is too long; export it again.") from error
     if too_much := beyond_bounds(value):
         raise DataError(f"{path} cannot be read: {too_much}; export it again.")
     return Document(path=path, value=value)
@@ -112,11 +113,11 @@ def _line(number: int, text: str) -> DocumentLine:
             return DocumentLine(number, text, fault=too_much)
         return DocumentLine(number, text, value)
     except RecursionError:
-        return DocumentLine(number, text, fault="it is nested too deeply to be read")
+        return DocumentLine(number, text, fault="it is nested too deeply")
     except json.JSONDecodeError as error:
         return DocumentLine(number, text, fault=f"this is not JSON ({error.msg}, column {error.colno})")
     except ValueError:
-        return DocumentLine(number, text, fault="it holds a number that is too long to be read")
+        return DocumentLine(number, text, fault="it contains a number that is too long")
 
 
 _KINDS = {
@@ -149,11 +150,11 @@ def text_at(values: dict[str, Any], name: str, position: str, *, without: str | 
     if found is None and without is not None:
         return without
     if not isinstance(found, str):
-        why = "is missing" if name not in values else f"has to be a text, not {kind_of(found)}"
+        why = "is missing" if name not in values else f"must be a text, not {kind_of(found)}"
         raise MisplacedError(f"{position}.{name}" if position else name, f"it {why}")
     if not is_sound(found):
         raise MisplacedError(
-            f"{position}.{name}" if position else name, "it holds half a character (a surrogate)"
+            f"{position}.{name}" if position else name, "it contains half a character (a surrogate)"
         )
     return found
 
@@ -164,7 +165,7 @@ def list_at(values: dict[str, Any], name: str, position: str, *, optional: bool 
     if found is None and optional:
         return []
     if not isinstance(found, list):
-        why = "is missing" if name not in values else f"has to be a list, not {kind_of(found)}"
+        why = "is missing" if name not in values else f"must be a list, not {kind_of(found)}"
         raise MisplacedError(f"{position}.{name}" if position else name, f"it {why}")
     return found
 
@@ -172,7 +173,7 @@ def list_at(values: dict[str, Any], name: str, position: str, *, optional: bool 
 def object_of(value: object, position: str) -> dict[str, Any]:
     """Return an object; raises MisplacedError."""
     if not isinstance(value, dict):
-        raise MisplacedError(position, f"it has to be an object, not {kind_of(value)}")
+        raise MisplacedError(position, f"it must be an object, not {kind_of(value)}")
     return value
 
 

@@ -442,10 +442,10 @@ class Library:
     ) -> int:
         row = self._database.row("SELECT * FROM exemplars WHERE id = ?", (exemplar.id,))
         if expected is not None and (row is None or row["version"] != expected):
-            stands = f"is at version {row['version']} by now" if row else "is not in the library"
+            stands = f"is now at version {row['version']}" if row else "is not in the library"
             raise LibraryError(
-                f"The exemplar {exemplar.id} {stands}, not at {expected} as it was when it was opened: "
-                "look at what has changed, then save again."
+                f"The exemplar {exemplar.id} {stands}, not at {expected} as when you opened it. Check the "
+                "changes, then save again."
             )
         tokens = writing.tokens_of(exemplar)
         if row is None:

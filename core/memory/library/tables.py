@@ -142,8 +142,8 @@ KIND = FileKind(
     application_id=0x42535845,  # the letters BSXE
     error=LibraryError,
     migrations=MIGRATIONS,
-    made_by="the first exemplar that is kept makes it",
-    updated_by="list its exemplars with the command `exemplars list` to bring it up to date",
+    made_by="the first saved exemplar creates it",
+    updated_by="to update it, list its exemplars with the command `exemplars list`",
 )
 
 

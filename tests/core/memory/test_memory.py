@@ -175,7 +175,7 @@ async def test_an_embedding_whose_vectors_change_their_length_all_the_time_is_to
 
     memory = Memory((), embedding=lambda: Moody(3, 64), library=tmp_path / LIBRARY_NAME)
     memory.library().save(clustered(1, 1), first_of(1))
-    with pytest.raises(DataError, match="check the embedding"):
+    with pytest.raises(DataError, match="whether the embedding returns"):
         await memory.recall(text_of(1, 10**6), RecallSettings())
     memory.close()
 

@@ -39,7 +39,7 @@ async def test_the_only_one_of_a_family_is_not_outvoted_by_others_that_lie_far_b
     task = ALL[5].key
     found = await looked_up(task, *far, ALL[5])
     assert (found.family, found.votes) == ("book-flight", {"book-flight": 1})
-    assert "too far behind to have a vote" in found.why
+    assert "too far away to vote" in found.why
     # So it is where all vote, as published.
     assert (await looked_up(task, *far, ALL[5], reach=2)).family == "click-button"
 

@@ -83,7 +83,7 @@ def read_browsergym(document: Document, beside: Document | None, options: ReadOp
     """Read a document of steps, with the summary beside it where there is one."""
     name = document.path.name
     if name == SUMMARY:
-        why = f"it tells how the run went and not what was done: import its folder, or {STEPS}"
+        why = f"it is a summary without steps: import its folder, or {STEPS}"
         return Reading(left_out=(FileEntry(position=name, why=why),))
     entries, where = _steps_of(document.value)
     summary = beside.value if beside is not None and isinstance(beside.value, dict) else {}
@@ -93,7 +93,7 @@ def read_browsergym(document: Document, beside: Document | None, options: ReadOp
     label = _label(document.path)
     first = entries[0] if entries and isinstance(entries[0], dict) else {}
     if isinstance(first.get("step"), int) and first["step"] > 0:
-        why = f"it begins at step {first['step']}: {STEPS} holds only the last step if it was written over at each"
+        why = f"it begins at step {first['step']}: {STEPS} contains only the last step if each step overwrote it"
         return Reading(left_out=(FileEntry(position=name, why=why),))
     reward, judged = _reward(entries, summary)
     if judged and reward < options.least_reward:
@@ -114,9 +114,7 @@ def read_experiment(folder: Path, options: ReadOptions) -> Reading:
         entry = FileEntry(position=shown, why=f"it {PICKLE}" if len(pickles) == 1 else f"each {PICKLE}")
         return reading.replace(left_out=(*reading.left_out, entry))
     if not (folder / STEPS).is_file():
-        entry = FileEntry(
-            position=SUMMARY, why=f"the folder holds no {STEPS}: how the run went is no trajectory"
-        )
+        entry = FileEntry(position=SUMMARY, why=f"the folder contains no {STEPS}, so there is no trajectory")
         return Reading(left_out=(entry,))
     return reading
 
@@ -173,22 +171,22 @@ def _trajectory(
                 )
                 continue
             if not isinstance(one["action"], str):
-                raise MisplacedError(f"{position}.action", "it has to be a text")
+                raise MisplacedError(f"{position}.action", "it must be a text")
             page = _said(one, _PAGES)
             try:
                 read = read_calls(one["action"], page, is_last=number == acted[-1])
             except FaultyError as fault:
                 raise MisplacedError(f"{position}.action", str(fault)) from fault
             if not page:
-                remarks.append(f"{position}: it does not hold the page as text")
+                remarks.append(f"{position}: it does not contain the page as text")
             remarks += [f"{position}: {remark}" for remark in read.remarks]
             steps.append(ExemplarStep(observation=page, thought=_thought(one), actions=read.actions))
         if not steps:
-            raise FaultyError("it holds no action that was carried out")
+            raise FaultyError("it contains no action that was carried out")
         if not task:
-            raise FaultyError("it does not tell the goal (obs.goal, or goal beside the steps)")
+            raise FaultyError("it does not contain the goal (obs.goal, or goal next to the steps)")
         if reward is None:
-            remarks.append("Nothing tells whether it was a success.")
+            remarks.append("It is not known whether it was a success.")
         exemplar = made_exemplar(
             id=id_of("browsergym", label),
             family=options.family
@@ -272,7 +270,9 @@ def read_calls(code: str, page: str, *, is_last: bool) -> Calls:
     try:
         body = ast.parse(code.strip()).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Calls(actions=(code.strip(),), remarks=("the action is kept as it is written: it is no call",))
+        return Calls(
+            actions=(code.strip(),), remarks=("the action is kept unchanged, because it is not a call",)
+        )
     actions: list[str] = []
     remarks: list[str] = []
     for number, statement in enumerate(body):
@@ -283,7 +283,9 @@ def read_calls(code: str, page: str, *, is_last: bool) -> Calls:
             made = Calls(actions=())
         remarks += made.remarks
         if not made.actions:
-            remarks.append(f"{written.split('(')[0]} is kept as it is written: there is no word for it here")
+            remarks.append(
+                f"{written.split('(')[0]} is kept unchanged, because there is no corresponding action"
+            )
         actions += made.actions or [written]
     if not actions:
         raise FaultyError("it has no action")
@@ -306,12 +308,12 @@ def _made(statement: ast.stmt, page: str, *, is_last: bool) -> Calls:
     if not actions:
         return Calls(actions=())
     remarks = [
-        f"the page tells no name that is {values[key]}'s alone; it is named by its bid"
+        f"{values[key]} has no unique name in the page; its bid is used"
         for key, one in targets.items()
         if isinstance(one, XPathTarget)
     ]
     if name == "press":
-        remarks.append(f"press names {targets['bid']}; here a key goes to what has the focus")
+        remarks.append(f"press has the target {targets['bid']}; here a key goes to the focused element")
     return Calls(actions=tuple(map(str, actions)), remarks=tuple(remarks))
 
 

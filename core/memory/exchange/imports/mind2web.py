@@ -278,27 +278,27 @@ def _step(action: dict[str, Any], description: str, place: str) -> tuple[Exempla
     kind = plain(operation.get("original_op")) or plain(operation.get("op")) or words.kind
     value = plain(operation.get("value")) or words.value
     if not kind:
-        raise MisplacedError(f"{place}.operation", "neither it nor action_reprs tells what was done")
+        raise MisplacedError(f"{place}.operation", "neither it nor action_reprs contains the action")
     remarks: list[str] = []
     candidate = _chosen(action, place)
     ref = _ref(candidate)
     raw = text_at(action, "cleaned_html", place, without="") or text_at(action, "raw_html", place, without="")
     page = page_lines(raw, ref)
     if not raw:
-        remarks.append("the record does not hold the page")
+        remarks.append("the record does not contain the page")
     elif page.left_out:
-        remarks.append(f"{page.left_out} of the page's lines, far from the element, are not kept")
+        remarks.append(f"{page.left_out} of the page's lines, far from the element, are left out")
     target = _target(ref, words)
     if target is None:
         if kind not in ("ENTER",):
-            remarks.append("the record does not tell the element; the action is kept in words")
+            remarks.append("the record does not identify the element; the action is kept as a description")
             kept = f"{kind} {cut(description)}".strip()
             return ExemplarStep(observation=page.text, actions=(kept,)), remarks
     elif ref is None:
-        remarks.append("the record does not hold the element; it is named by its words alone")
+        remarks.append("the record does not contain the element; only its text identifies it")
     made = _action(kind, target, value)
     if made is None:
-        remarks.append(f"there is no word for {kind}; the action is kept as it is described")
+        remarks.append(f"there is no action {kind} here; the description is kept")
         return ExemplarStep(observation=page.text, actions=(f"{kind} {value}".strip(),)), remarks
     return ExemplarStep(observation=_with_target(page, ref, candidate), actions=(str(made),)), remarks
 
@@ -319,7 +319,7 @@ def _chosen(action: dict[str, Any], place: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, list):
-        raise MisplacedError(f"{place}.pos_candidates", f"it has to be a list, not {kind_of(value)}")
+        raise MisplacedError(f"{place}.pos_candidates", f"it must be a list, not {kind_of(value)}")
     found = [
         object_of(_decoded(one, f"{place}.pos_candidates[{number}]"), f"{place}.pos_candidates[{number}]")
         for number, one in enumerate(value)

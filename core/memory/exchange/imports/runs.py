@@ -14,7 +14,9 @@ from core.trace.imports.browser_use import is_browser_use_history, read_browser_
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
 from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep
 
-_NO_PAGE = "The file does not hold the pages: observations tell where the page was and what was acted on."
+_NO_PAGE = (
+    "The file does not contain the pages. Observations have only the address and the element of each action."
+)
 
 
 def is_browser_use(document: Document) -> bool:
@@ -51,7 +53,7 @@ def _reading(run: ImportedRun, document: Document, options: ReadOptions, why: st
     left_out = [*run.left_out]
     name = document.path.stem
     if run.faulty and not why:
-        why = f"{run.faulty[0].position} is faulty, and an exemplar has to be complete"
+        why = f"{run.faulty[0].position} is faulty, and an exemplar must be complete"
     if why:
         left_out.append(FileEntry(position=document.path.name, why=why))
         return Reading(left_out=tuple(left_out), faulty=run.faulty)
@@ -63,14 +65,14 @@ def _reading(run: ImportedRun, document: Document, options: ReadOptions, why: st
             left_out.append(FileEntry(position=step.position, why=f"it was not done: {reason}"))
             continue
         if step.action.kind == "named":
-            remarks.append(f"{step.position}: {step.action} is kept as it is called there.")
+            remarks.append(f"{step.position}: {step.action} keeps its name.")
         observation = _observation(step)
         steps.append(ExemplarStep(observation=observation, thought=step.thought, actions=(str(step.action),)))
     try:
         if not steps:
-            raise FaultyError("it holds no action that was carried out")
+            raise FaultyError("it contains no action that was carried out")
         if not run.instruction:
-            remarks.append(f"The file does not tell the task: it is called {name!r} after the file.")
+            remarks.append(f"The file does not contain the task: it is named {name!r} after the file.")
         exemplar = made_exemplar(
             id=id_of(run.made_with.split()[0], name),
             family=options.family or id_of(name),

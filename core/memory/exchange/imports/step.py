@@ -111,7 +111,7 @@ def read_policies(document: Document) -> tuple[tuple[StepPolicy, ...], list[File
     for name, values in document.value.items():
         try:
             if name not in names:
-                raise FaultyError("a policy's name holds letters, digits and _ alone")
+                raise FaultyError("a policy's name can contain only letters, digits and _")
             policies.append(_policy(name, object_of(values, name), names))
         except FaultyError as error:
             faulty.append(fault_of(error, name))
@@ -203,7 +203,7 @@ def _action(text: str, instruction: str, names: Iterable[str]) -> tuple[str, str
         own = [name for name in names if name not in ACTIONS]
         return str(parse_action(plain, own)), ""
     except ActionSyntaxError as error:
-        return plain, f"the action is kept as it is written: {error}"
+        return plain, f"the action is kept unchanged: {error}"
 
 
 def _chains(decisions: tuple[Decision, ...]) -> list[list[Decision]]:
@@ -228,7 +228,7 @@ def _candidate(policy: StepPolicy, chain: list[Decision], options: ReadOptions) 
     remarks = [one.remark for one in chain if one.remark]
     if first.before:
         went = "1 action" if len(first.before) == 1 else f"{len(first.before)} actions"
-        more = f"{went} went before its first decision, whose pages the file does not tell"
+        more = f"{went} before its first decision, whose pages are not in the file"
         remarks.append(f"{first.position}: {more}")
     exemplar = made_exemplar(
         id=id_of("step", policy.name, first.number),

@@ -28,7 +28,7 @@ def read_module(text: str, path: Path) -> tuple[dict[str, Any], tuple[FileEntry,
             f"{path}, line {error.lineno}: this is not Python ({error.msg}); save it again."
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"{path} is no Python that can be parsed; save it again.") from error
+        raise DataError(f"{path} is not valid Python; save it again.") from error
     reader = _Module()
     for statement in tree.body:
         match statement:
@@ -78,7 +78,7 @@ class _Module:
         except NotPlainError as error:
             self.faulty.append(FileEntry(position=position, why=str(error)))
         except RecursionError:
-            why = f"line {node.lineno} is nested too deeply to be read"
+            why = f"line {node.lineno} is nested too deeply"
             self.faulty.append(FileEntry(position=position, why=why))
         return None
 

@@ -97,7 +97,12 @@ def read_synapse(document: Document, beside: Document | None, options: ReadOptio
     specifiers = beside.value if beside is not None and isinstance(beside.value, dict) else {}
     for family, values in document.value.items():
         if not family or not is_sound(family):
-            faulty.append(FileEntry(position=repr(family), why="a family needs a name of whole characters"))
+            faulty.append(
+                FileEntry(
+                    position=repr(family),
+                    why="the name of the family contains half a character (a surrogate)",
+                )
+            )
             continue
         try:
             reading = _family(family, object_of(values, family), specifiers.get(family, []), options)
@@ -120,7 +125,7 @@ def _family(family: str, values: dict[str, Any], specifiers: object, options: Re
     texts: list[str] = []
     if not isinstance(specifiers, list):
         faulty.append(
-            FileEntry(position=f"specifiers: {family}", why=f"it has to be a list, not {kind_of(specifiers)}")
+            FileEntry(position=f"specifiers: {family}", why=f"it must be a list, not {kind_of(specifiers)}")
         )
         specifiers = []
     for number, text in enumerate(specifiers):
@@ -128,7 +133,7 @@ def _family(family: str, values: dict[str, Any], specifiers: object, options: Re
             texts.append(text)
         else:
             texts.append("")
-            faulty.append(FileEntry(position=f"specifiers: {family}[{number}]", why="it has to be a text"))
+            faulty.append(FileEntry(position=f"specifiers: {family}[{number}]", why="it must be a text"))
     prompts = _prompts(family, values)
     for number, demo in enumerate(list_at(values, "demo", family)):
         position = f"{family}.demo[{number}]"
@@ -157,7 +162,7 @@ def _prompts(family: str, values: dict[str, Any]) -> tuple[KeptPrompt, ...]:
             continue
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not all(isinstance(one, str) and is_sound(one) for one in texts):
-            raise MisplacedError(f"{family}.{name}", "a prompt has to be a text, or a list of texts")
+            raise MisplacedError(f"{family}.{name}", "a prompt must be a text, or a list of texts")
         found.append(KeptPrompt(name=name, texts=tuple(texts)))
     return tuple(found)
 
@@ -195,7 +200,7 @@ def _demo(values: dict[str, Any], position: str, number: int, text: str, family:
 def _own_pairs(value: object, position: str) -> tuple[AbstractionPair, ...]:
     place = f"{position}.{OWN}.abstraction"
     if not isinstance(value, list):
-        raise MisplacedError(place, "it has to be a list of pairs")
+        raise MisplacedError(place, "it must be a list of pairs")
     pairs = [object_of(one, f"{place}[{number}]") for number, one in enumerate(value)]
     return tuple(
         AbstractionPair(
@@ -241,7 +246,7 @@ def _code(code: str, position: str) -> Code:
 
 def _own_actions(own: dict[str, Any], position: str) -> tuple[str, ...]:
     if not all(isinstance(one, str) and is_sound(one) for one in own["actions"]):
-        raise MisplacedError(f"{position}.{OWN}.actions", "an action has to be a text")
+        raise MisplacedError(f"{position}.{OWN}.actions", "an action must be a text")
     return tuple(own["actions"])
 
 
@@ -318,7 +323,7 @@ def _candidate(
         shared["metadata"] = text_at(own, "metadata", place, without="")
     tags = own.get("tags", [])
     if not isinstance(tags, list):
-        raise MisplacedError(f"{place}.tags", "it has to be a list")
+        raise MisplacedError(f"{place}.tags", "it must be a list")
     exemplar = made_exemplar(
         id=text_at(own, "id", place),
         **shared,

@@ -94,7 +94,9 @@ def read_webshop(document: Document, beside: Document | None, options: ReadOptio
         position = f"lines {pages[0].line} to {pages[-1].line}"
         why = _why_not(pages, options)
         if faults:
-            why = f"line {faults[0].position.removeprefix('line ')} is faulty, and an exemplar has to be complete"
+            why = (
+                f"line {faults[0].position.removeprefix('line ')} is faulty, and an exemplar must be complete"
+            )
         if why:
             left_out.append(FileEntry(position=position, why=why))
             continue
@@ -147,7 +149,7 @@ def _sessions(document: Document) -> Iterator[tuple[list[_Page], list[FileEntry]
 def _page(values: dict[str, Any], line: int) -> _Page:
     kind = text_at(values, "page", "")
     if kind not in KINDS:
-        raise MisplacedError("page", f"there is no kind of page {kind!r}")
+        raise MisplacedError("page", f"there is no page type {kind!r}")
     goal = object_of(values.get("goal"), "goal")
     task = text_at(goal, "instruction_text", "goal")
     content = values.get("content")
@@ -201,7 +203,7 @@ def _number(value: object) -> int:
 def _why_not(pages: list[_Page], options: ReadOptions) -> str:
     last = pages[-1]
     if last.kind != "done":
-        return "the session has no end: nothing was bought"
+        return "the session does not end with a purchase"
     reward = last.reward or 0.0
     if reward < options.least_reward:
         return f"its reward is {reward:.3g}, less than {options.least_reward:g}"
@@ -215,7 +217,7 @@ def _steps(pages: list[_Page]) -> tuple[tuple[ExemplarStep, ...], tuple[str, ...
     for before, after in pairwise(pages):
         actions, remark = _between(before, after)
         if not actions:
-            idle.append(FileEntry(position=f"line {after.line}", why="it is the page before it, once more"))
+            idle.append(FileEntry(position=f"line {after.line}", why="it repeats the page before it"))
             continue
         if remark:
             remarks.append(f"line {after.line}: {remark}")
@@ -245,7 +247,7 @@ def _between(before: _Page, after: _Page) -> tuple[tuple[Action, ...], str]:
             if abs(by) == 1:
                 return _click("button", "Next >" if by > 0 else "< Prev"), ""
         case "search_results", "item_page" if not after.options:
-            unseen = f"the results that the session tells do not hold {after.item}"
+            unseen = f"the results in the session do not contain {after.item}"
             return _click("link", after.item), "" if after.item in before.results else unseen
         case "item_page", "item_page" if before.item == after.item:
             had, has = dict(before.options), dict(after.options)
@@ -263,9 +265,7 @@ def _between(before: _Page, after: _Page) -> tuple[tuple[Action, ...], str]:
         case "item_page", "done" if before.item == after.item:
             return _click("button", "Buy Now"), ""
     if not after.url:
-        raise FaultyError(
-            f"line {after.line}: nothing leads there from the page before it, and it has no url"
-        )
+        raise FaultyError(f"line {after.line}: nothing on the page before leads there, and it has no url")
     return (Goto(url=after.url),), "no button of the page before leads there; its address is opened instead"
 
 

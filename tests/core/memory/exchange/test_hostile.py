@@ -30,12 +30,12 @@ LINES = [json.loads(line_of(one)) for one in ALL]
         (b'{"a": \xff}', r"not text in UTF-8 \(byte 6\)"),
         ('{"a": 1}'.encode("utf-16"), "UTF-16"),
         (b"PK\x03\x04rest", "a ZIP archive: unpack it"),
-        (b"\x80\x04\x95rest", "a Python pickle: reading one runs"),
+        (b"\x80\x04\x95rest", "a Python pickle. It is never opened"),
         (b"", "line 1, column 1: this is not JSON"),
         (b"{'a': 1}", "line 1, column 2: this is not JSON"),
         (b"{}", "is not of a known kind"),
         (b"null", "is not of a known kind"),
-        (b'{"f": ["Task: x"]}', "import the exemplars.json beside them"),
+        (b'{"f": ["Task: x"]}', "import the exemplars.json next to them"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_reported_in_a_sentence(tmp_path, content, said):
@@ -91,7 +91,7 @@ def test_each_line_stands_alone(tmp_path):
     reading = read(saved(tmp_path, lines, "a.jsonl"))
     assert [one.exemplar for one in reading.candidates] == [ALL[0], ALL[2]]
     assert [one.position for one in reading.faulty] == [f"line {number}" for number in range(2, 12)]
-    assert reading.faulty[-1].why == "note holds half a character (a surrogate)"
+    assert reading.faulty[-1].why == "note contains half a character (a surrogate)"
     assert "did you mean task?" in reading.faulty[3].why
 
 
@@ -129,7 +129,7 @@ def test_a_folder_is_read_file_by_file_and_a_bad_one_does_not_spoil_it(tmp_path)
 
 
 def test_a_folder_without_anything_is_reported(tmp_path):
-    with pytest.raises(DataError, match="holds no file that is of a known kind"):
+    with pytest.raises(DataError, match="contains no file that is of a known kind"):
         read(tmp_path)
 
 
@@ -240,7 +240,7 @@ def test_texts_made_to_be_searched_for_ever_are_read(tmp_path, value, position):
             "\n".join(
                 ["t = 'x'", *["t = t + t"] * 20, *(f"a{one} = t + 'x'" for one in range(9)), "a = t + 'y'"]
             ),
-            "line 31 is not worked out: what comes before it took 10000000 characters",
+            "line 31 is not evaluated: the lines before it already make 10000000 characters",
         ),
         ("\n".join(["a = ['x']", *["a = [a]"] * 2000]), "nested too deeply"),
     ],

@@ -65,13 +65,13 @@ def test_an_example_without_its_parts_is_faulty_and_an_unknown_action_is_a_remar
     ]
     reading = read(saved(tmp_path, {"p": {**POLICY, "examples": examples}, "a b": POLICY}))
     assert whys(reading.faulty) == {
-        "a b": "a policy's name holds letters, digits and _ alone",
+        "a b": "a policy's name can contain only letters, digits and _",
         "p.examples[0].input": "it has no OBJECTIVE",
-        "p.examples[1].input": "it has to be a text, not a number",
+        "p.examples[1].input": "it must be a text, not a number",
     }
     (kept,) = reading.candidates
     assert actions_of(kept) == ["fly [7]"]
-    assert "kept as it is written" in kept.remarks[0]
+    assert "kept unchanged" in kept.remarks[0]
 
 
 def test_policies_become_policy_files_that_can_be_read(tmp_path):
@@ -158,8 +158,8 @@ def test_a_published_module_of_policies_is_read_and_never_run(tmp_path):
     secret = next(number for number, line in enumerate(lines, start=1) if "secrets" in line)
     used = next(number for number, line in enumerate(lines, start=1) if "input=imported" in line)
     assert [(one.position, one.why) for one in reading.faulty] == [
-        ("find_it.input", f"line {used} cannot be worked out without running it"),
-        ("find_it.examples[2]", f"line {secret} cannot be worked out without running it"),
+        ("find_it.input", f"line {used} cannot be evaluated without running it"),
+        ("find_it.examples[2]", f"line {secret} cannot be evaluated without running it"),
     ]
 
 
@@ -189,7 +189,7 @@ def test_a_module_in_a_folder_is_read_with_the_rest(tmp_path):
     (tmp_path / "setup.py").write_text("print('hello')\n")
     reading = read(tmp_path)
     assert len(reading.candidates) == 3
-    assert [one.position for one in reading.left_out if "no known kind" in one.why] == ["setup.py"]
+    assert [one.position for one in reading.left_out if "not known" in one.why] == ["setup.py"]
 
 
 # Mind2Web
@@ -230,8 +230,8 @@ def test_a_test_record_that_lacks_fields_is_kept_with_remarks(tmp_path):
     bare = [{"action_uid": "u1"}, {"action_uid": "u2", "pos_candidates": [], "cleaned_html": ""}]
     candidate = only(saved(tmp_path, [record(actions=bare)]))
     assert actions_of(candidate) == ['type [textbox "City"] [Oslo]', 'click [button "Find & go"]']
-    assert any("does not hold the page" in one for one in candidate.remarks)
-    assert any("named by its words alone" in one for one in candidate.remarks)
+    assert any("does not contain the page" in one for one in candidate.remarks)
+    assert any("only its text identifies it" in one for one in candidate.remarks)
 
 
 @pytest.mark.parametrize(
@@ -309,9 +309,9 @@ def test_what_leads_from_a_page_to_the_next_is_the_action(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "options", "why"),
     [
-        (SESSION[:-1], {}, "no end"),
+        (SESSION[:-1], {}, "does not end with a purchase"),
         ((*SESSION[:-1], {**SESSION[-1], "reward": 0.5}), {}, "its reward is 0.5, less than 1"),
-        ((*SESSION[:3], "{", *SESSION[3:]), {}, "has to be complete"),
+        ((*SESSION[:3], "{", *SESSION[3:]), {}, "must be complete"),
     ],
 )
 def test_a_session_that_is_no_success_or_not_whole_is_left_out(tmp_path, lines, options, why):
@@ -332,7 +332,7 @@ def test_a_page_seen_twice_is_left_out_and_a_jump_opens_its_address(tmp_path):
     (candidate,) = reading.candidates
     assert actions_of(candidate) == [f"goto [{jump['url']}]", 'click [button "Buy Now"]']
     assert "line 3: no button" in candidate.remarks[0]
-    assert whys(reading.left_out) == {"line 2": "it is the page before it, once more"}
+    assert whys(reading.left_out) == {"line 2": "it repeats the page before it"}
 
 
 def test_a_line_that_is_no_page_is_reported_with_its_number(tmp_path):
@@ -378,7 +378,7 @@ def test_the_steps_of_a_trace_become_a_trajectory_without_what_failed(tmp_path):
     ]
     assert (candidate.exemplar.task, candidate.exemplar.steps[0].thought) == ("Send the form", "Next.")
     assert whys(reading.left_out) == {"[1]": "its action failed: TimeoutError: a9 is not there"}
-    assert any("mouse_dblclick is kept as it is written" in one for one in candidate.remarks)
+    assert any("mouse_dblclick is kept unchanged" in one for one in candidate.remarks)
 
 
 @pytest.mark.parametrize(
@@ -427,7 +427,7 @@ def test_an_experiment_of_pickles_is_refused_without_opening_them(tmp_path):
     reading = read(tmp_path / "study")
     assert not reading.candidates
     assert "exp_args.pkl and 1 more" in reading.left_out[0].position
-    assert "runs whatever code is in it" in reading.left_out[0].why
+    assert "reading it runs the code in it" in reading.left_out[0].why
     assert "save_json=True" in reading.left_out[0].why
     assert not mark.exists()
     saved(folder, RUN, "steps_info.json")
@@ -450,7 +450,7 @@ def test_a_history_that_came_to_its_end_is_an_exemplar(tmp_path):
     (candidate,) = reading.candidates
     assert actions_of(candidate) == ["click [4]", "stop [two]"]
     assert candidate.exemplar.steps[0].observation == "Page: Shop https://shop.example/"
-    assert "does not tell the task" in candidate.remarks[-1]
+    assert "does not contain the task" in candidate.remarks[-1]
     assert "it was not done: no" in reading.left_out[0].why
 
 
@@ -497,7 +497,7 @@ def test_actions_of_all_formats_are_in_the_form_of_this_program(tmp_path, form):
 def test_several_files_are_read_as_one_and_a_bad_one_is_a_faulty_entry(tmp_path):
     for name, exemplars in (("a.jsonl", ALL[:2]), ("b.jsonl", ALL[1:3])):
         (tmp_path / name).write_text("".join(f"{one.model_dump_json()}\n" for one in exemplars))
-    (tmp_path / "c.json").write_text("no JSON")
+    (tmp_path / "c.json").write_text("not JSON")
     found = read_several([tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.json")], "", ReadOptions())
     assert [one.exemplar.id for one in found.reading.candidates] == [one.id for one in ALL[:3]]
     assert [one.position for one in found.reading.left_out] == ["b.jsonl: line 1"]

@@ -85,17 +85,17 @@ def test_a_faulty_entry_is_reported_with_its_place_and_leaves_the_others(tmp_pat
     reading = read(saved(tmp_path, families, "exemplars.json"))
     assert [one.position for one in reading.candidates] == ["good.demo[0]", "typed.demo[0]"]
     assert {one.position: one.why for one in reading.faulty} == {
-        "specifiers: good": "it has to be a list, not a text",
-        "specifiers: typed[0]": "it has to be a text",
-        "specifiers: typed[1]": "it has to be a text",
-        "typed.demo[1].act": "it has to be a text, not null",
-        "typed.demo[2].trajectory[1].obs": "it has to be a text, not a number",
-        "typed.demo[3]": "it has to be an object, not a text",
+        "specifiers: good": "it must be a list, not a text",
+        "specifiers: typed[0]": "it must be a text",
+        "specifiers: typed[1]": "it must be a text",
+        "typed.demo[1].act": "it must be a text, not null",
+        "typed.demo[2].trajectory[1].obs": "it must be a text, not a number",
+        "typed.demo[3]": "it must be an object, not a text",
         "typed.demo[4].trajectory": "it has no steps",
         "idle.demo[0].act": "it has no action",
-        "listed": "it has to be an object, not a list",
-        "odd.filter_prompt": "a prompt has to be a text, or a list of texts",
-        "half.demo[0].task": "it holds half a character (a surrogate)",
+        "listed": "it must be an object, not a list",
+        "odd.filter_prompt": "a prompt must be a text, or a list of texts",
+        "half.demo[0].task": "it contains half a character (a surrogate)",
     }
     assert {"none", "specifiers: gone"} <= {one.position for one in reading.left_out}
 

@@ -147,7 +147,7 @@ def test_a_full_disk_is_reported_and_loses_nothing(library):
     pages = library._database.rows("PRAGMA page_count")[0]["page_count"]
     library._database.rows(f"PRAGMA max_page_count = {pages}")
     big = ALL[1].replace(note=" ".join(str(n) for n in range(60_000)))
-    with pytest.raises(LibraryError, match="no room left for the exemplar library"):
+    with pytest.raises(LibraryError, match="no space left for the exemplar library"):
         library.save(big)
     assert [one.id for one in library.page().rows] == [ALL[0].id]
     library._database.rows("PRAGMA max_page_count = 1000000")

@@ -12,9 +12,9 @@ from core.attach.page_acts import Fold, PageAct
 from core.attach.told import Told, ToldOutcome
 from core.attach.wire_formats import error_body
 
-REFUSED = "The person who debugs this agent has refused it."
+REFUSED = "The person who debugs this agent refused it."
 ENDED = "The run of this agent in Backstep has ended."
-_EPISODE_ENDED = "The agent has said that its episode has ended."
+_EPISODE_ENDED = "The agent reported that its episode has ended."
 _QUIET_SECONDS = 0.08
 """So long nothing more of an act may come before it counts as over."""
 _TYPING_SECONDS = 0.25

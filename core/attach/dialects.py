@@ -96,7 +96,7 @@ def answered(request: LLMRequest) -> LLMReply:
     if isinstance(move.action, Stop):
         return LLMReply(text=move.action.answer or move.why, finish_reason="stop")
     raise LLMError(
-        "The built-in LLM cannot answer this agent: its question shows no tool, schema or function for "
+        "The built-in LLM cannot answer this agent: its request has no tool, schema or function for "
         f"{move.action.kind}. Choose another LLM."
     )
 
@@ -328,7 +328,8 @@ _OF_ELEMENT: dict[str, Callable[[Element, _Answer], Any]] = {
 def _needed(element: Element, answer: _Answer) -> str:
     if not answer.handle:
         raise LLMError(
-            f'The built-in LLM finds no {element.role} "{element.name}" in what the agent sent; choose another LLM.'
+            f'The built-in LLM cannot find {element.role} "{element.name}" in the request of the agent; '
+            "choose another LLM."
         )
     return answer.handle
 

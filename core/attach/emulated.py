@@ -160,7 +160,7 @@ async def _tap(agent: AgentConnection, message: Message) -> Message:
 
 
 async def _refuse_gesture(agent: AgentConnection, message: Message) -> Message:
-    raise Refused("The embedded browser ends at this gesture; use the mouse or the wheel.")
+    raise Refused("The embedded browser crashes at this gesture; use the mouse or the wheel.")
 
 
 _BY_WINDOW = "tabs are the window's to open, close and show"

@@ -158,7 +158,7 @@ class Gateway:
     def _asked(self, task: "asyncio.Task[None]", question: AgentQuestion) -> None:
         self._asking.discard(task)
         if task.cancelled():
-            question.refuse(503, error_body("Backstep has let go of the agent.", "withdrawn"))
+            question.refuse(503, error_body("Backstep has released the agent.", "withdrawn"))
         elif error := task.exception():
             question.refuse(500, error_body(f"{type(error).__name__}: {error}", "internal_error"))
             task.get_loop().call_exception_handler(
@@ -177,7 +177,7 @@ class Gateway:
         if scheme.lower() != "bearer":
             given = request.headers.get("api-key", "")
         if not secrets.compare_digest(given.strip().encode(), self.key.encode()):
-            raise HTTPException(401, "The key is not the one that Backstep gave the agent (OPENAI_API_KEY).")
+            raise HTTPException(401, "This is not the key that Backstep gave the agent (OPENAI_API_KEY).")
 
 
 async def _watch(request: Request, question: AgentQuestion) -> None:
@@ -192,13 +192,13 @@ async def _body(request: Request) -> dict[str, Any]:
     async for piece in request.stream():
         read += piece
         if len(read) > LARGEST_REQUEST:
-            raise HTTPException(413, f"A request may have {LARGEST_REQUEST >> 20} MB.")
+            raise HTTPException(413, f"A request can have at most {LARGEST_REQUEST >> 20} MB.")
     try:
         body = load_json(read.decode())
     except ValueError as error:
-        raise HTTPException(400, "The body is no JSON that can be read.") from error
+        raise HTTPException(400, "The body is not valid JSON.") from error
     if not isinstance(body, dict):
-        raise HTTPException(400, "The body is no JSON object.")
+        raise HTTPException(400, "The body is not a JSON object.")
     return body
 
 

@@ -31,7 +31,7 @@ SPACE = "agent"
 _ENDED_KEPT = 50
 """Ended policies that are kept: each tool that an agent uses may be one."""
 _LONGEST_NAME = 80
-_BY_AGENT = "The agent's own environment has said so."
+_BY_AGENT = "The agent's own environment reported this."
 
 
 class ToldAt(NamedTuple):
@@ -109,9 +109,9 @@ class Heard:
         here = self._here
         if here is None:
             return found
-        why = here.description or "The agent has said so."
+        why = here.description or "The agent reported this."
         if state.forced_state:
-            why = f"You said so; the agent says it is {here.name}."
+            why = f"You set this state; the agent reports {here.name}."
         gone = state.memory.transitions
         names = [name for one in gone for name in (one.source, one.target)]
         states = tuple((name, "", False) for name in dict.fromkeys((*names, here.name)))
@@ -120,7 +120,7 @@ class Heard:
             state=state.forced_state or here.name,
             why=why,
             memory=state.memory,
-            diagram=Diagram(title="What the agent says", states=states),
+            diagram=Diagram(title="Reported by the agent", states=states),
         )
 
     def recalled(self) -> Recalled:
@@ -210,7 +210,7 @@ class Heard:
             step=step,
             trial=state.trial,
             action=AgentAct(words=told.text),
-            reason=f"in place of {told.for_action}" if told.for_action else "",
+            reason=f"instead of {told.for_action}" if told.for_action else "",
         )
         known = ((one.step, one.action, one.reason) for one in remedies.waiting)
         if (step, entry.action, entry.reason) not in known:
@@ -221,7 +221,7 @@ class Heard:
         self._shown = Recalled(
             exemplars=tuple(one.name for one in shown),
             recalled_at=step,
-            recall=Recall(shown=shown, why="The agent has said that it was shown these."),
+            recall=Recall(shown=shown, why="The agent reported that it was shown these."),
         )
 
 

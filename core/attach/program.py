@@ -24,12 +24,12 @@ _WAIT_SECONDS = 5.0
 def found_program(command: Sequence[str], folder: Path) -> str:
     """Return the path of the program of a command; raises UsageError where there is none."""
     if not command:
-        raise UsageError("Say which program the agent is, as in: attach -- python my_agent.py")
+        raise UsageError("Give the agent's program, as in: attach -- python my_agent.py")
     found = shutil.which(command[0]) or shutil.which(folder / command[0])
     if found is None:
         raise UsageError(f"There is no program {command[0]}; give its path, or a name that is on the PATH.")
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder} to start the agent in.")
+        raise UsageError(f"The folder to start the agent in does not exist: {folder}.")
     return found
 
 
@@ -73,13 +73,13 @@ class AgentProgram:
             last = [*last, line][-_LAST_LINES:] if line.strip() else last
         code = await process.wait()
         if self._ended_by_us:
-            return "The agent's program was ended."
+            return "The agent's program was stopped."
         if code == 0:
             return "The agent's program has ended."
         how = (
             f"was ended by signal {code - _SIGNAL}" if code > _SIGNAL else f"has ended with exit code {code}"
         )
-        said = f" It wrote last: {' · '.join(last)}" if last else ""
+        said = f" Its last output: {' · '.join(last)}" if last else ""
         return f"The agent's program {how}.{said}"
 
     async def end(self) -> None:

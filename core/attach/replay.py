@@ -26,7 +26,7 @@ from core.trace.prompt_words import lasting, plain, words_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 
-_SKIPPED = "The person who debugged this agent had refused it."
+_SKIPPED = "The person who debugged this agent refused it."
 
 
 class RecordedCall(NamedTuple):
@@ -119,16 +119,18 @@ class ProgramReplay(Strategy):
             arrival = await self._arrival(step.number)
             if not isinstance(arrival, AgentQuestion):
                 did = "ended" if arrival is None else f"did something ({arrival.act})"
-                raise _parted(step, f"the agent {did} where it had asked its LLM.")
+                raise _parted(step, f"the agent {did}; in the recorded run it asked its LLM.")
             asked = words_of(arrival.request.messages, arrival.request.tools)
             same = next((one for one in left if one.asks_the_same(asked)), None)
             if same is None:
-                why = f"the agent asks something else than in call {left[0].call.number}."
+                why = f"the agent sends another request than in call {left[0].call.number}."
                 raise _parted(step, why, recorded=plain(left[0].words), asked=plain(asked))
             left.remove(same)
             self._attachment.take(arrival)
             if same.reply is None:
-                arrival.refuse(502, error_body(same.call.error or "The call had failed.", "upstream_error"))
+                arrival.refuse(
+                    502, error_body(same.call.error or "The recorded call failed.", "upstream_error")
+                )
             else:
                 arrival.answer(same.reply)
 
@@ -136,7 +138,7 @@ class ProgramReplay(Strategy):
         arrival = await self._arrival(step.number)
         if not isinstance(arrival, HeldAct):
             did = "ended" if arrival is None else "asked its LLM"
-            raise _parted(step, f"the agent {did} where it had done something in the page.")
+            raise _parted(step, f"the agent {did}; in the recorded run it did something in the page.")
         acted, reviewed = step.acted, step.reviewed
         assert acted is not None
         if acted.outcome == "skipped":

@@ -48,12 +48,10 @@ NOTHING = AgentAct(words="nothing in the page")
 """What an agent does that asks its LLM again at once."""
 _NO_ELEMENT = 0
 """No element has this ref."""
-_CUT = "The answer was withdrawn in Backstep before its end."
-_NOTHING_DONE = "The agent went on without doing anything in the page."
-_GUESSED = "It is a script that seems to act, by its words."
-_FROM_ANSWER = (
-    "The text is the one in the LLM's answer: the agent types it by letters, and has only begun to."
-)
+_CUT = "The answer was cancelled in Backstep before its end."
+_NOTHING_DONE = "The agent continued without doing anything in the page."
+_GUESSED = "By its text, this script seems to act in the page."
+_FROM_ANSWER = "The text is from the LLM's answer: the agent types it letter by letter, and has only begun."
 
 
 class AttachedRun(AgentRun):
@@ -200,7 +198,7 @@ class AttachedRun(AgentRun):
         self._let_go()
 
     def _on_other_question(self) -> None:
-        self.on_note("It asks something else than recorded: the reply was not given, and the LLM answers.")
+        self.on_note("The request differs from the recorded one, so the LLM answers it.")
 
     def _let_go(self) -> None:
         self.attachment.close()
@@ -345,7 +343,7 @@ class _Decider:
         try:
             await asyncio.wait([asking, left], return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
-                cancel_call(asking, "The agent has given the call up.")
+                cancel_call(asking, "The agent cancelled the call.")
                 await asyncio.wait([asking])
                 return 0
             reply, number = asking.result()
@@ -383,7 +381,7 @@ class _AgentActor(Actor):
             return done
         self._decider.held = None
         if not held.waits:
-            raise ActionError("The agent has given it up meanwhile.")
+            raise ActionError("The agent cancelled it meanwhile.")
         self._attachment.release(held)
         await held.over()
         located = one.located or Located(ref=_NO_ELEMENT, label="")

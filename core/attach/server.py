@@ -55,7 +55,7 @@ class AgentServer:
         try:
             self._socket.bind(("127.0.0.1", 0))
         except OSError as error:
-            raise BackstepError(f"No port can be had on this machine: {error.strerror}.") from error
+            raise BackstepError(f"No free port was found on this machine: {error.strerror}.") from error
         self.port = self._socket.getsockname()[1]
         self._serving = asyncio.ensure_future(self._server.serve(sockets=[self._socket]))
         await self._server.begun.wait()

@@ -132,7 +132,7 @@ class TellingAddress:
         async for piece in request.stream():
             read += piece
             if len(read) > _LARGEST:
-                return PlainTextResponse(f"What is said at once may have {_LARGEST >> 20} MB.", 413)
+                return PlainTextResponse(f"A report can have at most {_LARGEST >> 20} MB.", 413)
         try:
             told = _TOLD.validate_json(bytes(read))
         except ValidationError as error:

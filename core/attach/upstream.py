@@ -137,7 +137,7 @@ async def _embeddings(llm: Answerer, body: dict[str, Any]) -> Response:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
         return JSONResponse(
-            error_body("input must be a text or a list of texts.", "invalid_request_error"), 400
+            error_body("input must be a string or a list of strings.", "invalid_request_error"), 400
         )
     if isinstance(llm, OpenAICompatibleLLM):
         found = await llm.embeddings(texts)

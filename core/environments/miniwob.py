@@ -123,7 +123,10 @@ class MiniWob:
         state = await _read(page)
         if state is None or not state.started:
             return Verdict(
-                success=False, reward=0.0, judge="page", reason="The task's page was left before its end."
+                success=False,
+                reward=0.0,
+                judge="page",
+                reason="The agent left the task's page before its end.",
             )
         if not state.done:
             return Verdict(

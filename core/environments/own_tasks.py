@@ -131,7 +131,7 @@ class OwnTasks:
         if isinstance(content, TaskFile):
             if content.id in self._taken:
                 return (
-                    f'{path} cannot be used: the name "{content.id}" belongs to tasks of Backstep\'s own; '
+                    f'{path} cannot be used: the name "{content.id}" belongs to Backstep\'s own tasks; '
                     "give the task file another `name`."
                 )
             for other in others:
@@ -147,7 +147,7 @@ class OwnTasks:
             if twice:
                 more = f" and {len(twice) - 1} more" if len(twice) > 1 else ""
                 return (
-                    f"{path} cannot be used beside {other.source.path}: both have WebArena's task "
+                    f"{path} cannot be used together with {other.source.path}: both have WebArena's task "
                     f"{twice[0]}{more}; keep one of the two."
                 )
         return ""
@@ -174,8 +174,8 @@ def kind_of(path: Path) -> SourceKind:
     first = next(iter(data), None) if isinstance(data, list) else data
     if not isinstance(first, dict):
         raise DataError(
-            f"{path} holds no tasks: a task file has [[tasks]] or a list of tasks, and WebArena's "
-            "configuration is a task or a list of them."
+            f"{path} contains no tasks: a task file has [[tasks]] or a list of tasks, and a WebArena "
+            "configuration is a task or a list of tasks."
         )
     of_task_file = len(first.keys() & TaskEntry.model_fields.keys())
     of_webarena = len(first.keys() & WebArenaConfig.model_fields.keys())
@@ -209,7 +209,7 @@ def _read(path: Path, kind: SourceKind) -> Content:
         path.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise DataError(
-            f"{path} cannot be read: there is no such file or folder. Put it back, or take it out of the "
+            f"{path} cannot be read: there is no such file or folder. Restore it, or remove it from the "
             "list of task files."
         ) from error
     except OSError as error:

@@ -130,7 +130,7 @@ class Environments:
             raise DataError(source.problem)
         if url or instruction:
             raise UsageError(
-                f"{wanted} has its own URL and instruction: leave yours out, or use {OPEN_TASK} for them."
+                f"{wanted} has its own URL and instruction: leave yours out, or use them with {OPEN_TASK}."
             )
         return task
 

@@ -101,7 +101,7 @@ class Sessions(Generic[State]):
             found = self._states.get(id)
         if found is None:
             raise DataError(
-                f"The {self._application.name} site has no session {id!r} any more: open the task anew."
+                f"The {self._application.name} site no longer has the session {id!r}: open the task again."
             )
         return found
 
@@ -115,7 +115,7 @@ class Sessions(Generic[State]):
             state = self._application.state_type.model_validate_json(snapshot)
         except ValidationError as error:
             raise DataError(
-                f"This is no state of the {self._application.name} site: {error.errors()[0]['msg']}."
+                f"This is not a state of the {self._application.name} site: {error.errors()[0]['msg']}."
             ) from error
         id = self.begin()
         self._put(id, state)
@@ -294,7 +294,7 @@ class SiteEnvironment(ABC, Generic[State]):
             finally:
                 await protocol.detach()
         except Error as error:
-            raise BrowserError(f"The browser did not tell the session of the {self.id} site.") from error
+            raise BrowserError(f"The browser did not return the session of the {self.id} site.") from error
         cookies = (str(one["value"]) for one in found["cookies"] if one["name"] == self.server.cookie)
         session = next(cookies, "")
         return self.server.sessions.state(session) if self.server.sessions.known(session) else None

@@ -142,7 +142,7 @@ RESERVED = ("miniwob", "shop", "airline", "web", "webarena")
 
 def _name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
-        raise ValueError("it may hold letters, digits, dots, dashes and underscores only")
+        raise ValueError("it may contain only letters, digits, dots, dashes and underscores")
     return value
 
 
@@ -220,7 +220,7 @@ class TaskFile:
         name = form.name or re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "tasks"
         first: dict[str, int] = {}
         problems: list[Problem] = [
-            (("tasks", at, "id"), f'"{entry.id}" is the id of an earlier task too; give it another.')
+            (("tasks", at, "id"), f'"{entry.id}" is also the id of an earlier task; use another id.')
             for at, entry in enumerate(form.tasks)
             if first.setdefault(entry.id, at) != at
         ]

@@ -113,9 +113,9 @@ def _check_host(given: str, url: str, *, scheme_given: bool) -> None:
         return
     labels = host.rstrip(".").split(".")
     if not all(re.fullmatch(r"(?!-)[\w-]{1,63}(?<!-)", label) for label in labels):
-        raise UsageError(f'"{given}" is not a URL: it names no host; {_EXAMPLES}.')
+        raise UsageError(f'"{given}" is not a URL: it has no host; {_EXAMPLES}.')
     if len(labels) == 1 and not scheme_given and host.lower() != "localhost":
-        raise UsageError(f'"{given}" is not a URL: "{host}" alone is no host of the web; {_EXAMPLES}.')
+        raise UsageError(f'"{given}" is not a URL: "{host}" alone is not a host on the web; {_EXAMPLES}.')
     if labels[-1].isdigit():
         try:
             ipaddress.ip_address(host)
@@ -126,5 +126,5 @@ def _check_host(given: str, url: str, *, scheme_given: bool) -> None:
 def _file_url(given: str) -> str:
     path = Path(given).expanduser()
     if not path.is_file():
-        raise UsageError(f'"{given}" is not a URL, and no file is there either; {_EXAMPLES}.')
+        raise UsageError(f'"{given}" is not a URL, and there is no such file; {_EXAMPLES}.')
     return path.resolve().as_uri()

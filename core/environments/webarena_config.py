@@ -67,7 +67,7 @@ def parse_call(text: str) -> tuple[str, tuple[str, ...]]:
     Raises ValueError for any other form or an unknown name.
     """
     if len(text) > _LONGEST_CALL:
-        raise ValueError(f"a call has at most {_LONGEST_CALL} characters, and not {len(text)}")
+        raise ValueError(f"a call has at most {_LONGEST_CALL} characters, not {len(text)}")
     try:
         call = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -247,7 +247,7 @@ def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
                 problems += [str(file.error(*one)) for one in file.problems(error, WebArenaConfig, where)]
                 continue
             if config.id in configs:
-                twice = file.error((*where, "task_id"), f"the task {config.id} is there twice; keep one.")
+                twice = file.error((*where, "task_id"), f"the task {config.id} occurs twice; keep one.")
                 problems.append(str(twice))
             configs[config.id] = config.replace(folder=str(path.resolve().parent))
     if problems:
@@ -267,7 +267,7 @@ def _files(paths: Sequence[Path], problems: list[str]) -> list[Path]:
             (one for one in path.glob("*.json") if one.stem.isdigit()), key=lambda one: int(one.stem)
         )
         if not numbered:
-            problems.append(f"{path}: the folder holds no configuration such as 0.json.")
+            problems.append(f"{path}: the folder contains no configuration such as 0.json.")
         files += numbered
     return files
 
@@ -298,6 +298,6 @@ def _find_state(given: str, folder: Path, task: str) -> Path:
         if place.is_file():
             return place
     raise UsageError(
-        f"{task} starts logged in, but its storage state {given} is neither beside its config in {folder} "
-        "nor in the working directory: make it with WebArena's auto_login script, or set it to null."
+        f"{task} starts logged in, but its storage state {given} is neither next to its config in "
+        f"{folder} nor in the working directory: create it with WebArena's auto_login script, or set it to null."
     )

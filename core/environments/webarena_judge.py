@@ -129,7 +129,7 @@ def url_failure(reference: str, url: str) -> str | None:
         return f"The URL at the end is {url}, not {reference}."
     for key, allowed in wanted.items():
         if not allowed.intersection(given.get(key, [])):
-            return f"The URL at the end, {url}, lacks {key}={' or '.join(sorted(allowed))}."
+            return f"The URL at the end, {url}, does not contain {key}={' or '.join(sorted(allowed))}."
     return None
 
 
@@ -158,7 +158,7 @@ async def _program_failure(
                 try:
                     await page.goto(url)
                 except ActionError as error:
-                    return f"{url} could not be opened to look at it: {error}"
+                    return f"{url} could not be opened for the check: {error}"
                 seconds = LOADED_SECONDS
             if failure := await _content_failure(target, page, sites, task, seconds):
                 return failure
@@ -262,7 +262,7 @@ def _reason_question(intent: str, reason: str, answer: str) -> str:
 async def _ask_all(questions: list[str], ask: Ask | None) -> Verdict:
     if ask is None:
         return Verdict(
-            judge="none", reason="The answer has to be judged by an LLM, and none is set for that."
+            judge="none", reason="The answer must be judged by an LLM, but no LLM is set for this."
         )
     for question in questions:
         try:

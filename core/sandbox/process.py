@@ -171,7 +171,7 @@ class ParserProcess:
         if len(answer) > self._longest:
             return Parsed(
                 seconds=time.monotonic() - started,
-                error=f"The code gave more than {self._limits.output} bytes of text.",
+                error=f"The code returned more than {self._limits.output} bytes of text.",
             )
         while process.poll() is None and (left := limit.left()) > 0:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -191,13 +191,13 @@ class ParserProcess:
             return Parsed(seconds=seconds, error=_sentence_of_signal(-returned, limits))
         kind, text = answer[:1], answer[1:].decode("utf-8", "replace")
         if returned != 0 or kind not in (b"T", b"E"):
-            return Parsed(seconds=seconds, error="The code ended its process before it gave a text.")
+            return Parsed(seconds=seconds, error="The code ended its process before it returned a text.")
         if kind == b"T" and len(answer) <= limits.output + 1 and text.strip():
             return Parsed(text=text, seconds=seconds)
         if kind == b"T":
-            return Parsed(seconds=seconds, error="The code gave a text that is empty or too long.")
+            return Parsed(seconds=seconds, error="The code returned a text that is empty or too long.")
         sentence = " ".join(text.split())[:_ERROR_LENGTH]
-        return Parsed(seconds=seconds, error=sentence or "The code failed without saying how.")
+        return Parsed(seconds=seconds, error=sentence or "The code failed without an error message.")
 
     def _why_not_ready(
         self, process: subprocess.Popen[bytes], first: bytes, output: int, limit: Limit

@@ -54,16 +54,16 @@ def confinement() -> Confinement:
     """
     reason = why_never(sys.platform, platform.machine())
     if not reason and not sys.executable:
-        reason = "LLM-written parsers are off: the Python that runs this program is not known to it."
+        reason = "LLM-written parsers are off: the path of the running Python is not known."
     if reason:
         return Confinement(is_confined=False, reason=reason)
     trial = ParserProcess(_ATTEMPTS, "<p>", limits=SandboxLimits(seconds=20), guarded=False, modules=_MODULES)
     parsed = trial.run()
     if parsed.text == "confined":
         return Confinement(is_confined=True, means=trial.means)
-    found = trial.refusal or parsed.error or f"Code that should have been confined {parsed.text}."
+    found = trial.refusal or parsed.error or f"In the sandbox, code {parsed.text}."
     return Confinement(
-        is_confined=False, reason=f"LLM-written parsers are off, as they cannot be confined: {found}"
+        is_confined=False, reason=f"LLM-written parsers are off because they cannot be sandboxed: {found}"
     )
 
 
@@ -71,10 +71,10 @@ def why_never(system: str, machine: str) -> str:
     """Return why parsers cannot be confined on such a system at all, or nothing."""
     if not system.startswith("linux"):
         name = {"darwin": "macOS", "win32": "Windows"}.get(system, system)
-        return f"LLM-written parsers are off: confining them needs Linux, and this is {name}."
+        return f"LLM-written parsers are off: their sandbox needs Linux, and this is {name}."
     if machine not in MACHINES:
         return (
-            f"LLM-written parsers are off: confining them is known for {' and '.join(MACHINES)}, "
+            f"LLM-written parsers are off: their sandbox supports {' and '.join(MACHINES)}, "
             f"and this machine is {machine or 'unknown'}."
         )
     return ""

@@ -73,7 +73,9 @@ def parse_target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarge
     try:
         target = _target(text)
     except ValidationError as error:
-        raise ActionSyntaxError(f'"{shown(text)}" holds characters that no name or XPath has.') from error
+        raise ActionSyntaxError(
+            f'"{shown(text)}" contains characters that are not allowed in a name or XPath.'
+        ) from error
     if target is None:
         raise ActionSyntaxError(
             f'"{shown(text)}" names no element: give its number, a role and name such as button "Save", '

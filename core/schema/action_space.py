@@ -255,7 +255,7 @@ def _problem_of_named(action: Named, allowed: PermissibleAction) -> str | None:
     """Return why the arguments are not those that the permissible action takes, each in its place."""
     if len(action.arguments) > len(allowed.parameters):
         takes = ", ".join(parameter.name for parameter in allowed.parameters) or "no arguments"
-        return f"{action.name} was given too much: it takes {takes}."
+        return f"{action.name} has too many arguments: it takes {takes}."
     for place, parameter in enumerate(allowed.parameters):
         value = action.arguments[place] if place < len(action.arguments) else ""
         if not value.strip():

@@ -108,7 +108,7 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
             values[flag] = bare[1] == "1"
             continue
         if not fields:
-            raise ActionSyntaxError(f'"{shown(text)}" has too much: {usage(kind)}.')
+            raise ActionSyntaxError(f'"{shown(text)}" has too many arguments: {usage(kind)}.')
         name = fields.pop(0)
         values[name] = parse_target(part) if name in ("target", "to") else _value(cls, name, part)
     try:

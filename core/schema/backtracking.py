@@ -30,7 +30,7 @@ _LARGEST_LOOP = 100
 def expression_problem(expression: str) -> str:
     """Return why a text cannot be used as a regular expression, as the end of a sentence, or nothing."""
     if len(expression) > LONGEST:
-        return f"it has {len(expression)} characters, and at most {LONGEST} are read"
+        return f"it has {len(expression)} characters, but at most {LONGEST} are allowed"
     try:
         re.compile(expression)
         automaton = _Automaton(expression)
@@ -39,7 +39,7 @@ def expression_problem(expression: str) -> str:
     except RecursionError:
         return "its groups are nested too deep"
     except _TooLargeError:
-        return "what it repeats is too large"
+        return "its repeated part is too large"
     return automaton.problem()
 
 
@@ -91,9 +91,7 @@ class _Automaton:
             if any(self._next[one][other] > 1 for one in loop for other in loop):
                 return _TOO_LONG
             if len(loop) > _LARGEST_LOOP:
-                return (
-                    f"a loop of it has {len(loop)} characters, and at most {_LARGEST_LOOP} are looked through"
-                )
+                return f"one of its loops has {len(loop)} characters, but at most {_LARGEST_LOOP} are checked"
             if self._has_two_ways(loop):
                 return _TOO_LONG
         return ""
@@ -202,8 +200,8 @@ class _Automaton:
 
 
 _TOO_LONG = (
-    "it can take exponentially long, as a loop in it can match the same text in two ways; write it so that what is "
-    "repeated can be told apart, as in (?:word,)+ and not (?:\\w+,?)+"
+    "it can take exponentially long, because one of its loops can match the same text in two ways; "
+    "make the repeated parts distinguishable, as in (?:word,)+ and not (?:\\w+,?)+"
 )
 
 

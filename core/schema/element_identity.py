@@ -94,7 +94,7 @@ def find_marked(mark: ElementMark, now: Observation) -> FoundAgain:
         return FoundAgain(element=alike[0], why=f"It is the only {called(element)} of the page.")
     mine = mark.place
     if mine is None:
-        return FoundAgain(why="The recorded page does not hold it.", candidates=tuple(alike))
+        return FoundAgain(why="The recorded page does not contain it.", candidates=tuple(alike))
     places = _places(now, alike)
     held = [one for one in alike if places[one.ref].holders == mine.holders]
     if len(held) == mark.held == 1:
@@ -111,11 +111,11 @@ def find_marked(mark: ElementMark, now: Observation) -> FoundAgain:
         if chosen in between or _surroundings(mine) & _surroundings(places[chosen.ref]):
             return FoundAgain(
                 element=chosen,
-                why=f"It is number {mark.position + 1} of {len(held)} equal ones, as many as there were.",
+                why=f"It is number {mark.position + 1} of {len(held)} equal ones, as many as recorded.",
             )
     ordered = sorted(alike, key=lambda one: -_closeness(mine, places[one.ref]))
     return FoundAgain(
-        why=f"There are {len(alike)} that could be {called(element)}, and nothing tells them apart for certain.",
+        why=f"{len(alike)} elements could be {called(element)}, and nothing distinguishes them for certain.",
         candidates=tuple(ordered),
     )
 
@@ -133,7 +133,7 @@ def _nearest(element: Element, now: Observation) -> FoundAgain:
         if one.role == element.role and set(element.uses) <= set(one.uses)
     ]
     near = [one for share, one in sorted(rated, key=lambda pair: -pair[0]) if share > 0 or not words]
-    return FoundAgain(why=f"The page has no {called(element)} any more.", candidates=tuple(near[:10]))
+    return FoundAgain(why=f"The page no longer has {called(element)}.", candidates=tuple(near[:10]))
 
 
 def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, ElementPlace]:
@@ -223,7 +223,7 @@ def find_by_line(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElem
     numbered = [(int(number), rest) for number, rest in _LINE.findall(lines)]
     rest = next((rest for number, rest in numbered if number == ref), None)
     if rest is None:
-        return FoundElement(problem=f"its look shows no element [{ref}]")
+        return FoundElement(problem=f"its look does not show an element [{ref}]")
     live = [one for one in elements if _is_of(rest, called(one))]
     if not live:
         return FoundElement(problem=f"the page has no {_named(rest)}")
@@ -236,13 +236,15 @@ def find_by_line(lines: str, ref: Ref, elements: Sequence[Element]) -> FoundElem
     by_number = next((one for one in live if one.ref == ref), None)
     if by_number is not None:
         return FoundElement(
-            element=by_number, guess=f"{len(live)} are {head}, the one of its number was taken"
+            element=by_number, guess=f"{len(live)} are {head}; the one with its number was used"
         )
     if len(live) == len(equals):
         place = equals.index(ref)
-        guess = f"number {place + 1} of {len(live)} that are {head} was taken"
+        guess = f"number {place + 1} of {len(live)} that are {head} was used"
         return FoundElement(element=live[place], guess=guess)
-    return FoundElement(problem=f"{len(live)} elements of the page are {head}, and nothing tells which")
+    return FoundElement(
+        problem=f"{len(live)} elements of the page are {head}, and nothing distinguishes them"
+    )
 
 
 def _is_of(rest: str, head: str) -> bool:

@@ -44,8 +44,8 @@ def sent_summary(irreversible: Sequence[SentAt]) -> str:
 
 
 def not_taken_back(doing: str, irreversible: Sequence[SentAt]) -> str:
-    """Return such as ``Going back to step 3 does not take back POST https://… (step 4)``; nothing where all is."""
-    return f"{doing} does not take back {sent_summary(irreversible)}" if irreversible else ""
+    """Return such as ``Going back to step 3 does not undo POST https://… (step 4)``; nothing where all is."""
+    return f"{doing} does not undo {sent_summary(irreversible)}" if irreversible else ""
 
 
 class PageDifference(Record):
@@ -79,7 +79,7 @@ class PageDifference(Record):
     @property
     def _why(self) -> str:
         if self.by_reader:
-            return "pages were read otherwise when it was recorded"
+            return "it was recorded by a version that read pages differently"
         return "the window has another size" if self.by_window else "changes by itself"
 
 
@@ -98,8 +98,8 @@ class Comparison(Record):
         volatile = len(self.differences) - plain - by_window - by_reader
         parts = [f"{plain} difference{'s' if plain != 1 else ''}"] if plain else []
         parts += [f"{volatile} in parts that change by themselves"] if volatile else []
-        parts += [f"{by_window} by the window's other size"] if by_window else []
-        parts += [f"{by_reader} as pages were read otherwise then"] if by_reader else []
+        parts += [f"{by_window} because of another window size"] if by_window else []
+        parts += [f"{by_reader} because an earlier version read pages differently"] if by_reader else []
         return f"{self.grade}, {' and '.join(parts)}" if parts else f"{self.grade}, no difference"
 
     @property
@@ -165,7 +165,7 @@ class Restored(Record):
     def sentence(self) -> str:
         way = f" by {self.strategy}" if self.strategy else ""
         if self.parted is not None:
-            return f"{self.parted.why} It stands at step {self.parted.step}, and goes on live from there."
+            return f"{self.parted.why} It is at step {self.parted.step} and continues live from there."
         told = self.comparison.told
         said = f"{self.comparison.sentence}{f' ({told})' if told else ''}."
         if self.grade == "lost" and not self.comparison.differences:
@@ -173,14 +173,14 @@ class Restored(Record):
         sentences = [f"Back at step {self.step}{way}: {said}"]
         if self.grade == "recorded":
             sentences.append(
-                "It is the recorded page: servers were not asked, and may hold something else by now."
+                "It is the recorded page: servers were not asked, and their data may have changed."
             )
         if self.sent:
-            sentences.append(f"What was sent since stays done: {sent_summary(self.sent)}.")
+            sentences.append(f"Already sent, and not undone: {sent_summary(self.sent)}.")
         return " ".join(sentences)
 
     @property
     def _why_lost(self) -> str:
         """Return how the last way ended that was gone, or why none was."""
         gone = [one for one in self.attempts if one.strategy == self.strategy] or self.attempts
-        return gone[-1].reason if gone else "There is no way back to it."
+        return gone[-1].reason if gone else "There is no way to go back to it."

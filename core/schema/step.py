@@ -424,7 +424,7 @@ class Acted(PhaseSpec):
     became: str = ""
     """The action as it turned out, where only its beginning was known before, such as a text typed by letters."""
     sent: tuple[Sent, ...] = ()
-    """What the page sent since the last action that going back does not take back."""
+    """What the page sent since the last action that going back does not undo."""
 
     def columns(self) -> dict[str, Any]:
         return {

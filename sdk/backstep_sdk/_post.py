@@ -29,7 +29,7 @@ def post(kind: str, **said: Any) -> None:
     try:
         body = json.dumps({"kind": kind, **{name: _plain(value) for name, value in said.items()}}).encode()
     except Exception as error:
-        log.warning("Backstep was not told the %s: %s", kind, error)
+        log.warning("The %s was not sent to Backstep: %s", kind, error)
         return
     _send(url, kind, body)
 
@@ -59,7 +59,7 @@ def _send(url: str, kind: str, body: bytes) -> None:
         if error.code == 404:
             _gone.add(url)  # The port is somebody else's by now.
         else:
-            log.warning("Backstep did not take the %s: %s", kind, why)
+            log.warning("Backstep did not accept the %s: %s", kind, why)
     except Exception as error:
         _gone.add(url)
-        log.info("Backstep has gone: %s", error)
+        log.info("Backstep cannot be reached any more: %s", error)

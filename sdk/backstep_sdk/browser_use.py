@@ -83,11 +83,11 @@ def _in_words(action: dict[str, Any]) -> str:
 
 def _say_end(history: Any) -> None:
     said = {
-        True: "that it has succeeded",
-        False: "that it has not succeeded",
-        None: "not whether it has succeeded",
+        True: "that it succeeded",
+        False: "that it did not succeed",
+        None: "nothing about its success",
     }
     backstep_sdk.outcome(
-        reason=f"The agent itself says {said[history.is_successful()]}, after {history.number_of_steps()} steps.",
+        reason=f"The agent itself reports {said[history.is_successful()]}, after {history.number_of_steps()} steps.",
         answer=history.final_result() or "",
     )

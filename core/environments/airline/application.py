@@ -115,7 +115,9 @@ class AirlineDesk:
     def _api(self, request: SiteRequest, state: AirlineState) -> tuple[SiteAnswer, AirlineState]:
         id = request.query.get("scenario", "")
         if id and known(id) is None:
-            return _json({"message": "This desk does not exist: the scenario is unknown."}, 404), state
+            return _json(
+                {"message": "This desk does not exist, because its scenario is unknown."}, 404
+            ), state
         form = request.json_body if isinstance(request.json_body, dict) else {}
         if request.method == "POST" and not isinstance(request.json_body, dict):
             return _json({"message": "The body must be a JSON object."}, 400), state
@@ -141,7 +143,7 @@ class AirlineDesk:
             if match and method == request.method:
                 found, after = operate(desk, form, *match.groups())
                 return _VIEWS[type(found)](found), after
-        raise DeskRefused("There is no such thing at the desk.", 404)
+        raise DeskRefused("This is not available at the desk.", 404)
 
 
 def evaluation_of(id: str, state: AirlineState) -> DeskEvaluation:

@@ -144,7 +144,7 @@ def search_numbered(desk: DeskState, number: object) -> Search:
     """Return a search of this desk; raises Refused."""
     if isinstance(number, int) and 1 <= number <= len(desk.searches):
         return desk.searches[number - 1]
-    raise DeskRefused("This search is not there any more. Search again.", 404)
+    raise DeskRefused("This search has expired. Search again.", 404)
 
 
 def confirm_flights(desk: DeskState, form: dict[str, Any]) -> tuple[BookingDraft, DeskState]:
@@ -272,7 +272,7 @@ def change_flights(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Boo
         raise DeskRefused(f"These flights were not searched for booking {ref}.")
     outward, back = _chosen(search, form)
     if (outward, back) == (booking.outward, booking.back):
-        raise DeskRefused("The booking has these flights already. Choose others, or leave it as it is.")
+        raise DeskRefused("The booking already has these flights. Choose others, or leave it unchanged.")
     cost = price(outward, back, len(booking.passengers))
     booking = booking.replace(outward=outward, back=back, price=cost)
     change = FlightsChanged(reference=ref, outward=outward, back=back)

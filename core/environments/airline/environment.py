@@ -80,7 +80,7 @@ class Airline(SiteEnvironment["AirlineState"]):
 def _kind(task: Task) -> "Kind":
     found = KINDS.get(task.id.rpartition("/")[2])
     if found is None:
-        raise DataError(f"{task.id} is no task of the airline desk: there are {', '.join(KINDS)}.")
+        raise DataError(f"{task.id} is not a task of the airline desk: there are {', '.join(KINDS)}.")
     return found
 
 
@@ -94,5 +94,5 @@ def _reason(found: "DeskEvaluation") -> str:
     if found.wrong:
         text += " Wrong: " + " ".join(found.wrong)
     elif not found.success and not missing:
-        text += " The last thing brought up is not what was asked for."
+        text += " The last page opened is not the requested one."
     return text

@@ -208,7 +208,7 @@ def _wrong_changes(scenario: Scenario, desk: DeskState) -> list[str]:
 
 def _wrong_booking(scenario: Scenario, desk: DeskState, change: Booked, *, again: bool) -> str:
     if scenario.kind != "TASK_BOOK_FLIGHT":
-        return f"Booking {change.reference} was made, which nobody asked for."
+        return f"Booking {change.reference} was made without being requested."
     if again:
         return f"A second booking was made: {change.reference}."
     draft = desk.drafts[change.draft - 1]
@@ -216,7 +216,7 @@ def _wrong_booking(scenario: Scenario, desk: DeskState, change: Booked, *, again
     missed = [
         step.name for stage in _booking_stages(scenario, search, draft) for step in stage if not step.reached
     ]
-    return f"Booking {change.reference} is not as asked: {', '.join(missed)}." if missed else ""
+    return f"Booking {change.reference} is not as requested: {', '.join(missed)}." if missed else ""
 
 
 def _wrong_change(scenario: Scenario, change: Change) -> str:
@@ -224,17 +224,21 @@ def _wrong_change(scenario: Scenario, change: Change) -> str:
     if isinstance(change, Cancelled):
         if right and scenario.kind == "TASK_CANCEL_BOOKING":
             return ""
-        return f"Booking {change.reference} was cancelled, which nobody asked for."
+        return f"Booking {change.reference} was cancelled without being requested."
     if isinstance(change, PassengerChanged):
         if not right or scenario.kind != "TASK_MODIFY_PASSENGER" or change.place != scenario.place:
-            return f"A passenger of booking {change.reference} was changed, which nobody asked for."
+            return f"A passenger of booking {change.reference} was changed without being requested."
         others = [field for field, value in change.fields if (field, value) not in scenario.changes]
-        return f"Changed otherwise than asked: {', '.join(_said(one) for one in others)}." if others else ""
+        return (
+            f"Changed to other values than requested: {', '.join(_said(one) for one in others)}."
+            if others
+            else ""
+        )
     if isinstance(change, FlightsChanged):
         if not right or scenario.kind != "TASK_MODIFY_FLIGHTS":
-            return f"The flights of booking {change.reference} were changed, which nobody asked for."
+            return f"The flights of booking {change.reference} were changed without being requested."
         as_asked = (change.outward, change.back) == (scenario.outward, scenario.back)
-        return "" if as_asked else "The booking was moved to other flights than asked."
+        return "" if as_asked else "The booking was moved to other flights than requested."
     return ""
 
 

@@ -65,9 +65,7 @@ def read_journey(form: dict[str, Any]) -> Journey:
             problems[name] = str(wrong)
     if not problems and not is_route(codes["from"], codes["to"]):
         same = codes["from"] == codes["to"]
-        problems["to"] = (
-            "Choose another airport than the first." if same else "There are no flights on this route."
-        )
+        problems["to"] = "Choose two different airports." if same else "There are no flights on this route."
     two_way = form.get("trip") != "one-way"
     days: dict[str, date] = {}
     for name in ("departure", "return") if two_way else ("departure",):
@@ -76,7 +74,7 @@ def read_journey(form: dict[str, Any]) -> Journey:
         except Wrong as wrong:
             problems[name] = str(wrong)
     if len(days) == 2 and days["return"] < days["departure"]:
-        problems["return"] = "The return date lies before the departure date."
+        problems["return"] = "The return date is before the departure date."
     if problems:
         raise Problems(problems)
     return Journey(
@@ -103,7 +101,7 @@ def read_passenger(form: dict[str, Any]) -> Passenger:
     try:
         values["birth"] = read_date(values["birth"])
         if not date(1900, 1, 1) <= values["birth"] <= TODAY:
-            problems["birth"] = "The date of birth must lie between 1900 and today."
+            problems["birth"] = "The date of birth must be between 1900 and today."
     except Wrong as wrong:
         problems["birth"] = str(wrong)
     if problems:
@@ -121,7 +119,7 @@ def read_card(form: dict[str, Any]) -> Card:
     if not re.fullmatch(r"[0-9]{16}", number):
         problems["number"] = "Enter the 16 digits of the card number."
     elif not passes_check(number):
-        problems["number"] = "This is no card number: a digit is wrong."
+        problems["number"] = "This is not a valid card number: a digit is wrong."
     found = re.fullmatch(r"(0?[1-9]|1[0-2]) ?/ ?(?:20)?([0-9]{2})", text(form, "expiry"))
     expiry = ""
     if not found:

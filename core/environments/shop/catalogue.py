@@ -182,7 +182,7 @@ class ProductCatalogue:
         """Return the product of that id; raises DataError where the shop never had it."""
         found = self._by_id.get(id)
         if found is None:
-            raise DataError(f"The shop sells nothing under the id {id!r}.")
+            raise DataError(f"The shop has no product with the id {id!r}.")
         return found
 
     def of_type(self, name: str) -> tuple[Product, ...]:

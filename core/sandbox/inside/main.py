@@ -59,7 +59,7 @@ def main() -> NoReturn:
     except kernel.KernelRefused as error:
         _end("F", f"The system refuses {error}.")
     except Exception as error:
-        _end("F", f"The process for parsers could not be made ready ({type(error).__name__}: {error}).")
+        _end("F", f"The process for parsers could not be prepared ({type(error).__name__}: {error}).")
     _write(f"R{means}\n".encode())
     sys.stdin = sys.stdout = sys.stderr = sys.__stdin__ = sys.__stdout__ = sys.__stderr__ = _Nowhere()  # type: ignore[assignment,misc]
     # Made before, as there may be no memory left for it then.
@@ -70,7 +70,7 @@ def main() -> NoReturn:
         written = text.encode("utf-8", "replace")
         if len(written) > request["output"]:
             raise program.Unusable(
-                f"The code gave {len(written)} bytes of text, and {request['output']} are allowed."
+                f"The code returned {len(written)} bytes of text, but only {request['output']} are allowed."
             )
     except MemoryError:
         os.write(_ANSWER, too_much)

@@ -56,9 +56,9 @@ def sentence_of(error: BaseException) -> str:
         return f"The code is not valid Python: {error.msg} (line {error.lineno})."
     where = _place(error)
     if isinstance(error, OSError) and error.errno in (errno.EPERM, errno.EACCES):
-        return f"The code asked the system for something that a parser may not have{where}."
+        return f"The code used something of the system that a parser may not use{where}."
     if isinstance(error, SystemExit):
-        return f"The code ended itself instead of giving a text{where}."
+        return f"The code exited instead of returning a text{where}."
     message = f"{type(error).__name__}: {error}".rstrip(": ")
     if len(message) > _MESSAGE_LENGTH:
         message = message[: _MESSAGE_LENGTH - 1] + "…"
@@ -92,7 +92,7 @@ def _arguments(parse: Any, html: str, task: str) -> dict[str, str]:
     names = parse.__code__.co_varnames[: parse.__code__.co_argcount]
     page = next((name for name in names if name != "task"), None)
     if page is None:
-        raise Unusable("The function parse takes no HTML; define it as parse(html).")
+        raise Unusable("The function parse has no parameter for the HTML; define it as parse(html).")
     return {page: html, "task": task} if "task" in names else {page: html}
 
 
@@ -101,7 +101,7 @@ def _text(result: object, what: str) -> str:
         raise Unusable(f"{what} a value of type {type(result).__name__}, not a text.")
     text = str.__str__(result)
     if not text.strip():
-        raise Unusable("The code gave an empty text.")
+        raise Unusable("The code returned an empty text.")
     return text
 
 

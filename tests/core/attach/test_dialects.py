@@ -209,9 +209,9 @@ def test_an_action_with_one_of_several_methods_is_filled_as_stagehand_has_it() -
 
 
 def test_what_cannot_be_said_to_an_agent_is_an_error_and_no_guess() -> None:
-    with pytest.raises(LLMError, match="shows no tool, schema or function for click"):
+    with pytest.raises(LLMError, match="has no tool, schema or function for click"):
         ask(CLICK, "What now?")
-    with pytest.raises(LLMError, match='finds no button "Delete" in what the agent sent'):
+    with pytest.raises(LLMError, match='cannot find button "Delete" in the request of the agent'):
         ask(CLICK, "[1]<a />\n\tHome", tools=(tool("click", "index"),))
 
 

@@ -287,7 +287,7 @@ async def test_a_body_that_is_no_request_is_refused_with_a_sentence(stage, body)
     async with httpx2.AsyncClient() as client:
         answer = await client.post(f"{stage.url}/chat/completions", content=body, headers=headers)
     assert answer.status_code == 400
-    assert answer.json()["error"]["message"].startswith("The body is no JSON")
+    assert answer.json()["error"]["message"].startswith("The body is not")
 
 
 async def test_an_agent_that_goes_away_is_noticed(stage):

@@ -69,7 +69,7 @@ def test_it_works_in_its_folder_with_its_environment(tmp_path):
 
 def test_an_end_with_an_error_says_what_was_written_last(tmp_path):
     how, _ = asyncio.run(ran("import sys; print('so far'); sys.exit('no more')", tmp_path))
-    assert how.startswith("The agent's program has ended with exit code 1. It wrote last: ")
+    assert how.startswith("The agent's program has ended with exit code 1. Its last output: ")
     assert "no more" in how
 
 
@@ -87,7 +87,7 @@ def test_it_is_ended_with_what_it_has_started(tmp_path):
         following = asyncio.ensure_future(program.followed(lines.append))
         await until(lambda: lines)
         await program.end()
-        assert await following == "The agent's program was ended."
+        assert await following == "The agent's program was stopped."
         await until(lambda: not alive(int(lines[0])))
 
     asyncio.run(whole())
@@ -141,8 +141,8 @@ def test_a_signal_to_whoever_guards_it_ends_it_too(number):
 
 
 def test_what_cannot_be_started_is_told(tmp_path):
-    for command, said in (((), "Say which program"), (("no-such-agent",), "no program no-such-agent")):
+    for command, said in (((), "Give the agent's program"), (("no-such-agent",), "no program no-such-agent")):
         with pytest.raises(UsageError, match=said):
             found_program(command, tmp_path)
-    with pytest.raises(UsageError, match="There is no folder"):
+    with pytest.raises(UsageError, match="The folder to start the agent in does not exist"):
         found_program((sys.executable,), tmp_path / "gone")

@@ -42,7 +42,7 @@ def test_the_two_kinds_are_told_apart_by_what_is_in_them(tmp_path):
     [
         ("a.toml", "[[tasks]\n", "this is not TOML"),
         ("a.json", '{"tasks": [', "this is not JSON"),
-        ("a.json", "[1, 2]", "holds no tasks"),
+        ("a.json", "[1, 2]", "contains no tasks"),
         ("a.json", "[" * 100_000, "nested too deep"),
         ("a.toml", "\xff", "is not UTF-8 text"),
         ("a.toml", '[[tasks]]\nid = "x"\n', 'the key "instruction" is missing in [tasks]; add it.'),
@@ -122,7 +122,7 @@ def test_a_remembered_file_that_is_gone_hinders_nothing(tmp_path):
     assert environments.find("mine/lamp")
     (problem,) = [source.problem for source in environments.sources if source.problem]
     assert str(gone) in problem
-    assert "Put it back" in problem
+    assert "Restore it" in problem
     task_file(tmp_path, "gone.toml")
     assert environments.refresh()
     assert environments.find("gone/lamp")

@@ -65,7 +65,7 @@ def test_a_state_is_taken_down_put_back_and_given_to_a_branch(server):
     snapshot = server.sessions.snapshot(one)
     branch = server.sessions.restored(snapshot)
     assert [ask(server, session=id)[1] for id in (one, one, branch)] == ["2", "3", "2"]
-    with pytest.raises(DataError, match="no state of the counter site"):
+    with pytest.raises(DataError, match="not a state of the counter site"):
         server.sessions.restored("{}x")
 
 

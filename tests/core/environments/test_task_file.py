@@ -115,7 +115,7 @@ def test_all_problems_are_listed_together(tmp_path):
         ("tasks = [1]\n", 'line 1: "tasks" = 1 cannot be used: it must be a table of keys and values.'),
         ('tittle = "x"\n' + TOML, 'line 1: there is no key "tittle"; did you mean title?'),
         ('name = "miniwob"\n' + TOML, 'the name "miniwob" belongs to Backstep; set `name` to another one'),
-        (TOML.replace('"look"', '"find"'), 'line 13: "find" is the id of an earlier task too'),
+        (TOML.replace('"look"', '"find"'), 'line 13: "find" is also the id of an earlier task'),
         (
             TOML.replace('answer = "12 EUR"', ""),
             '"judge" in [tasks] cannot be used: it is empty: add at least one condition',

@@ -108,7 +108,7 @@ def test_a_broken_file_is_refused(tmp_path, text, said):
 
 
 def test_a_folder_without_configs_and_a_missing_file_are_problems(tmp_path):
-    assert "holds no configuration" in problems_of(tmp_path)
+    assert "contains no configuration" in problems_of(tmp_path)
     assert "cannot be read" in problems_of(tmp_path / "none.json")
 
 

@@ -80,7 +80,7 @@ def test_no_privileges_are_needed():
 def test_where_the_kernel_takes_no_filter_parsers_are_off_and_say_so():
     confined, parsed = confined_without("seccomp")
     assert confined["is_confined"] is False
-    assert "cannot be confined" in confined["reason"]
+    assert "cannot be sandboxed" in confined["reason"]
     assert "seccomp" in confined["reason"]
     assert (parsed["text"], parsed["error"]) == ("", confined["reason"])
 

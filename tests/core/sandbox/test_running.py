@@ -106,7 +106,7 @@ async def test_each_form_of_code_is_accepted(code, text):
         ("obs = 5", "holds a value of type int"),
         ("def parse(html): return ['a']", "returned a value of type list"),
         ("def parse(html): pass", "returned a value of type NoneType"),
-        ("def parse(): return 'x'", "takes no HTML"),
+        ("def parse(): return 'x'", "has no parameter for the HTML"),
         ("parse = len", "not a function that the code defines"),
         ("def parse(a, b): return 'x'", "missing 1 required positional argument: 'b'"),
         ("obs = ' \\n'", "empty text"),

@@ -81,7 +81,7 @@ def test_one_that_is_named_without_doubt_is_certain(lines, ref, found):
 @pytest.mark.parametrize(
     ("lines", "ref", "found", "words"),
     [
-        ('[1] button "Ok"', 1, 1, "the one of its number"),
+        ('[1] button "Ok"', 1, 1, "the one with its number"),
         ('[7] button "Ok"\n[8] button "Ok"', 8, 5, "number 2 of 2"),
     ],
 )
@@ -94,9 +94,9 @@ def test_one_of_several_is_a_guess_that_says_by_what(lines, ref, found, words):
 @pytest.mark.parametrize(
     ("lines", "ref", "words"),
     [
-        ('[7] button "Ok"', 8, "shows no element [8]"),
+        ('[7] button "Ok"', 8, "does not show an element [8]"),
         ('[7] button "Cancel"', 7, 'the page has no button "Cancel"'),
-        ('[7] button "Ok"', 7, "nothing tells which"),
+        ('[7] button "Ok"', 7, "nothing distinguishes them"),
     ],
 )
 def test_one_that_is_not_shown_is_not_taken(lines, ref, words):

@@ -75,7 +75,7 @@ def test_an_action_of_every_page_keeps_its_meaning_beside_names_of_ones_own():
         (("9",), '"9" is not on offer for size; there are: 7 [wide] | 8.'),
         (("8", "two"), 'buy_now wants a whole number as its count, not "two".'),
         (("8", "2", "maybe"), 'buy_now wants true or false as its gift, not "maybe".'),
-        (("8", "2", "true", "x"), "buy_now was given too much: it takes size, count, gift."),
+        (("8", "2", "true", "x"), "buy_now has too many arguments: it takes size, count, gift."),
     ],
 )
 def test_what_it_is_given_is_checked_against_what_it_takes(arguments, problem):

@@ -200,7 +200,7 @@ async def test_a_restored_state_forgets_what_came_after_and_leaves_the_old_sessi
 async def test_a_text_that_is_no_snapshot_is_refused_and_the_page_keeps_its_session(shop, page):
     episode = await shop.open(shop.tasks()[0], 0, page)
     cookies = await page.evaluate("document.cookie")
-    with pytest.raises(DataError, match="no state of the shop"):
+    with pytest.raises(DataError, match="not a state of the shop"):
         await shop.restore(episode, page, '{"orders": 3}')
     assert await page.evaluate("document.cookie") == cookies
 

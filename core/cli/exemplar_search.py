@@ -114,7 +114,9 @@ def reindex(settings: Settings, *, as_json: bool) -> None:
                 }
             )
         else:
-            say(f"{len(index)} exemplars are indexed by {index.embedding.name}; {count} texts were embedded.")
+            say(
+                f"{len(index)} exemplars are indexed with {index.embedding.name}; {count} texts were embedded."
+            )
         return count
 
     in_loop(work())

@@ -163,7 +163,11 @@ async def fork_headless(
         on_restored(restored)
         if not restored.verified and on_gate != "allow":
             why = " ".join(filter(None, (restored.sentence, restored.not_repeated)))
-            await _finish(run, "gate", f"{why} It was not gone on from there (--on-gate allow does).")
+            await _finish(
+                run,
+                "gate",
+                f"{why} The run did not continue from there. To continue anyway, use --on-gate allow.",
+            )
         return await _report_of_whole(services, run, on_gate, on_step)
 
 
@@ -171,7 +175,7 @@ def check_again(services: Services, task: Task, runs: Iterable[int], on_gate: On
     """Raise UsageError where a task is not to be begun anew by rule: `runs` of it have sent what stays done."""
     world = services.world(task)
     sent = [one for run in runs for one in stays_done_since(services.store, world, run, 1)]
-    _check_effects(f"Beginning {task.id} anew", sent, on_gate)
+    _check_effects(f"Starting {task.id} again", sent, on_gate)
 
 
 def _check_effects(doing: str, sent: Sequence[SentAt], on_gate: OnGate) -> None:
@@ -208,7 +212,7 @@ async def _report_of_whole(
         await _finish(run, "error", str(error) or "The page went away; run the task again.")
     except Exception as error:
         # Nobody is there to take the run up again: it must not be left open.
-        log.exception("A mistake of the program")
+        log.exception("Internal error")
         await _finish(run, "error", mistake(error))
     if not run.ended:
         return _unstored(run)
@@ -259,7 +263,7 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
         await run.finish("loop", error=reason)
         return True
     if gate.kind == "hint":
-        pending.note = f"Hint: {reason}; nobody was there to be asked."
+        pending.note = f"Hint: {reason}; there was nobody to ask."
         return False
     if gate.kind == "loop":
         reason = reason.removesuffix(".")
@@ -268,7 +272,7 @@ async def _ended_by_gate(run: AgentRun, rule: OnGate) -> bool:
     elif rule == "refuse":
         why = f"this action cannot be undone ({reason})" if gate.kind == "undo" else reason
         pending.skip, pending.refused = True, f"Refused by rule (--on-gate refuse): {why}."
-        pending.note = f"Refused: {why}. Go on without it, or stop."
+        pending.note = f"Refused: {why}. Continue without it, or stop."
     else:
         await run.finish("gate", error=f"Ended at a gate before {pending.action}: {reason}.")
         return True

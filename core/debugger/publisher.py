@@ -188,7 +188,7 @@ class Publisher:
     def on_asked(self, asked: Asked) -> None:
         """Tell of an LLM call, as far as it has come."""
         if asked.retry is not None:
-            self.log("warning", "LLM", f"{asked.retry.reason}; asked again after {asked.retry.waited:.1f} s.")
+            self.log("warning", "LLM", f"{asked.retry.reason}; repeated after {asked.retry.waited:.1f} s.")
         if asked.ended and asked.record.error:
             self.log("error", "LLM", f"Call {asked.record.number}: {asked.record.error}")
         self.steps.streamed(asked)
@@ -284,7 +284,7 @@ class Publisher:
 
     def crash(self, error: Exception) -> None:
         """Say that the program itself failed; called where the error was caught."""
-        log.exception("A mistake of the program", exc_info=error)
+        log.exception("Internal error", exc_info=error)
         self.fail(mistake(error))
 
 

@@ -162,11 +162,11 @@ class AgentSettings(SessionCommands):
             raise UsageError(f'There is no mechanism "{name}"; {near(name, get_args(Mechanism))}')
         if run is None:
             self._publisher.tell(
-                "Open a task first (Ctrl+N): a switch holds for the run under way.", done=False
+                "Open a task first (Ctrl+N). A switch applies to the current run.", done=False
             )
             return
         if not run.has_preset:
-            raise UsageError("An attached agent works in its own way: there is nothing of it to switch.")
+            raise UsageError("Mechanisms of an attached agent cannot be switched here.")
         mechanism: Mechanism = name  # type: ignore[assignment]
         if run.state.is_on(mechanism) != on:
             self._current.store_intervention("switch", "" if on else name, name if on else "")
@@ -177,8 +177,8 @@ class AgentSettings(SessionCommands):
     def set_amount(self, name: str, value: int) -> None:
         """Set the number of a mechanism, such as of remedies at each action, whatever the preset says."""
         if name not in AMOUNTS:
-            raise UsageError(f'"{name}" has no number to set; {near(name, tuple(AMOUNTS))}')
-        run = self._current.need_run("A number holds for the run under way.")
+            raise UsageError(f'"{name}" is not a number that can be set; {near(name, tuple(AMOUNTS))}')
+        run = self._current.need_run("A number applies only to the current run.")
         mechanism: Mechanism = name
         before, after = run.set_amount(mechanism, value)
         if before != after:
@@ -204,7 +204,7 @@ class AgentSettings(SessionCommands):
         run.use(llm=llm)
         person, out = self._current.need_services().llms.person, run.asking
         if out is not None and out.llm == person.name and llm.llm_for(out.purpose) is not person:
-            await self._runner.ask_anew(f"{llm.name} was chosen in place of {before}")
+            await self._runner.ask_anew(f"{llm.name} was chosen instead of {before}")
 
     async def use_llms(self, llms: LLMs) -> None:
         """Go on with these LLMs, which have the person of the old ones, and offer them.
@@ -218,7 +218,7 @@ class AgentSettings(SessionCommands):
         try:
             llm = llms.routed(before)
         except UsageError as error:
-            self._publisher.log("warning", "LLM", f"{error} The built-in rules answer from now on.")
+            self._publisher.log("warning", "LLM", f"{error} The built-in LLM answers from now on.")
             llm = llms.routed("rules")
         old, services.llms = services.llms, llms
         self._publisher.change(llm=llm.name)
@@ -272,7 +272,7 @@ class TaskCommands(SessionCommands):
             allowed = await asyncio.to_thread(remember_profile, profile)
         except BackstepError as error:
             self._publisher.log(
-                "warning", "session", f"The profile {profile} is allowed for this time only: {error}"
+                "warning", "session", f"The profile {profile} is allowed only this time: {error}"
             )
             allowed = (*services.settings.embedded_profiles, profile)
         services.settings = services.settings.replace(embedded_profiles=allowed)
@@ -283,7 +283,7 @@ class TaskCommands(SessionCommands):
         """Give up an opening, or a move, that is under way; a run that goes on goes on."""
         if await self._openings.stop():
             self._publisher.set_mode(
-                "empty", "It was given up; choose a task (Ctrl+N), or a step to go back to."
+                "empty", "It was cancelled. Choose a task (Ctrl+N), or a step to go back to."
             )
 
     async def open_anew(self) -> AgentRun | None:

@@ -119,7 +119,8 @@ class Runner:
             return
         if run.ended:
             publisher.tell(
-                "This run has ended; open the task again (Ctrl+R) or choose another (Ctrl+N).", done=False
+                "This run has ended. Open the task again (Ctrl+R), or choose another one (Ctrl+N).",
+                done=False,
             )
             return
         if self.busy:
@@ -155,7 +156,7 @@ class Runner:
             return
         self._pause.set()
         self._publisher.change(
-            message="Pausing at the end of this phase; pause again to cancel the LLM call."
+            message="Pausing at the end of this phase. Pause again to cancel the LLM call."
         )
 
     async def ask_anew(self, why: str) -> None:
@@ -166,9 +167,7 @@ class Runner:
         run, going = self._current.run, self._going
         if run is None or run.asking is None or going is None or going.done() or going.cancelling():
             return
-        self._publisher.log(
-            "info", "LLM", f"Call {run.asking.number} was withdrawn and is asked anew: {why}."
-        )
+        self._publisher.log("info", "LLM", f"Call {run.asking.number} was withdrawn and is repeated: {why}.")
         cancel_call(going, f"cancelled: {why}")
         await asyncio.wait([going])
         # A pause, a stop or a task that was opened meanwhile goes before.
@@ -222,7 +221,7 @@ class Runner:
             task = asyncio.current_task()
             given_up = task is not None and not task.cancelling()  # by whoever was asked, not by us
             if self._withdrawn or given_up:
-                self.rest(run, "waiting", "The LLM call was cancelled; step to ask again.")
+                self.rest(run, "waiting", "The LLM call was cancelled. Step to repeat it.")
             raise
         except (BackstepError, PageGone) as error:
             message = _lost(run) or str(error) or "The page went away; step again."
@@ -255,7 +254,7 @@ class Runner:
             return
         what, verb = ("prompt", "sent") if isinstance(held, HeldCall) else ("reply", "read")
         edits = f"Edit the {what} (Ctrl+P, P) changes what is {verb}."
-        message = f"{stopped} {edits} Go on with Run (F5) or Step (F10)."
+        message = f"{stopped} {edits} Continue with Run (F5) or Step (F10)."
         self.held.append(held)
         self.tell_held()
         self.rest(run, "waiting", message, stopped_at=message)
@@ -292,7 +291,7 @@ class Runner:
         stopped = self.breaking.request(run, sent)
         if not stopped:
             return True
-        message = f"{stopped} It is held: Run (F5) or Step (F10) lets it go, Skip (Ctrl+J) refuses it."
+        message = f"{stopped} It is held. Run (F5) or Step (F10) sends it, Skip (Ctrl+J) refuses it."
         self._publisher.change(held_request=str(sent))
         self.rest(run, "waiting", message, stopped_at=message)
         try:
@@ -366,11 +365,11 @@ class Runner:
             return ""
         self._gate_shown = (run.state.run, run.state.number, str(run.state.pending.action))
         if gate.kind == "loop":
-            return f"{gate.reason} Accept to call it all the same, or change the action."
+            return f"{gate.reason} Accept to call it anyway, or change the action."
         if gate.kind == "effects":
-            return f"{gate.reason}. Accept to do it all the same, or skip it."
+            return f"{gate.reason}. Accept to do it anyway, or skip it."
         if gate.kind == "hint":
-            return f"This action may not be undone: {gate.reason}. Accept to carry it out, or skip it."
+            return f"It may be impossible to undo this action: {gate.reason}. Accept to carry it out, or skip it."
         return f"This action cannot be undone: {gate.reason}. Accept to carry it out, or skip it."
 
     def _held_by_gate(self, run: AgentRun, until: RunGoal) -> bool:
@@ -382,7 +381,7 @@ class Runner:
         if self._gate_shown == shown_before and until.kind != "end":
             gate = run.gate()
             assert gate is not None
-            run.state.pending.note = f"Gate: {gate.reason}; the person let it pass."
+            run.state.pending.note = f"Gate: {gate.reason}; the person accepted it."
             return False
         self._publisher.set_mode("waiting", message)
         self._publisher.publish_step(run)
@@ -396,8 +395,8 @@ def _lost(run: AgentRun) -> str:
     # A step can be gone back to once its page has been read.
     step = run.state.number - (run.next_phase == "observe")
     if step < 1:
-        return f"{lost} Open the task again (Ctrl+R) to begin anew in it."
-    return f"{lost} Go back to step {step} (Ctrl+B) to go on from there in it."
+        return f"{lost} Open the task again (Ctrl+R) to start again in it."
+    return f"{lost} Go back to step {step} (Ctrl+B) to continue from there in it."
 
 
 def _mode_of(run: AgentRun) -> Mode:
@@ -412,7 +411,7 @@ def _unverified(record: PhaseRecord) -> str:
         return ""
     if record.outcome == "failed":
         return ""  # The remedy is dropped: the agent goes on without it.
-    return f"{record.restored.sentence} Step on to try the remedy there, or skip it there."
+    return f"{record.restored.sentence} Step to try the remedy there, or skip it."
 
 
 def _unclear(run: AgentRun, record: PhaseRecord) -> str:
@@ -421,8 +420,8 @@ def _unclear(run: AgentRun, record: PhaseRecord) -> str:
         return ""
     if "aligned" not in record.unclear and not (record.stop_refused and record.unclear):
         return ""
-    open_still = "The LLM left its judgement open, also when it was asked again."
-    return f"{open_still} Say in Plan & remedies how it was; going on counts it as no."
+    open_still = "The LLM did not give a complete judgement, even when asked again."
+    return f"{open_still} Answer in Plan & remedies. If you continue without an answer, it counts as no."
 
 
 def _verdict_words(verdict: Verdict) -> str:

@@ -188,7 +188,7 @@ class JobService(Service[AnyJobView]):
         without it to the service's own.
         """
         if self.is_busy:
-            raise UsageError(f"“{self.view.doing}” goes on still: wait for its end, or cancel it.")
+            raise UsageError(f"“{self.view.doing}” is still running. Wait for it to end, or cancel it.")
         self.show(busy=True, doing=doing, done=0, of=0, **changes)
         self.start(self._carry_out(work, failed or self.failed), "")
 
@@ -198,7 +198,7 @@ class JobService(Service[AnyJobView]):
         except BackstepError as error:
             failed(str(error))
         except Exception:
-            failed(f"“{self.view.doing}” failed: this is a mistake of the program's own.")
+            failed(f"“{self.view.doing}” failed because of an internal error.")
             raise
         finally:
             self.show(busy=False, doing="")

@@ -37,7 +37,7 @@ class FixWindow(QDialog):
     check_requested = Signal(str, str)
     """Name and text, some time after it was changed."""
     rerun_requested = Signal(str, str, bool)
-    """Name, text, and whether the person knows what going back does not take back."""
+    """Name, text, and whether the person knows what going back does not undo."""
     fresh_requested = Signal()
     family_requested = Signal(int)
     """At how many other seeds."""
@@ -256,7 +256,7 @@ class FixWindow(QDialog):
         kind = place.kind if place is not None else ""
         wrong = view.text.problem if view.text is not None and view.text.text == self.text else ""
         untold = view.irreversible if view.irreversible and not self.known.isChecked() else ""
-        why = view.why_not or wrong or (f"{untold}. Tick that you know it." if untold else "")
+        why = view.why_not or wrong or (f"{untold}. Tick the box to accept this." if untold else "")
         busy = view.busy or (view.rerun is not None and view.rerun.state == "going on")
         saves = kind in ("policy", "state space", "prompt", "preset")
         words = {"exemplar": "Run again without it", "action": "Run again with this action"}.get(

@@ -230,7 +230,7 @@ WHY = WhyView(
             lead=Lead(run=18, step=2),
         ),
     ),
-    verdict="It stands in what the LLM was shown, as it is.",
+    verdict="The LLM was shown it, exactly.",
 )
 PAIR = PairView(
     left=(18, 4),

@@ -159,8 +159,8 @@ FILES_CATALOGUE = CATALOGUE.replace(
             path=Path(f"{_LONG}/old.json"),
             kind="tasks",
             remembered=True,
-            problem=f"{_LONG}/old.json cannot be read: there is no such file or folder. Put it back, or "
-            "take it out of the list of task files.",
+            problem=f"{_LONG}/old.json cannot be read: there is no such file or folder. Restore it, or remove it "
+            "from the list of task files.",
         ),
         TaskSource(
             path=Path("/home/someone/drafts/drafts.toml"),
@@ -186,7 +186,7 @@ MECHANISMS = (
         by_preset=True,
         description="Prepare alternatives before acting.",
         amount=AmountView(
-            mechanism="remedies", label="remedies at each action", value=2, by_preset=2, least=0, most=5
+            mechanism="remedies", label="remedies per action", value=2, by_preset=2, least=0, most=5
         ),
     ),
     MechanismView(name="judgement", title="Judgement", on=True, by_preset=True),

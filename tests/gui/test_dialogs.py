@@ -142,7 +142,7 @@ def test_a_new_name_is_asked_for_and_checked(choice: ProfileChoice):
     assert not choice.usable
     choice.line.setText("../elsewhere")
     assert not choice.usable
-    assert "cannot name a profile" in choice.note.text()
+    assert "is not a valid profile name" in choice.note.text()
     choice.line.setText("shop.account-1")
     assert choice.usable
     assert choice.value == "shop.account-1"

@@ -44,7 +44,7 @@ def deciding_call(detail: StepDetail) -> CallRecord:
         found = next((call for call in reversed(detail.calls) if not call.error), found)
     if found is None:
         raise UsageError(
-            f"Step {detail.row.number} of run {detail.row.run} asked no LLM for its action: choose a step that did."
+            f"Step {detail.row.number} of run {detail.row.run} asked no LLM for its action; choose another step."
         )
     return found
 
@@ -68,7 +68,7 @@ async def ask_again(
     request = _request(detail, call, prompt, question)
     if request.view is None and request.purpose != "agent" and goes_by_data(llm, request.purpose):
         raise UsageError(
-            f"The built-in LLM goes by the data behind a prompt, which run {detail.row.run} was recorded without: "
+            f"The built-in LLM needs the data behind a prompt, which run {detail.row.run} does not contain; "
             "choose another LLM."
         )
     so_far = WhatIf(
@@ -218,13 +218,15 @@ async def attribute_step(
     and TraceError.
     """
     if goes_by_data(llm, "decide"):
-        raise UsageError("The built-in LLM reads no exemplars: choose another LLM to ask.")
+        raise UsageError("The built-in LLM does not use exemplars; choose another LLM.")
     detail = store.step(run, step)
     prompt = store.prompt(deciding_call(detail))
     items = found_again(prompt.messages, prompt.parts, list(enumerate(prompt.messages)))
     chosen = [place for place, one in enumerate(items) if one.part.kind == "exemplar" and one.state != "lost"]
     if not chosen:
-        raise UsageError(f"The prompt of step {step} of run {run} has no exemplars: none can have a credit.")
+        raise UsageError(
+            f"The prompt of step {step} of run {run} has no exemplars, so there is no credit to determine."
+        )
 
     async def asked(messages: tuple[Message, ...]) -> WhatIf:
         question = Question(run=run, step=step, messages=messages, temperature=temperature, count=times)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 OnAnswer = Callable[[WhatIf], None]
 CHANGED = (
-    "The prompt's templates, or exemplars, were edited since this was sent: one that is switched in is written "
-    "as they are now."
+    "The prompt's templates or exemplars were edited after this was sent. An exemplar that you add "
+    "uses the current ones."
 )
 MOST = 5000
 """Exemplars that can be chosen from."""
@@ -128,7 +128,7 @@ class AskAgainService(Service[AskView]):
     ) -> None:
         """Put a question and tell its answers as they come; raises UsageError where one is still out."""
         if self._asking is not None:
-            raise UsageError("A question is still being asked. Wait for its answers, or cancel it.")
+            raise UsageError("A question is still running. Wait for its answers, or cancel it.")
         view = self._opened(question.run, question.step)
         llm = self.services.llms.routed(question.llm or view.llm)
 
@@ -219,14 +219,15 @@ class Teller:
         """
         exemplar = self._memory.exemplar(id)
         if exemplar is None:
-            raise UsageError(f"There is no exemplar {id} in the memory any more; choose another one.")
+            raise UsageError(f"The exemplar {id} is no longer in the library; choose another one.")
         if self._way.form == "tools":
             text, parts = "", self._in_text(exemplar)
             if parts:
                 text = parts[0][1]
             else:
                 raise UsageError(
-                    f"The template {EXEMPLARS} does not tell exemplars one after the other: none can be switched."
+                    f"The template {EXEMPLARS} does not list exemplars one after the other, so they "
+                    "cannot be switched."
                 )
             return WrittenExemplar(id=id, family=exemplar.family, task=exemplar.task, text=text)
         messages = self._messages(exemplar)

@@ -75,7 +75,7 @@ class AttachedAgent:
         request = self.request
         if request.task:
             return request.task, request.seed, "", ""
-        name = " ".join(request.command) or "an agent that is started elsewhere"
+        name = " ".join(request.command) or "an agent started elsewhere"
         return OPEN_TASK, request.seed, request.url or _BLANK, request.instruction or f"Attached: {name}"
 
     @property
@@ -167,7 +167,7 @@ def agent_of(store: TraceStore, row: RunRow) -> AttachRequest:
     if not request.command:
         raise UsageError(
             f"The agent of run {row.run} was started elsewhere and cannot be started again here; "
-            "fork with a preset (Ctrl+Shift+F) to have a built-in agent go on."
+            "fork with a preset (Ctrl+Shift+F) to continue with a built-in agent."
         )
     return request
 

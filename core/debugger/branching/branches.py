@@ -157,7 +157,7 @@ class Branches(SessionCommands):
             lead.begun(branch, restored)
         if restored.not_repeated and not restored.verified:
             self._told = (run, step, "repeats", self.not_taken_back(run, step))
-            self._runner.notice += f" Go back to step {step} of run {run} once more to do that."
+            self._runner.notice += f" To do that, go back to step {step} of run {run} once more."
         return branch
 
     def not_taken_back(self, run: int, step: int) -> str:
@@ -179,7 +179,7 @@ class Branches(SessionCommands):
             return True
         if reason and told != (run, step, "effects", reason):
             self._told = (run, step, "effects", reason)
-            raise UsageError(f"{reason}. Go back once more to do it anyway.")
+            raise UsageError(f"{reason}. To do it anyway, go back once more.")
         return False
 
     async def _make_current(self, run: int) -> AgentRun | None:
@@ -196,8 +196,8 @@ class Branches(SessionCommands):
         if not steps or steps[-1].sealed:
             last = f"step {steps[-1].number}" if steps else "a step"
             raise UsageError(
-                f"Run {run} was cut off between two steps, where it cannot go on: "
-                f"go back to {last} (Ctrl+B) to go on from there."
+                f"Run {run} was interrupted between two steps and cannot continue there. Go back to {last} "
+                "(Ctrl+B) to continue."
             )
         taken_up, _ = await self._move(
             row,
@@ -233,7 +233,7 @@ class Branches(SessionCommands):
         publisher.arrived(run, restored)
         self._runner.notice = _sentence(restored)
         if row.preset == ATTACHED.name and setup.make is None:
-            self._runner.notice += f" A built-in agent ({setup.preset.name}) goes on from here."
+            self._runner.notice += f" A built-in agent ({setup.preset.name}) continues from here."
         return run, restored
 
     def _setup(self, row: RunRow, what: str, changes: Changes | None) -> RunSetup:
@@ -276,12 +276,12 @@ class Branches(SessionCommands):
             resources.presets.get(preset)
         except UsageError as error:
             preset = publisher.session.preset
-            publisher.log("warning", "session", f"Run {row.run} goes on with the preset {preset}: {error}")
+            publisher.log("warning", "session", f"Run {row.run} continues with the preset {preset}: {error}")
         try:
             llms.routed(llm)
         except UsageError as error:
             llm = publisher.session.llm
-            publisher.log("warning", "session", f"Run {row.run} goes on with the LLM {llm}: {error}")
+            publisher.log("warning", "session", f"Run {row.run} continues with the LLM {llm}: {error}")
         return preset, llm
 
     def _at_hand(self, row: RunRow, *, offline: bool) -> tuple[World | None, Episode | None]:
@@ -318,6 +318,6 @@ def _sentence(restored: Restored) -> str:
     parts = (
         restored.sentence,
         restored.not_repeated,
-        "The page is not as recorded: look at it before you go on.",
+        "The page is not as recorded. Check it before you continue.",
     )
     return " ".join(filter(None, parts))

@@ -12,7 +12,7 @@ from core.debugger.steps.mechanisms import amounts_of
 from core.schema.changes import Changes
 from core.schema.errors import BackstepError, UsageError
 
-_GIVEN_UP = "The fork was cancelled. The run that was left can be continued (Ctrl+M)."
+_GIVEN_UP = "The fork was cancelled. You can continue the previous run (Ctrl+M)."
 
 
 class ForkService(Service[ForkView]):
@@ -31,10 +31,10 @@ class ForkService(Service[ForkView]):
 
     @command
     async def fork(self, run: int, step: int, changes: Changes, *, confirmed: bool) -> None:
-        """Fork the run; `confirmed` says that the person knows what going back does not take back."""
+        """Fork the run; `confirmed` says that the person knows what going back does not undo."""
         view = self._opened(run, step)
         if view.irreversible and not confirmed:
-            raise UsageError(f"{view.irreversible}. Tick that you know it, or cancel.")
+            raise UsageError(f"{view.irreversible}. Tick the box to accept this, or cancel.")
         _check(changes)
         self.send(view.replace(busy=True))
         try:

@@ -37,7 +37,7 @@ class ForkView(Record):
     recorded: bool = False
     """Whether what servers answered was recorded."""
     irreversible: str = ""
-    """That going back does not take back what was sent, as a clause; empty where nothing was."""
+    """That going back does not undo what was sent, as a clause; empty where nothing was."""
     busy: bool = False
     made: int | None = None
     """The branch, once it has begun."""

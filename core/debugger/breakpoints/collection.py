@@ -63,9 +63,9 @@ class StoredList(ABC, Generic[Entry]):
         entry = now or wanted
         assert entry is not None
         if self._readable.get(entry.number) != now:
-            how = "is there again" if now is None else "was changed or deleted"
+            how = "was restored" if now is None else "was changed or deleted"
             raise UsageError(
-                f"The {self._noun} {entry.number} {how} meanwhile: change it in the panel Breakpoints."
+                f"The {self._noun} {entry.number} {how} meanwhile. Change it in the Breakpoints panel."
             )
         if wanted is None:
             self.remove(entry.number)
@@ -107,8 +107,8 @@ class Breakpoints(StoredList[Breakpoint]):
                 self._put(read_breakpoint(values))
             except (ValueError, TypeError):
                 self._unreadable[row.number] = (
-                    f"Breakpoint {row.number} ({row.kind or 'of no kind'}) cannot be read from "
-                    f"{store.path} and stops nothing; remove it and make it anew."
+                    f"Breakpoint {row.number} ({row.kind or 'of no kind'}) cannot be read from {store.path}, so it "
+                    "stops nothing; delete it and create it again."
                 )
 
     def hits_of(self, number: int) -> int:
@@ -164,7 +164,7 @@ class Breakpoints(StoredList[Breakpoint]):
             count = self._hits[breakpoint.number] + 1
             passed = count <= breakpoint.ignore and not failed
             if passed:
-                sentence = f"{sentence} Hit {count} of the first {breakpoint.ignore}, which are ignored."
+                sentence = f"{sentence} Hit {count} of {breakpoint.ignore} ignored hits."
             found.append(
                 Hit(
                     run=event.run.run,

@@ -92,7 +92,9 @@ def evaluate(compiled: Compiled, subject: Names) -> Any:
     except Stuck as error:
         raise UsageError(f"“{compiled.text}” cannot be evaluated: {error}.") from error
     except ArithmeticError as error:
-        raise UsageError(f"“{compiled.text}” cannot be evaluated: {str(error) or 'no number'}.") from error
+        raise UsageError(
+            f"“{compiled.text}” cannot be evaluated: {str(error) or 'the result is not a number'}."
+        ) from error
     return value
 
 
@@ -119,7 +121,7 @@ class _Compiler:
         except SyntaxError as error:
             # At the end of the text Python tells no place.
             at = min(error.offset or len(self._text) + 1, len(self._text) + 1)
-            meant = "write == to compare" if self._text[at - 1 : at] == "=" else "this is no expression"
+            meant = "write == to compare" if self._text[at - 1 : at] == "=" else "this is not an expression"
             raise UsageError(
                 f"At character {at + self._offset}: {error.msg.rstrip('.?')}; {meant}."
             ) from error
@@ -164,7 +166,7 @@ class _Compiler:
                 walk = self._walk(node)
                 return lambda scope: list_of(walk(scope)), PLAIN
             case ast.GeneratorExp():
-                raise self._refusal(node, "“for” stands inside of a function, as in any(… for …), or in [ ].")
+                raise self._refusal(node, "“for” must be inside a function, as in any(… for …), or in [ ].")
         raise self._refusal(node, f"{_called(node)} cannot be used in an expression.")
 
     # Values and names
@@ -172,7 +174,7 @@ class _Compiler:
     def _constant(self, node: ast.Constant) -> Evaluate:
         value = node.value
         if value is not None and type(value) not in (str, int, float, bool):
-            raise self._refusal(node, "only text, numbers, True, False and None are values.")
+            raise self._refusal(node, "a value must be text, a number, True, False or None.")
         if type(value) is int and value > LARGEST:
             raise self._refusal(node, "this number is too large.")
         return lambda scope: value
@@ -199,7 +201,10 @@ class _Compiler:
             if shape.parts:
                 end = nearest(name, shape.parts)
             elif shape.items is not None:
-                end = f"it is {shape.word}: take one of it, as in {written}[0], or ask of all, as in len({written})."
+                end = (
+                    f"it is {shape.word}. Use one item, as in {written}[0], or a function of all, as in "
+                    f"len({written})."
+                )
             else:
                 end = f"it is {shape.word}."
             column = max((node.end_col_offset or 0) - len(name.encode()), 0)
@@ -213,7 +218,7 @@ class _Compiler:
 
     def _item(self, node: ast.Subscript) -> tuple[Evaluate, Shape]:
         if isinstance(node.slice, ast.Slice):
-            raise self._refusal(node, "only single items can be taken, as in stack[0].")
+            raise self._refusal(node, "slices are not supported; use single items, as in stack[0].")
         whole, shape = self._node(node.value)
         place, _ = self._node(node.slice)
 
@@ -238,7 +243,7 @@ class _Compiler:
         tests: list[Callable[[Work, Any, Any], bool]] = []
         for sign, right in zip(node.ops, node.comparators, strict=True):
             if isinstance(sign, ast.Is | ast.IsNot) and not _is_none(right):
-                raise self._refusal(right, "“is” is for None alone; write == instead.")
+                raise self._refusal(right, "“is” works only with None; write == instead.")
             tests.append(COMPARISONS[type(sign)])
         if len(tests) == 1:
             (first, second), (only,) = operands, tests
@@ -284,13 +289,13 @@ class _Compiler:
         kind = type(node.op)
         if kind not in CALCULATIONS:
             signs = ", ".join(sign for sign, _ in CALCULATIONS.values())
-            raise self._refusal(node, f"only {signs} can be calculated with; powers and the like cannot.")
+            raise self._refusal(
+                node, f"the operators are {signs}; others, such as powers, are not supported."
+            )
         for operand in (node.left, node.right):
             is_text = isinstance(operand, ast.Constant) and isinstance(operand.value, str)
             if is_text or isinstance(operand, ast.Tuple | ast.List | ast.ListComp):
-                raise self._refusal(
-                    operand, f"only numbers can be calculated with, by {CALCULATIONS[kind][0]} too."
-                )
+                raise self._refusal(operand, f"{CALCULATIONS[kind][0]} works only with numbers.")
         left, right = self._node(node.left)[0], self._node(node.right)[0]
         return lambda scope: calculated(kind, left(scope), right(scope))
 
@@ -304,9 +309,11 @@ class _Compiler:
     def _call(self, node: ast.Call) -> Evaluate:
         function = self._function(node)
         if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
-            raise self._refusal(node, f"arguments have no names here; write {function.usage}.")
+            raise self._refusal(node, f"arguments cannot be given by name; write {function.usage}.")
         if not function.least <= len(node.args) <= function.most:
-            raise self._refusal(node, f"{len(node.args)} arguments do not fit; write {function.usage}.")
+            raise self._refusal(
+                node, f"wrong number of arguments ({len(node.args)}); write {function.usage}."
+            )
         arguments = [self._argument(one, function) for one in node.args]
         if function.name == "matches":
             arguments[1] = self._pattern(node.args[1])
@@ -316,7 +323,7 @@ class _Compiler:
     def _function(self, node: ast.Call) -> Function:
         if not isinstance(node.func, ast.Name):
             names = ", ".join(FUNCTIONS)
-            raise self._refusal(node, f"only functions can be called; there are {names}.")
+            raise self._refusal(node, f"only these functions can be called: {names}.")
         function = FUNCTIONS.get(node.func.id)
         if function is None:
             raise self._refusal(
@@ -328,12 +335,12 @@ class _Compiler:
         if not isinstance(node, ast.GeneratorExp):
             return self._node(node)[0]
         if not function.takes_several:
-            raise self._refusal(node, f"{function.name} takes no “for”; write {function.usage}.")
+            raise self._refusal(node, f"{function.name} does not take “for”; write {function.usage}.")
         return self._walk(node)
 
     def _pattern(self, node: ast.expr) -> Evaluate:
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
-            raise self._refusal(node, "the regular expression has to stand here itself, in quotes.")
+            raise self._refusal(node, "the regular expression must be written here, in quotes.")
         try:
             pattern = compiled_pattern(node.value)
         except ValueError as error:
@@ -348,7 +355,7 @@ class _Compiler:
             if generator.is_async or not isinstance(target, ast.Name):
                 raise self._refusal(target, "“for” takes one name, as in for e in page.elements.")
             if target.id in self._variables or SUBJECT.part(target.id) is not None or target.id in FUNCTIONS:
-                raise self._refusal(target, f"“{target.id}” stands for something already; take another name.")
+                raise self._refusal(target, f"the name “{target.id}” is already used; choose another one.")
             source, shape = self._node(generator.iter)
             self._variables[target.id] = shape.items or PLAIN
             clauses.append((target.id, source, [self._node(test)[0] for test in generator.ifs]))

@@ -49,7 +49,7 @@ def word_for(value: Any) -> str:
             return "text"
         case tuple():
             return "a list"
-    return "a thing with parts"
+    return "a value with parts"
 
 
 def items_of(value: Any) -> Iterable[Any]:
@@ -58,14 +58,14 @@ def items_of(value: Any) -> Iterable[Any]:
         return ()
     if isinstance(value, (tuple, Iterator)):
         return value
-    raise Stuck(f"{word_for(value)} is not several things")
+    raise Stuck(f"{word_for(value)} is not a list")
 
 
 def list_of(values: Iterable[Any]) -> tuple[Any, ...]:
     """Return values as a list, without lists in it: few words could make those endless."""
     items = tuple(values)
     if any(type(item) is tuple for item in items):
-        raise Stuck("a list cannot hold lists")
+        raise Stuck("a list cannot contain lists")
     return items
 
 
@@ -93,7 +93,7 @@ def _text(value: Any) -> str:
             return value.line()
         case BaseModel():
             return ", ".join(f"{name}: {_text(part)}" for name, part in value)
-    raise AssertionError(f"{value!r} is no value of an expression")
+    raise AssertionError(f"{value!r} is not a value of an expression")
 
 
 # Work
@@ -109,7 +109,7 @@ class Work:
         """Raises Stuck where nothing is left."""
         self.left -= amount
         if self.left < 0:
-            raise Stuck("it looks at too much; ask for less, or end the search earlier")
+            raise Stuck("it processes too much data; search less, or end the search earlier")
 
     def spend_on(self, value: Any) -> None:
         """Spend by how long a text or a list is; what is short costs nothing."""
@@ -145,11 +145,11 @@ def _within(work: Work, item: Any, container: Any) -> bool:
         if item is None:
             return False
         if not isinstance(item, str):
-            raise Stuck(f"{word_for(item)} cannot be looked for in text")
+            raise Stuck(f"{word_for(item)} cannot be searched for in text")
         work.spend_on(container)
         return item in container
     if not isinstance(container, tuple):
-        raise Stuck(f"nothing can be looked for in {word_for(container)}")
+        raise Stuck(f"{word_for(container)} cannot be searched")
     work.spend_on(container)
     return item in container
 
@@ -182,7 +182,7 @@ def calculated(kind: type[ast.operator], left: Any, right: Any) -> Any:
         return None
     sign, calculate = CALCULATIONS[kind]
     if not isinstance(left, NUMBERS) or not isinstance(right, NUMBERS):
-        raise Stuck(f"{word_for(left)} {sign} {word_for(right)} cannot be calculated; only numbers can")
+        raise Stuck(f"{word_for(left)} {sign} {word_for(right)} cannot be calculated; use numbers")
     value = calculate(left, right)
     if isinstance(value, int) and abs(value) > LARGEST:
         raise Stuck("a number became too large")
@@ -248,7 +248,7 @@ def _lower(work: Work, value: Any) -> str | None:
 
 @_function("contains(whole, part)")
 def _contains(work: Work, whole: Any, part: Any) -> bool:
-    """Whether text holds other text, or a list an item; case does not count."""
+    """Whether a text contains another text, or a list contains an item, ignoring case."""
     if whole is None or part is None:
         return False
     if type(whole) is str:
@@ -279,7 +279,7 @@ def _any(work: Work, values: Any) -> bool:
 
 @_function("all(… for e in page.elements)", takes_several=True)
 def _all(work: Work, values: Any) -> bool:
-    """Whether none is false."""
+    """Whether all are true."""
     return all(items_of(values))
 
 
@@ -291,7 +291,7 @@ def _count(work: Work, values: Any) -> int:
 
 @_function("abs(number)")
 def _abs(work: Work, value: Any) -> Any:
-    """The number without its sign."""
+    """The absolute value."""
     if value is None:
         return None
     if not isinstance(value, NUMBERS):
@@ -301,13 +301,13 @@ def _abs(work: Work, value: Any) -> Any:
 
 @_function("min(one, other)", takes_several=True)
 def _min(work: Work, *values: Any) -> Any:
-    """The least of several values, or of those of a list."""
+    """The smallest of several values, or of the items of a list."""
     return min(_there(work, values, "min"), default=None)
 
 
 @_function("max(one, other)", takes_several=True)
 def _max(work: Work, *values: Any) -> Any:
-    """The greatest of several values, or of those of a list."""
+    """The largest of several values, or of the items of a list."""
     return max(_there(work, values, "max"), default=None)
 
 
@@ -317,7 +317,7 @@ def _there(work: Work, values: tuple[Any, ...], name: str) -> list[Any]:
     there = [value for value in given if value is not None]
     numbers = all(isinstance(value, NUMBERS) for value in there)
     if not numbers and not all(isinstance(value, str) for value in there):
-        raise Stuck(f"{name} takes numbers or texts, not both and nothing else")
+        raise Stuck(f"{name} takes either numbers or texts")
     for value in there:
         work.spend_on(value)
     return there
@@ -340,7 +340,7 @@ def compiled_pattern(expression: str) -> Any:
         return re2.compile(_encodable(expression), options)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args else "it cannot be read"
-        raise ValueError(f"this is no regular expression ({reason}).") from error
+        raise ValueError(f"this is not a regular expression ({reason}).") from error
 
 
 def _encodable(text: str) -> str:

@@ -133,7 +133,7 @@ def last_change(store: TraceStore, run: int, before_step: int, watch: Watch) -> 
     """
     if watch.kind != "expression":
         raise UsageError(
-            f"{watch.text} is read in the live page; what it was at earlier steps is not stored."
+            f"{watch.text} is read in the live page; its values at earlier steps are not stored."
         )
     known: WatchValue | None = None
     last: WatchChange | None = None

@@ -32,14 +32,14 @@ from core.schema.step import (
 
 
 class RunPart(Record):
-    """The run, with what it has come to."""
+    """The run and its figures so far."""
 
     number: int
     """The number of the run."""
     task: str
     """The task, as in miniwob/book-flight."""
     instruction: str
-    """What is asked of the agent."""
+    """The instruction of the task."""
     seed: int
     """The seed of the task."""
     preset: str
@@ -47,28 +47,28 @@ class RunPart(Record):
     llm: str
     """The LLM the run began with."""
     cost: float | None
-    """US dollars so far; nothing where no call had a price."""
+    """US dollars so far; nothing if no call had a price."""
     tokens: int
     """Tokens of all calls so far."""
     seconds: float
-    """Time at work so far, without waiting for a person."""
+    """Working time so far, without waiting for a person."""
     llm_calls: int
-    """LLM calls so far, one that is out among them."""
+    """LLM calls so far, including one that is running."""
     page_actions: int
     """Actions carried out in the page so far."""
 
 
 class StepPart(Record):
-    """The step under way."""
+    """The current step."""
 
     number: int
-    """Which step of the run it is, from 1."""
+    """Its number in the run, from 1."""
     trial: int
-    """Which trial it belongs to, from 1."""
+    """Its trial, from 1."""
     phase: Phase
-    """The phase that is at hand, such as observe, decide, review or act."""
+    """The current phase, such as observe, decide, review or act."""
     where: Where
-    """Where in it the run is: before, after, before call, after call, request or event."""
+    """The place in the phase: before, after, before call, after call, request or event."""
 
 
 class PageElement(Record):
@@ -79,7 +79,7 @@ class PageElement(Record):
     role: str
     """Its ARIA role, such as button; text for plain text."""
     name: str
-    """Its accessible name; for text the words themselves."""
+    """Its accessible name; for text, the text itself."""
     value: str
     """What is typed or chosen in it."""
     states: tuple[str, ...]
@@ -100,29 +100,29 @@ class PagePart(Record):
 
 
 class StatePart(Record):
-    """The state that the page was recognised as."""
+    """The state of the page."""
 
     name: str
     """The name of the state."""
     space: str
-    """The state space; general or none where there is no file for the page."""
+    """The state space; general or none if there is no file for the page."""
 
 
 class ActionPart(Record):
-    """The action that is next, or was taken."""
+    """The next action, or the one that was carried out."""
 
     name: str
-    """What it is called where it is offered, such as click or buy_now."""
+    """Its name among the permissible actions, such as click or buy_now."""
     written: str
-    """The whole of it in its text form, such as click [12]."""
+    """The whole action as text, such as click [12]."""
     text: str
-    """What it types, chooses, notes, answers or is given; empty for others."""
+    """The text it types, chooses, notes, answers or gets as arguments; empty for other actions."""
     target: str
-    """What it acts on, such as button "Save"."""
+    """The element it acts on, such as button "Save"."""
     url: str
-    """What it opens; empty for others."""
+    """The URL it opens; empty for other actions."""
     origin: Origin
-    """Whose it is: agent, person, remedy or replay."""
+    """Who chose it: agent, person, remedy or replay."""
 
 
 class PolicyPart(Record):
@@ -131,29 +131,29 @@ class PolicyPart(Record):
     name: str
     """The name it was called by."""
     argument: str
-    """What it was called with."""
+    """The arguments of its call."""
     depth: int
-    """How many policies are on the stack, this one among them."""
+    """How many policies are on the stack, including this one."""
 
 
 class PlanPart(Record):
     """The plan."""
 
     current: str | None
-    """The subtask that is worked on; nothing where all are over."""
+    """The current subtask; nothing if all are over."""
     done: int
     """Subtasks that are over."""
     left: int
-    """Subtasks that are not, the current one among them."""
+    """Subtasks that are left, including the current one."""
     revision: int
-    """How often it was made anew after a failed trial."""
+    """How often it was revised after a failed trial."""
 
 
 class JudgementPart(Record):
-    """What was said of this step once it had been carried out."""
+    """The judgement of this step after it was carried out."""
 
     aligned: bool | None
-    """Whether it served its subtask; nothing where that could not be determined."""
+    """Whether it served its subtask; nothing if that could not be determined."""
     sentence: str
     """What the action did, in a sentence."""
 
@@ -162,92 +162,92 @@ class RemediesPart(Record):
     """The stack of remedies."""
 
     waiting: int
-    """Remedies that wait to be tried."""
+    """Remedies that are waiting."""
 
 
 class RetrievalPart(Record):
     """The exemplars that were recalled for the policy or the task at work."""
 
     distance: float | None
-    """How far the nearest is; nothing where none was found."""
+    """The distance of the nearest one; nothing if none was found."""
     family: str
-    """The family that was voted for."""
+    """The family that won the vote."""
     exemplars: tuple[str, ...]
-    """The ids of those that the prompt begins with."""
+    """The ids of those in the prompt."""
 
 
 class LastPart(Record):
-    """What became of the last action: of this step once it has acted, else of the step before."""
+    """The outcome of the last action: of this step after it has acted, otherwise of the step before."""
 
     outcome: str
     """done, failed or skipped."""
     message: str
-    """Why it failed, or what happened beside it."""
+    """Why it failed, or what else happened."""
 
 
 class CallPart(Record):
     """The LLM call that is about to be made, or has ended."""
 
     number: int
-    """Which call of the run it is, from 1."""
+    """Its number in the run, from 1."""
     purpose: Purpose
-    """What it is made for, such as decide or judgement."""
+    """Its purpose, such as decide or judgement."""
     llm: str
-    """Who is asked."""
+    """The LLM that is asked."""
     seconds: float
-    """How long it took; 0 before it."""
+    """How long it took; 0 before the call."""
     tokens: int
-    """Tokens of prompt and reply; 0 before it."""
+    """Tokens of prompt and reply; 0 before the call."""
     error: str
-    """Why no reply came; empty where one did."""
+    """Why there was no reply; empty if there was one."""
 
 
 class RequestPart(Record):
-    """What the page begins to send."""
+    """The request that the page is about to send."""
 
     method: str
     """Its method, such as POST."""
     url: str
-    """Where it goes."""
+    """Its URL."""
     socket: bool
-    """Whether it goes over a WebSocket."""
+    """Whether it uses a WebSocket."""
 
 
 class EventSubject(Record):
-    """All that an expression may name; what is not there at an event is nothing."""
+    """All names of an expression; a value that an event does not have is nothing."""
 
     run: RunPart
-    """The run, with what it has come to."""
+    """The run and its figures so far."""
     step: StepPart
-    """The step under way."""
+    """The current step."""
     page: PagePart | None
-    """The page as it was last observed: what an action did is seen at the next step."""
+    """The page as it was last observed: the effect of an action is visible at the next step."""
     state: StatePart | None
-    """The state that the page was recognised as."""
+    """The state of the page."""
     permissible: tuple[str, ...] | None
     """The names of the permissible actions."""
     action: ActionPart | None
-    """The action that is next, or was taken."""
+    """The next action, or the one that was carried out."""
     thought: str | None
-    """Why the action was chosen, in the words of whoever chose it."""
+    """Why the action was chosen, in the words of the agent or person who chose it."""
     policy: PolicyPart | None
     """The policy at work."""
     stack: tuple[str, ...] | None
-    """The names of the policies on the stack, the one at work last."""
+    """The names of the policies on the stack; the last is the one at work."""
     plan: PlanPart | None
     """The plan."""
     judgement: JudgementPart | None
-    """What was said of this step."""
+    """The judgement of this step."""
     remedies: RemediesPart | None
     """The stack of remedies."""
     retrieval: RetrievalPart | None
     """The exemplars that were recalled."""
     last: LastPart | None
-    """What became of the last action."""
+    """The outcome of the last action."""
     call: CallPart | None
-    """The LLM call at hand."""
+    """The current LLM call."""
     request: RequestPart | None
-    """What the page begins to send."""
+    """The request that the page is about to send."""
 
 
 class SubjectOf:

@@ -45,8 +45,8 @@ class Watches(StoredList[Watch]):
                 self._put(Watch.model_validate(row.model_dump()))
             except ValidationError:
                 self._unreadable[row.number] = (
-                    f"Watch {row.number} ({row.kind or 'of no kind'}) cannot be read from {store.path}; "
-                    "remove it and make it anew."
+                    f"Watch {row.number} ({row.kind or 'of no kind'}) cannot be read from {store.path}; delete it "
+                    "and create it again."
                 )
 
     def add(self, watch: Watch) -> Watch:

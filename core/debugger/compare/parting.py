@@ -98,7 +98,7 @@ def _parting(way: Sequence[WayStep], start: _Place | None, word: Callable[[WaySt
             return Parting(
                 step=step.number,
                 did=kind,
-                successes_did="the same on another" if instead == kind else instead,
+                successes_did="the same action on another element" if instead == kind else instead,
             )
         place = onward
     return Parting(step=way[-1].number, successes_did=place.likeliest if place is not None else "")

@@ -46,7 +46,9 @@ class AgentFiles:
         for root in (self._config, RESOURCES):
             if Path(path).is_relative_to(root):
                 return Path(path).relative_to(root).as_posix()
-        raise UsageError(f"{path} is neither a bundled file nor in {self._config}: edit it where it is.")
+        raise UsageError(
+            f"{path} is neither a bundled file nor in {self._config}. Edit it with another editor."
+        )
 
     def target(self, name: str) -> Path:
         """Return where the user's own file is, or would be."""

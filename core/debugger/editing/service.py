@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 _NO_STEP = "No prompt to show: open a task (Ctrl+N) and step to an action (F10)."
-_SAME = "This text does not change the prompt of the action in view:\n\n"
+_SAME = "This text does not change the prompt of the current action:\n\n"
 
 
 class EditingService(Service[EditText]):
@@ -157,7 +157,7 @@ class EditingService(Service[EditText]):
     def _why_no_try(self, overridden: str) -> str:
         run = self._run_at_rest
         if run is None or "ForceState" in refusals(run):
-            return "Only while a step of a run is under review: step to the next one (F10)."
+            return "A file can be tried only while a step is in review. Step to the next one (F10)."
         return overridden
 
     def _overridden(self, name: str) -> str:
@@ -167,14 +167,14 @@ class EditingService(Service[EditText]):
             return ""
         if policies.has_text(id):
             return (
-                f"This run goes by its own text of the policy {id}, not by this file: "
-                "fork it (Ctrl+Shift+F) to give it another text."
+                f"This run uses its own text of the policy {id}, not this file. Fork it (Ctrl+Shift+F) to give "
+                "it another text."
             )
         path = policies.path_of(id)
         if path not in ("", str(self.files.path(name))):
             return (
-                f"This run goes by {path}, not by this file: edit that one, or fork the run (Ctrl+Shift+F) "
-                "without that folder."
+                f"This run uses {path}, not this file. Edit that file, or fork the run (Ctrl+Shift+F) "
+                "without its folder."
             )
         return ""
 

@@ -93,12 +93,12 @@ def _check_address(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECT_SECONDS).close()
     except ValueError as error:
         raise UsageError(
-            f"{address} is no address of a cluster; write auto, HOST:PORT or ray://HOST:PORT."
+            f"{address} is not a cluster address; write auto, HOST:PORT or ray://HOST:PORT."
         ) from error
     except OSError as error:
         raise UsageError(
             f"The cluster {address} cannot be reached ({error.strerror or error}); "
-            "look with ray status whether it runs, and at its address."
+            "check its address, and with ray status that it is running."
         ) from error
 
 
@@ -111,7 +111,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise DataError(f"The runtime environment {path} cannot be read ({_first_line(error)}).") from error
     if not isinstance(content, dict) or "working_dir" in content:
         raise DataError(
-            f"{path} is no runtime environment for nodes: write Ray's keys, such as pip, without working_dir."
+            f"{path} is not a runtime environment: write Ray's keys, such as pip, without working_dir."
         )
     return content
 
@@ -130,7 +130,7 @@ def node_setup(services: Services, llms: Iterable[str], count: int) -> NodeSetup
     """
     for name in llms:
         if name.startswith(PREFIX):
-            raise UsageError(f"{name} answers from the database of this machine. Omit --cluster.")
+            raise UsageError(f"{name} replays from the database of this machine. Omit --cluster.")
         services.llms.routed(name)
     settings = services.settings
     if settings.embedding != "built-in":
@@ -197,7 +197,7 @@ async def cluster_lanes(services: Services, setup: NodeSetup, tell: Tell) -> Asy
     count = sum(int(one["Resources"].get("CPU", 0)) // CPUS for one in ray.nodes() if one["Alive"])
     if not count:
         raise UsageError(
-            f"No node of the cluster has {CPUS} processors; start one with ray start --num-cpus."
+            f"No node of the cluster has {CPUS} processors; start one with: ray start --num-cpus."
         )
     make = ray.remote(
         num_cpus=CPUS,
@@ -273,7 +273,7 @@ class _Slots:
                 await self._give_back(number)
             return played
         raise BrowserError(
-            f"{_MOST_LOST} nodes ended under this run; look at their memory, or lower --concurrency."
+            f"{_MOST_LOST} nodes ended during this run; check their memory, or lower --concurrency."
         )
 
     async def _take(self) -> int:
@@ -297,7 +297,7 @@ class _Slots:
     async def _lose(self, number: int) -> None:
         async with self._changed:
             if self._free.pop(number, None) is not None:
-                self._tell("A node of the cluster was lost; its runs are made again on others.")
+                self._tell("A node of the cluster was lost; its runs are repeated on other nodes.")
                 self._awaited[number] = asyncio.create_task(self._add(number))
 
     async def _add(self, number: int) -> None:
@@ -306,7 +306,7 @@ class _Slots:
         async with self._changed:
             del self._awaited[number]
             if why:
-                self.failure = f"A node of the cluster cannot make runs: {why}"
+                self.failure = f"A node of the cluster cannot start runs: {why}"
                 self._tell(self.failure)
             else:
                 self._free[number] = self._count

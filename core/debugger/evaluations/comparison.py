@@ -41,7 +41,7 @@ class VariantComparison(Record):
             f"(95 %: {self.low * 100:+.1f} to {self.high * 100:+.1f}) on {self.judged} cases; "
             f"{len(self.flips)} flipped."
         )
-        return f"{words} The interval holds 0." if self.low <= 0 <= self.high else words
+        return f"{words} The interval contains 0." if self.low <= 0 <= self.high else words
 
 
 def compared(runs: Iterable[EvaluatedRun], first: str, second: str) -> VariantComparison:

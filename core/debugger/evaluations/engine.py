@@ -53,8 +53,8 @@ def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[Eva
     try:
         if planned(row) != plan:
             raise UsageError(
-                f"The evaluation {name} was begun with other tasks, seeds or variants; "
-                "ask for the same again, or choose another --name."
+                f"The evaluation {name} was started with other tasks, seeds or variants; use the same ones, or "
+                "choose another --name."
             )
         yield row
     finally:

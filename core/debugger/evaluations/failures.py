@@ -62,9 +62,9 @@ class FailureGroup(Record):
         parts += [f"with {self.policy}"] if self.policy else []
         parts += [f"after {self.action}"] if self.action else []
         parts += [f"({self.error})"] if self.error else []
-        parted = f"; did {self.did}" if self.did else ""
+        parted = f"; action: {self.did}" if self.did else ""
         if parted and self.successes_did:
-            parted += f", successes did {self.successes_did}"
+            parted += f", in successes: {self.successes_did}"
         return " ".join(parts) + parted
 
 

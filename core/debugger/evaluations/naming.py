@@ -41,7 +41,7 @@ async def named(store: TraceStore, groups: Sequence[FailureGroup], llm: Answerer
     """
     answerer = answerer_of(llm, _PURPOSE)
     if answerer.name == "rules":
-        raise UsageError("The built-in LLM names no failures; choose another with --llm.")
+        raise UsageError("The built-in LLM cannot name failures; choose another LLM with --llm.")
     found: list[FailureGroup] = []
     calls, costs, problem = 0, [], ""
     for group in groups[:_MOST_GROUPS]:

@@ -62,7 +62,7 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
     plan = planned(row)
     failed = [one.case for one in done_of(evaluated_runs(store, row.number)) if one.is_failure]
     if not failed:
-        raise UsageError(f"Nothing has failed in the evaluation {name} yet.")
+        raise UsageError(f"The evaluation {name} has no failures yet.")
     variants: tuple[Variant, ...] = ()
     if request.preset or request.llm:
         presets = request.preset or tuple(one.preset for one in plan.variants)

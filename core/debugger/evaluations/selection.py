@@ -56,7 +56,8 @@ def selected(words: Iterable[str], tasks: Sequence[Task], config: Path) -> tuple
         found.update(dict.fromkeys(_of_word(word, tasks, config)))
     if not found:
         raise UsageError(
-            "No task is selected: give --tasks an id, a pattern such as miniwob/click-*, tag:NAME, suite:NAME or @FILE."
+            "No task is selected: give --tasks an id, a pattern such as miniwob/click-*, tag:NAME, "
+            "suite:NAME or @FILE."
         )
     return tuple(found)
 
@@ -88,7 +89,9 @@ def _of_suite(name: str, tasks: Sequence[Task], config: Path) -> tuple[str, ...]
     for position, word in enumerate(file.validated(Suite).tasks):
         location = ("tasks", position)
         if word.startswith(("suite:", "@")):
-            raise file.error(location, f'"{word}" cannot be used: a suite names tasks, patterns and tags.')
+            raise file.error(
+                location, f'"{word}" cannot be used: a suite contains only tasks, patterns and tags.'
+            )
         try:
             chosen.update(dict.fromkeys(_of_word(word, tasks, files[name].parent)))
         except UsageError as error:

@@ -229,15 +229,13 @@ class EvaluationsService(Service[EvaluationsView]):
             return
         process = await self.read(lambda store: process_doing(store, number))
         if not process:
-            raise UsageError(
-                f"No process of this machine is found that does {item.name}; end it where it was begun."
-            )
+            raise UsageError(f"{item.name} does not run on this machine; stop it where it was started.")
         try:
             os.kill(process, signal.SIGINT)
         except OSError as error:
             raise UsageError(
-                f"The process {process}, which does {item.name}, cannot be interrupted ({error.strerror}); "
-                "end it where it was begun."
+                f"The process {process} of {item.name} cannot be interrupted ({error.strerror}); stop it where "
+                "it was started."
             ) from error
 
     @command
@@ -305,7 +303,7 @@ class EvaluationsService(Service[EvaluationsView]):
             ended = await process.run(arguments, lambda _line: None, partial(self._on_said, name))
         except OSError as error:
             raise UsageError(
-                f"{name} could not be begun ({error.strerror}); see whether Backstep is whole."
+                f"{name} could not be started ({error.strerror}); check the installation of Backstep."
             ) from error
         finally:
             del self._processes[name]

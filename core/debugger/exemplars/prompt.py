@@ -70,9 +70,9 @@ def prompt_of(exemplar: Draft, resources: AgentResources, preset_name: str) -> E
         return ExemplarPrompt(note=str(error))
     notes = []
     if way.form == "tools":
-        notes.append("This preset replies by tools: exemplars end its system message.")
+        notes.append("This preset replies with tools, so exemplars are at the end of its system message.")
     if not preset.has("memory"):
-        notes.append("It has no [memory], so it shows exemplars only once its memory is switched on.")
+        notes.append("It has no [memory], so it shows exemplars only after its memory is switched on.")
     tokens = sum(count_tokens(one.text) for one in messages)
     return ExemplarPrompt(messages=messages, tokens=tokens, note=" ".join(notes))
 
@@ -95,7 +95,7 @@ def as_text(exemplar: Exemplar) -> str:
         lines += ["", f"contrast {number}", contrast.observation]
         lines += [f"tried: {contrast.tried}", f"right: {contrast.right}", f"why: {contrast.why}"]
     for number, pair in enumerate(exemplar.abstraction, start=1):
-        lines += ["", f"abstraction {number}, page", pair.state, f"abstraction {number}, what is left of it"]
+        lines += ["", f"abstraction {number}, page", pair.state, f"abstraction {number}, clean observation"]
         lines += [pair.observation]
     if exemplar.parser:
         lines += ["", "parser", exemplar.parser]

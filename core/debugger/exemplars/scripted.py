@@ -114,7 +114,9 @@ async def perform(
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
         page = (await world.read()).observation
     except PageGone as error:
-        raise BrowserError(f"The page of {task.id} went away while it was opened; try again.") from error
+        raise BrowserError(
+            f"The page of {task.id} went away while it was being opened; try again."
+        ) from error
     async with world.tabs.held(before_sending) if before_sending is not None else nullcontext():
         return await _carried_out(world, episode, page, script_of)
 
@@ -132,7 +134,9 @@ async def _carried_out(
         if is_over and _only_stops(look):
             break  # The page has ended the task, which is what was left to be done.
         if is_over or len(steps) == LOOKS:
-            problem = "The task had ended before the script had." if is_over else "The script does not end."
+            problem = (
+                "The task ended before the script." if is_over else "The script does not end with a stop."
+            )
             break
         try:
             actions = _with_refs(look.actions, page)
@@ -150,7 +154,7 @@ async def _carried_out(
                 answer, is_over = answer if is_over else action.answer, True
                 continue
             if is_over:
-                problem = f"The task had ended before {action}."
+                problem = f"The task ended before {action}."
                 break
             if problem := await _act(world, action):
                 break
@@ -188,7 +192,7 @@ def exemplar_of(
     """Return a recorded success as an exemplar; raises UsageError for what is none."""
     if recorded.problem or not recorded.steps:
         reason = recorded.problem or "Nothing was done."
-        raise UsageError(f"{task.id}, seed {seed}, is no exemplar: {reason}")
+        raise UsageError(f"{task.id}, seed {seed}, did not become an exemplar: {reason}")
     name = task.id.removeprefix(f"{task.environment}/")
     return Exemplar(
         id=f"{task.id.lower()}/{seed}",

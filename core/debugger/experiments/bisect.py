@@ -139,7 +139,7 @@ def read_steps(text: str) -> tuple[int, ...]:
     try:
         return read_numbers(text)
     except ValueError as error:
-        raise UsageError(f'"{error}" names no step: write numbers and ranges, such as 1, 3, 5-8.') from error
+        raise UsageError(f'"{error}" is not a step: write numbers and ranges, such as 1, 3, 5-8.') from error
 
 
 def chosen_steps(

@@ -100,7 +100,7 @@ class ExperimentService(Service[View], ABC):
         try:
             ended = await self.process.run(arguments, read)
         except OSError as error:
-            problem = f"{job} could not be begun ({error.strerror}); see whether Backstep is whole."
+            problem = f"{job} could not be started ({error.strerror}); check the installation of Backstep."
         else:
             if ended.code and not ended.cancelled and (last is None or not last.is_complete):
                 problem = f"{job} failed: {(last.failure if last else '') or ended.error}"
@@ -147,13 +147,13 @@ class ExperimentService(Service[View], ABC):
         """Return what the runs work in, and what they do at a gate."""
         settings = self.services.settings
         where = (
-            "an embedded browser of its own, offscreen"
+            "its own embedded browser, offscreen"
             if settings.browser == "embedded"
             else f"the installed browser {settings.browser}"
         )
         return (
-            f"It runs in a process apart, with {where}: the page in this window is not touched. "
-            f"Where a person would be asked, the rule is “{settings.on_gate}”{exception}."
+            f"It runs in a separate process with {where}, and does not touch the page in this window. At a "
+            f"gate, the rule is “{settings.on_gate}”{exception}."
         )
 
 

@@ -57,7 +57,7 @@ async def replay(
 
     async def may_leave(sent: Sent) -> bool:
         nonlocal held
-        held = held or f"It was stopped before {sent} was sent, which stays done. {ALLOW}"
+        held = held or f"It was stopped before it sent {sent}, which cannot be undone. {ALLOW}"
         return False
 
     def script(instruction: str, page: Observation) -> Script:
@@ -111,10 +111,7 @@ def source_of(
             return environments.find(row.task, url=row.start_url, instruction=row.instruction), row.seed
         return environments.find(row.task), row.seed
     if not found:
-        raise UsageError(
-            "It does not say which task it came from: write one into its source, such as "
-            "“miniwob/click-button seed 3”."
-        )
+        raise UsageError("Its source names no task. Add one, such as “miniwob/click-button seed 3”.")
     task, seed = found[0]
     return environments.find(task), seed
 

@@ -91,8 +91,8 @@ class BisectService(ExperimentService[BisectView]):
         current = self.session.agent_run
         if row.profile and current is not None and current.state.profile == row.profile and not current.ended:
             raise UsageError(
-                f"The run works in the browser profile {row.profile}, which the run under way has open: "
-                "end that first (Shift+F5)."
+                f"The run uses the browser profile {row.profile}, which the current run has open. Stop that run "
+                "first (Shift+F5)."
             )
 
 
@@ -166,7 +166,7 @@ class WorthService(ExperimentService[WorthView]):
         tasks_of(request.tasks, services.environments.tasks(), sources)
         if services.resources.presets.get(request.preset).memory is None:
             raise UsageError(
-                f"The preset {request.preset} recalls no exemplars: choose one with memory, such as synapse."
+                f"The preset {request.preset} does not use exemplars; choose one with memory, such as synapse."
             )
         self.check_llm(request.llm or services.settings.llm)
 

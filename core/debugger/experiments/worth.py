@@ -29,7 +29,7 @@ def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
         ids = [entry.id for entry in rows_of(memory.listing(), Filter(family=subject.name))]
         if not ids:
             raise UsageError(
-                f"There is no family {subject.name}; see which there are with `exemplars list --counts`."
+                f"There is no family {subject.name}; list the families with `exemplars list --counts`."
             )
         return tuple(one for id in ids if (one := memory.exemplar(id)) is not None)
     exemplar = memory.exemplar(subject.name)
@@ -41,7 +41,7 @@ def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
         library = memory.library()
         return tuple(library.at(subject.name, number) for number in (subject.before, subject.after))
     if exemplar.archived:
-        raise UsageError(f"{subject.name} is in the archive, where no run recalls it: bring it back first.")
+        raise UsageError(f"{subject.name} is archived, so no run recalls it; restore it first.")
     return (exemplar,)
 
 
@@ -74,9 +74,7 @@ def tasks_of(
     if not patterns:
         found = [task for task, _ in sources if task in known]
         if not found:
-            raise UsageError(
-                "It does not say which task it was recorded at: name tasks, such as miniwob/click-button."
-            )
+            raise UsageError("Its source names no task; give tasks, such as miniwob/click-button.")
         return tuple(dict.fromkeys(found))
     return fitting(patterns, tasks)
 

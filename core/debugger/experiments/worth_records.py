@@ -37,7 +37,7 @@ class Subject(Record):
     @model_validator(mode="after")
     def _has_versions(self) -> "Subject":
         if self.kind == "change" and (self.before < 1 or self.after < 1 or self.before == self.after):
-            raise ValueError("a change has two different versions, such as 1 and 2")
+            raise ValueError("a change needs two different versions, such as 1 and 2")
         return self
 
     @property
@@ -164,7 +164,7 @@ class Worth(Measurement):
         if self.unseeded and len({(seed, time) for _, seed, time in self.cases}) > 1:
             same = ", ".join(self.unseeded[:3]) + (" and more" if len(self.unseeded) > 3 else "")
             are = "is" if len(self.unseeded) == 1 else "are"
-            words += f" {same} {are} the same at every seed: these pairs repeat one another."
+            words += f" {same} {are} the same at every seed, so these pairs are repetitions."
         return words
 
     def table(self) -> Sequence[Mapping[str, object]]:
@@ -222,7 +222,7 @@ class WorthSummary(Record):
             f"{self.difference * 100:+.0f} points (95 %: {self.low * 100:+.0f} to {self.high * 100:+.0f})."
         )
         if self.low <= 0 <= self.high:
-            words += " The interval holds 0: it is not shown to matter."
+            words += " The interval contains 0, so there is no evidence that it matters."
         if self.used < self.pairs:
             words += f" It was in the prompts of {self.used} of {self.pairs} pairs."
         return words
@@ -255,7 +255,7 @@ def read_seeds(text: str) -> tuple[int, ...]:
     except ValueError:
         found = ()
     if not found:
-        raise UsageError(f'"{text}" are no seeds: write them as 0-9, or as 1,4,7; at most 10000 in a range.')
+        raise UsageError(f'"{text}" is not a list of seeds: write 0-9, or 1,4,7; a range has at most 10000.')
     return found
 
 

@@ -36,7 +36,7 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
         return (Clue(step=last.number, reason=reason),)
     last = steps[-1]
     if row.verdict.success:
-        reason = f"Run {row.run} succeeded: there is nothing to fix. Any step can be changed all the same."
+        reason = f"Run {row.run} succeeded, so there is nothing to fix. You can still change any step."
         return (Clue(step=last.number, reason=reason),)
     parted = deciding(store, row)
     found = (
@@ -80,8 +80,8 @@ def _same_seed(parted: Deciding | None) -> Iterator[Clue]:
     if parted is None or not parted.same_seed or not parted.parting.did:
         return
     at, did = parted.parting.step, parted.parting.successes_did
-    instead = f", where the success did {did}" if did else ""
-    reason = f"The same task succeeded in run {parted.success}; they differ from step {at}{instead}."
+    instead = f", where the successful run did {did}" if did else ""
+    reason = f"The same task succeeded in run {parted.success}; they differ from step {at} on{instead}."
     yield Clue(step=at, reason=reason)
 
 
@@ -89,9 +89,11 @@ def _alike(parted: Deciding | None) -> Iterator[Clue]:
     if parted is None or parted.same_seed or not parted.parting.did:
         return
     did = parted.parting.did
-    instead = f" and successes did {parted.parting.successes_did}" if parted.parting.successes_did else ""
+    instead = (
+        f", and successful runs did {parted.parting.successes_did}" if parted.parting.successes_did else ""
+    )
     where = f"such as run {parted.success}" if parted.success is not None else "on tasks like this one"
-    reason = f"Here the run first leaves the way of successes {where}: it did {did}{instead}."
+    reason = f"This is the first step that differs from successful runs {where}: it did {did}{instead}."
     yield Clue(step=parted.parting.step, reason=reason)
 
 
@@ -123,7 +125,7 @@ def _policies(store: TraceStore, row: RunRow, last: StepRow, *, lacked: bool) ->
         if frame.caller is None or frame.ended_at is None or bool(frame.lacked) is not lacked:
             continue
         if lacked:
-            said = f"The policy {frame.name} could not go on: it lacked {frame.lacked}."
+            said = f"The policy {frame.name} could not continue: it lacked {frame.lacked}."
         elif frame.state == "returned" and not frame.answer:
             said = f"The policy {frame.name} returned nothing."
         else:
@@ -150,7 +152,7 @@ def _failing(steps: Sequence[StepRow]) -> Iterator[Clue]:
         failed = one
     if failed is not None:
         yield Clue(
-            step=failed.number, reason=f"From step {failed.number} on each step failed: {failed.message}"
+            step=failed.number, reason=f"All steps from step {failed.number} on failed: {failed.message}"
         )
 
 

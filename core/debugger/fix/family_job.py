@@ -60,7 +60,7 @@ class FamilyJob:
             ended = await self.process.run(arguments, read)
         except OSError as error:
             raise UsageError(
-                f"The family could not be run ({error.strerror}): the Python of this program cannot be started."
+                f"The family could not be run: Backstep's Python cannot be started ({error.strerror})."
             ) from error
         finally:
             folder, self._folder = self._folder, None

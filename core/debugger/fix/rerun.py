@@ -76,7 +76,10 @@ class ActionInPlace:
                 continue
             found = find_again(element, recorded, run.state.observation)
             if found.element is None:
-                return f"The run waits at step {self._step}: {called(element)} is not found for certain. {found.why}"
+                return (
+                    f"The run waits at step {self._step}: {called(element)} was not found with "
+                    f"certainty. {found.why}"
+                )
             changes[part] = RefTarget(ref=found.element.ref)
         self._action = self._action.replace(**changes)
         if problem := problem_of(run, EditAction(action=str(self._action))):

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _SAME = "This text does not change the prompt of the step:\n\n"
 _ATTACHED = (
-    "An agent of your own carried this run out, and its files are not Backstep's: "
-    "edit the reply that it gets at this step, or fix its files and start it again."
+    "An attached agent made this run, and Backstep does not have its files. Edit the reply that it "
+    "gets at this step, or fix its files and start it again."
 )
 _GIVEN_UP = "Going back was cancelled. What you saved is kept. Run again to continue."
 
@@ -109,7 +109,7 @@ class FixService(Service[FixView]):
             clues=clues,
         )
         if not steps:
-            why = f"Run {run} has no steps yet: let it take one first (F10)."
+            why = f"Run {run} has no steps yet. Let it take one first (F10)."
             self.send(self.view.replace(why_not=why, places=(), place=None, text=None))
             return
         await self._show_step(step or clues[0].step if clues else steps[-1][0])
@@ -117,7 +117,7 @@ class FixService(Service[FixView]):
     async def _show_step(self, step: int) -> None:
         view, services = self.view, self.services
         if step not in [number for number, _ in view.steps]:
-            raise UsageError(f"Run {view.run} has no step {step} that can be gone back to.")
+            raise UsageError(f"Run {view.run} has no step {step} to go back to.")
         row = services.store.run(view.run)
         why_not = irreversible = ""
         try:
@@ -156,7 +156,7 @@ class FixService(Service[FixView]):
         found = next((one for one in self.view.places if one.name == name), None)
         if found is None:
             raise UsageError(
-                f"{name} cannot be changed at step {self.view.step}; choose again what to change."
+                f"{name} cannot be changed at step {self.view.step}; choose something else to change."
             )
         return found
 
@@ -200,7 +200,9 @@ class FixService(Service[FixView]):
                 hint = "Run again without this exemplar, or edit it in the library."
                 return EditText(name=place.name, title=place.title, hint=hint, text=text)
             case _ if place.policy:
-                note = f"This run has a text of its own of the policy {place.policy}: only the new run gets this one."
+                note = (
+                    f"This run has its own text of the policy {place.policy}. Only the new run gets this one."
+                )
                 return EditText(name=place.name, title=place.title, language="markdown", text=text, note=note)
         return self.files.described(place.name, text)
 
@@ -254,13 +256,13 @@ class FixService(Service[FixView]):
     async def rerun(self, name: str, text: str, *, confirmed: bool) -> None:
         """Save what was changed and go on from the step to the end; what is wrong in it is shown instead.
 
-        `confirmed` says that the person knows what going back does not take back.
+        `confirmed` says that the person knows what going back does not undo.
         """
         view = self.view
         if view.why_not:
             raise UsageError(view.why_not)
         if view.irreversible and not confirmed:
-            raise UsageError(f"{view.irreversible}. Tick that you know it, then run again.")
+            raise UsageError(f"{view.irreversible}. Tick the box to accept this, then run again.")
         place = self._place(name)
         checked, recognised = await self._checked(place, text)
         if checked.problem:
@@ -342,7 +344,7 @@ class FixService(Service[FixView]):
         if session.run != rerun.run:
             if session.run is not None and rerun.state in ("going on", "waiting"):
                 self.send(
-                    view.replace(rerun=rerun.replace(state="left", words="Another run took its place."))
+                    view.replace(rerun=rerun.replace(state="left", words="It was replaced by another run."))
                 )
             return
         if self._in_place is not None and session.mode not in ("failed", "ended"):
@@ -385,7 +387,7 @@ class FixService(Service[FixView]):
         self._originals.clear()
         self._before.clear()
         self.session.tell(f"Kept {kept}.")
-        self.show(saved=(), notice=f"Kept: {kept}. It holds for every run from now on.")
+        self.show(saved=(), notice=f"Kept: {kept}. It applies to every run from now on.")
 
     @command
     async def revert(self) -> None:
@@ -424,7 +426,7 @@ class FixService(Service[FixView]):
             services, view, count, self._before, max_steps=self.session.session.max_steps
         )
         self.show(family=None, family_busy=True, problem="", notice="")
-        self.start(self._follow_family(arguments), "The family is being run already.")
+        self.start(self._follow_family(arguments), "The family is already running.")
 
     @command
     async def cancel_family(self) -> None:
@@ -461,7 +463,7 @@ class FixService(Service[FixView]):
 def _check_action(text: str) -> None:
     """Raise UsageError where a text is no action."""
     if not text.strip():
-        raise UsageError("Write the action that this step is to take, such as click [12].")
+        raise UsageError("Write the action for this step, such as click [12].")
     try:
         parse_action(text)
     except ActionSyntaxError as error:
@@ -474,7 +476,7 @@ def _state_words(was: StoredPrompt, now: StoredPrompt) -> str:
     new = [one for one in now.actions if one not in was.actions]
     gone = [one for one in was.actions if one not in now.actions]
     changes = [f"now also {', '.join(new)}"] if new else []
-    changes += [f"no more {', '.join(gone)}"] if gone else []
+    changes += [f"no longer {', '.join(gone)}"] if gone else []
     return f"{state}. Permissible: {'; '.join(changes) if changes else 'as before'}."
 
 

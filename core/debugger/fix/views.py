@@ -75,7 +75,7 @@ class FixView(JobView):
     recognised: str = ""
     """The state of the step's page and what would be permissible there, with the text."""
     irreversible: str = ""
-    """What going back does not take back, in a sentence."""
+    """What going back does not undo, in a sentence."""
     why_not: str = ""
     """Why the run cannot go on from the step."""
     llm: str = ""

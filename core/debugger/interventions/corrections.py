@@ -56,11 +56,11 @@ class Corrections(SessionCommands):
     @command
     def ask_anew_by_files(self) -> None:
         """Decide the step under way anew, with preset, state space, policies and prompts as their files are now."""
-        run = self._current.need_run("A file is tried in the run under way.")
+        run = self._current.need_run("A file can be tried only in the current run.")
         if self._publisher.session.handed_over:
             raise UsageError("You have the page: give it back first (F6).")
         if not run.resting or not run.state.unacted:
-            raise UsageError("There is no action to ask for again now: step to the next one (F10).")
+            raise UsageError("There is no action to request again. Step to the next one (F10).")
         preset = run.edit_context.resources.presets.get(self._publisher.session.preset)
         self._current.store_intervention("ask again", _words(run.state.pending.action), "")
         run.decide_again()
@@ -73,7 +73,7 @@ class Corrections(SessionCommands):
             publisher.tell("You have the page: give it back first (F6).", done=False)
             return None
         if run is None or self._runner.busy or run.next_phase != "review":
-            publisher.tell("There is no action to change now: step to the next one (F10).", done=False)
+            publisher.tell("There is no action to change. Step to the next one (F10).", done=False)
             return None
         return run
 
@@ -97,7 +97,7 @@ class Corrections(SessionCommands):
         self._question = request
         self._publisher.send_question(request)
         if request is not None:
-            self._publisher.set_mode("answering", "You are the LLM: choose an action, or point at one.")
+            self._publisher.set_mode("answering", "You are the LLM. Choose an action, or point at one.")
         elif self._publisher.session.mode == "answering":
             self._publisher.set_mode("running")
 

@@ -24,7 +24,9 @@ from core.settings.user_file import near
 
 PROMPT = "prompt"
 """The name of the text that a held call is about to send, or of the reply that is held."""
-_DEAF = "The built-in LLM goes by the recorded page and task, not by words: what is edited here changes nothing for it."
+_DEAF = (
+    "The built-in LLM uses the recorded page and task, not the text, so edits here do not change its reply."
+)
 _TO_SEE: tuple[Phase, ...] = ("recognise", "recall", "abstract")
 _TO_ASK: dict[Phase, GoalKind] = {
     "recall": "decide",
@@ -79,10 +81,10 @@ class RunEditing(SessionCommands):
 
         With the key of an edit, refuse where that is not the last one.
         """
-        run = self._current.need_run("An edit is of the run under way.")
+        run = self._current.need_run("Only the current run can be edited.")
         session = self._publisher.session
         if key and [one.key for one in (*session.edits, *session.held_edits)][-1:] != [key]:
-            raise UsageError("The run was edited or has continued meanwhile; look at it and try again.")
+            raise UsageError("The run was edited or has continued meanwhile; check it and try again.")
         if self._runner.held and self._runner.held[-1].rewritten:
             self._take_back(self._runner.held[-1])
             return
@@ -93,7 +95,7 @@ class RunEditing(SessionCommands):
     @command
     def begin_text(self, name: str) -> None:
         """Offer a text of the run to be edited, by its name in `TEXTS`, or `PROMPT` for what is held."""
-        run = self._current.need_run("A text is of the run under way.")
+        run = self._current.need_run("Only texts of the current run can be edited.")
         text = _text_of(self._held()) if name == PROMPT else _text(name).offered(run.edit_context)
         self.offered.send(self._described(name, text).replace(asked=True))
 
@@ -101,7 +103,7 @@ class RunEditing(SessionCommands):
     def check_text(self, name: str, text: str) -> None:
         """Send the text with why it could not be applied, or nothing."""
         try:
-            run = self._current.need_run("A text is of the run under way.")
+            run = self._current.need_run("Only texts of the current run can be edited.")
             if name == PROMPT:
                 _read(self._held(), text)
                 problem = ""
@@ -142,7 +144,7 @@ class RunEditing(SessionCommands):
     def _held(self) -> HeldCall | HeldReply:
         if not self._runner.held:
             raise UsageError(
-                "No LLM call is held: stop before the next one first (Ctrl+Shift+F10), or with a breakpoint."
+                "No LLM call is held. Stop before the next one (Ctrl+Shift+F10), or with a breakpoint."
             )
         return self._runner.held[-1]
 
@@ -166,11 +168,11 @@ class RunEditing(SessionCommands):
     def _tell(self, held: HeldCall | HeldReply, which: str) -> None:
         self._runner.tell_held()
         what, done = ("reply", "read") if isinstance(held, HeldReply) else ("prompt", "sent")
-        run = self._current.need_run("A prompt is of the run under way.")
+        run = self._current.need_run("Only prompts of the current run can be edited.")
         self._show(run, f"Call {held.record.number} is {done} with {which.format(what)} F5 or F10 goes on.")
 
     def _carry_out(self, edit: RunEdit) -> None:
-        run = self._current.need_run("An edit is of the run under way.")
+        run = self._current.need_run("Only the current run can be edited.")
         if self._publisher.session.handed_over:
             raise UsageError("You have the page: give it back first (F6).")
         phase = run.next_phase

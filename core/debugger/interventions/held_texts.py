@@ -9,7 +9,9 @@ from core.schema.errors import UsageError
 from core.schema.messages import LLMReply, Message, ToolCall
 
 TITLE = "The prompt of call {number} ({purpose}), which has not been sent"
-HINT = "The text below each heading is a message; the headings stay. Pictures and tool calls are sent as they are."
+HINT = (
+    "The text below each heading is a message. Keep the headings. Pictures and tool calls are sent unchanged."
+)
 REPLY_TITLE = "The reply to call {number} ({purpose}), which has not been read"
 REPLY_HINT = (
     "The text of the reply. A tool call is a heading ### tool_call NAME, with its arguments below as JSON."
@@ -82,10 +84,10 @@ def reply_with_text(reply: LLMReply, text: str) -> LLMReply:
             fits = isinstance(load_json(body), dict)
         except ValueError as error:
             raise UsageError(
-                f"Line {start + 2}: the arguments of {heading[1]} are no JSON: {error}."
+                f"Line {start + 2}: the arguments of {heading[1]} are not JSON: {error}."
             ) from error
         if not fits:
-            raise UsageError(f"Line {start + 2}: the arguments of {heading[1]} are no JSON object.")
+            raise UsageError(f"Line {start + 2}: the arguments of {heading[1]} are not a JSON object.")
         known = reply.tool_calls[number] if number < len(reply.tool_calls) else None
         id = known.id if known is not None else f"call_edited_{number + 1}"
         unchanged = known is not None and _indented(known.arguments) == body

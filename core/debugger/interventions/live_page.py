@@ -59,7 +59,7 @@ class HumanActionRecorder:
                 await self._take(human_action)
             except (BackstepError, PageGone) as error:
                 self._on_problem(
-                    f"What you did ({human_action.kind} {human_action.label}) was not recorded: {error}"
+                    f"Your action ({human_action.kind} {human_action.label}) was not recorded: {error}"
                 )
             finally:
                 self._demonstration.done()
@@ -112,7 +112,7 @@ class LivePage(SessionCommands):
         if on == publisher.session.handed_over:
             return
         if on and self._runner.busy:
-            publisher.tell("Pause first: the agent is acting.", done=False)
+            publisher.tell("The agent is acting. Pause first (F5).", done=False)
             return
         run = self._current.under_way
         if run is None:
@@ -144,7 +144,7 @@ class LivePage(SessionCommands):
         try:
             await demonstrating.begin()
         except (PageGone, BrowserError, ActionError) as error:
-            publisher.log("warning", "handover", f"What you do in the page is not recorded: {error}")
+            publisher.log("warning", "handover", f"Your actions in the page are not recorded: {error}")
         else:
             self.demonstrating = demonstrating
         publisher.change(handed_over=True)
@@ -201,7 +201,7 @@ class LivePage(SessionCommands):
             await run.world.peek.put_back()
             self._publisher.steps.live_page_changed.send(self._publisher.steps.live_page)
         elif target is None:
-            self._publisher.tell("The next action acts on no element of this page.", done=False)
+            self._publisher.tell("The next action does not act on an element of this page.", done=False)
         else:
             await self._peek(run, lambda page: run.world.peek.reveal(page, target.ref))
 
@@ -222,9 +222,7 @@ class LivePage(SessionCommands):
             await scroll(run.world.tabs.current)
         except (PageGone, ActionError, BrowserError):
             await run.world.peek.put_back()
-            self._publisher.tell(
-                "The page could not be scrolled; reading it tells why: step again.", done=False
-            )
+            self._publisher.tell("The page could not be scrolled. Step to see why (F10).", done=False)
             return
         await self._publisher.steps.follow_peek(run)
 

@@ -66,7 +66,7 @@ class LLMService(Service[LLMList]):
         save_settings({("llms", name): None})
         await self._reload()
         self._send_list()
-        self.answered.send(LLMAnswer(ok=True, text=f"{name} was taken out of the settings."))
+        self.answered.send(LLMAnswer(ok=True, text=f"{name} was removed from the settings."))
 
     def _send_list(self, chosen: str = "") -> None:
         settings = self._settings()
@@ -101,7 +101,7 @@ class LLMService(Service[LLMList]):
         if not entry.model and not entry.name:
             raise UsageError("Give the model's name, as the server calls it.")
         if self._testing:
-            raise UsageError("A test is under way; wait for its end.")
+            raise UsageError("A test is already running; wait for it to end.")
         name = entry.name or entry.model
         settings = self._settings()
         stored = settings.llms.get(name, LLMSettings())
@@ -161,7 +161,7 @@ class LLMService(Service[LLMList]):
 
     async def _save(self, entry: LLMEntry, key: SecretStr) -> None:
         if not entry.name:
-            raise UsageError("Give the LLM a name; it is what the tool bar shows.")
+            raise UsageError("Give the LLM a name. The tool bar shows it.")
         if entry.name in _OWN_NAMES:
             raise UsageError(f'"{entry.name}" is built in; choose another name.')
         _as_settings(entry, LLMSettings())
@@ -177,7 +177,7 @@ class LLMService(Service[LLMList]):
         text = f"Saved to {path}."
         if key.get_secret_value():
             self._keys.store_key(entry.base_url or entry.name, key.get_secret_value())
-            text += " The key is in the system's keyring."
+            text += " The key was stored in the system keyring."
         await self._reload()
         self._send_list(entry.name)
         self.answered.send(LLMAnswer(ok=True, text=text))

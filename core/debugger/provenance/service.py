@@ -192,7 +192,7 @@ def _others(store: TraceStore, run: int, detail: StepDetail, seen: Observation |
     here = Lead(run=run, step=number)
     row = store.run(run)
     yield Source(kind="task", title="The task's instruction", text=row.instruction, lead=here)
-    yield Source(kind="task", title="Where the task starts", text=row.start_url, lead=here)
+    yield Source(kind="task", title="The task's start page", text=row.start_url, lead=here)
     if seen is not None:
         yield from _page(seen, here)
     abstracted = _left(Abstracted, detail)
@@ -267,10 +267,10 @@ def _reflection(detail: StepDetail, here: Lead) -> Iterator[Source]:
     for at, subtask in enumerate(reflection.plan.subtasks if reflection.plan is not None else (), start=1):
         yield Source(kind="plan", title=f"Subtask {at}", text=subtask.text, lead=here)
     for at, text in enumerate(reflection.experience, start=1):
-        yield Source(kind="plan", title=f"Learned of trial {at}", text=text, lead=here)
+        yield Source(kind="plan", title=f"Lesson of trial {at}", text=text, lead=here)
     for one in reflection.remedies:
         text = "\n".join(filter(None, (f"{one.action} {one.target}".strip(), one.reason)))
-        yield Source(kind="remedy", title=f"Remedy {one.number}, of step {one.step}", text=text, lead=here)
+        yield Source(kind="remedy", title=f"Remedy {one.number}, from step {one.step}", text=text, lead=here)
 
 
 def _space_and_policies(detail: StepDetail, here: Lead) -> Iterator[Source]:
@@ -283,7 +283,7 @@ def _space_and_policies(detail: StepDetail, here: Lead) -> Iterator[Source]:
         text = "\n".join(filter(None, (one.candidate, one.title, one.reason)))
         yield Source(kind="buffer", title=f"Set aside at step {one.step}", text=text, lead=here)
     for kept in recognised.memory.kept:
-        title = f"Read of {kept.candidate} at step {kept.step}: {kept.name}"
+        title = f"Read from {kept.candidate} at step {kept.step}: {kept.name}"
         yield Source(kind="buffer", title=title, text=kept.text, lead=here)
     if recognised.diagram is not None and recognised.diagram.instruction:
         yield Source(
@@ -296,9 +296,7 @@ def _space_and_policies(detail: StepDetail, here: Lead) -> Iterator[Source]:
     for frame in (*stack.frames, *stack.finished) if stack is not None else ():
         yield Source(kind="policy", title=f"The call of {frame.policy}", text=frame.written, lead=here)
         if frame.outcome:
-            yield Source(
-                kind="policy", title=f"What {frame.policy} came back with", text=frame.outcome, lead=here
-            )
+            yield Source(kind="policy", title=f"Result of {frame.policy}", text=frame.outcome, lead=here)
         for at, note in enumerate(frame.notes, start=1):
             yield Source(kind="buffer", title=f"Note {at} of {frame.policy}", text=note, lead=here)
     files = {frame.file: frame.policy for frame in stack.frames if frame.file} if stack is not None else {}
@@ -344,28 +342,30 @@ def _verdict(detail: StepDetail, found: TextMatch, meant: tuple[SourcePlace, ...
     elsewhere = list(dict.fromkeys(place.kind for place in whole if place.kind != "prompt"))
     by = "The action is a person's. " if person else "" if asked else "No LLM was asked for this action. "
     if shown:
-        exact = "as it is" if any(place.how == "exact" for place in shown) else "but for case and white space"
-        return f"{by}It stands in what the LLM was shown, {exact}."
-    nothing = "It is not in anything the LLM was shown"
+        exact = (
+            "exactly" if any(place.how == "exact" for place in shown) else "except for case and white space"
+        )
+        return f"{by}The LLM was shown it, {exact}."
+    nothing = "The LLM was not shown it"
     if own:
-        return f"{by}{nothing} but its own reply of a call before."
+        return f"{by}{nothing}, except in its own earlier reply."
     if elsewhere or meant:
         kinds = [f"the {kind}" if kind != "earlier step" else "an earlier step" for kind in elsewhere]
         if meant and "page" not in elsewhere:
-            kinds.append("the page, as the element that is meant")
-        in_prompts = nothing if asked else "It stands in no prompt"
-        return f"{by}{in_prompts}; it stands in {', '.join(kinds)}."
+            kinds.append("the page, as the target element")
+        in_prompts = nothing if asked else "It is in no prompt"
+        return f"{by}{in_prompts}; it is in {', '.join(kinds)}."
     if found.places:
         most = max(place.words[0] for place in found.places)
         return (
-            f"{by}{nothing}, nor in anything else of the step, as a whole; "
-            f"at the most {most} of its {found.places[0].words[1]} words stand in one line."
+            f"{by}{nothing}, and nothing else in the step contains it completely. At most {most} of its "
+            f"{found.places[0].words[1]} words are in one line."
         )
     if person:
-        return f"{by}It stands nowhere in what is stored of the step: it is theirs."
+        return f"{by}Nothing stored of the step contains it: it is their own."
     if not asked:
-        return f"{by}It stands nowhere in what is stored of the step."
-    return f"{nothing}, nor in anything else of the step: it is the LLM's own."
+        return f"{by}Nothing stored of the step contains it."
+    return f"{nothing}, and nothing else in the step contains it: it is the LLM's own."
 
 
 def _left(cls: type[P], detail: StepDetail) -> P | None:

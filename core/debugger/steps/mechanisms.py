@@ -46,25 +46,35 @@ from core.trace.records import StepDetail, StepRow
 from core.trace.under_way import StepSource
 
 _TITLES: dict[Mechanism, tuple[str, str]] = {
-    "states": ("States", "The page is recognised as a state, which fixes what is permissible (LASER)."),
-    "policies": ("Policies", "Policies act, call one another and tell what came of it (SteP)."),
-    "plan": ("Plan", "The task is parted into subtasks; a trial that failed gives a new plan (reflection)."),
-    "remedies": ("Remedies", "Other actions are prepared before one is carried out (reflection)."),
-    "judgement": ("Judgement", "Each action is judged; a wrong one is taken back for a remedy (reflection)."),
-    "abstraction": ("Abstraction", "Only what the task needs of the page goes into the prompt (Synapse)."),
-    "memory": ("Memory", "The prompt begins with whole trajectories of tasks like this one (Synapse)."),
+    "states": (
+        "States",
+        "The page is recognised as a state, which determines the permissible actions (LASER).",
+    ),
+    "policies": ("Policies", "Policies act, call one another and return results (SteP)."),
+    "plan": ("Plan", "The task is split into subtasks; a failed trial leads to a new plan (reflection)."),
+    "remedies": ("Remedies", "Alternative actions are prepared before one is carried out (reflection)."),
+    "judgement": (
+        "Judgement",
+        "Each action is judged; a wrong one is undone and replaced by a remedy (reflection).",
+    ),
+    "abstraction": (
+        "Abstraction",
+        "Only the parts of the page that the task needs go into the prompt (Synapse).",
+    ),
+    "memory": ("Memory", "The prompt begins with complete trajectories of similar tasks (Synapse)."),
 }
 """The mechanisms that can be switched, with what they do."""
 _AMOUNT_LABELS: dict[Mechanism, str] = {
-    "plan": "trials at the most",
-    "remedies": "remedies at each action",
+    "plan": "trials at most",
+    "remedies": "remedies per action",
     "abstraction": "elements kept",
     "memory": "nearest exemplars that vote",
 }
 
 
 _NOT_TOLD = (
-    "This agent has not said {what}. backstep_sdk.{call} in its program fills this panel; see Your own agent."
+    "This agent has not reported {what}. Call backstep_sdk.{call} in its program to fill this "
+    "panel; see Your own agent."
 )
 _NONE_TOLD = {
     "state": _NOT_TOLD.format(what="its state", call="state(…)"),
@@ -113,7 +123,7 @@ def amounts_of(preset: Preset, chosen: Mapping[Mechanism, int]) -> dict[Mechanis
 def state_view(observed: Observed | None, recognised: Recognised | None, *, told: bool = False) -> StateView:
     """Return the state of a step, with the way the run has come through its space; `told`: of an attached agent."""
     if recognised is None:
-        return StateView(message="The page has not been recognised yet: step on (F10).")
+        return StateView(message="The page has not been recognised yet. Step (F10).")
     if told and recognised.diagram is None:
         return StateView(message=_NONE_TOLD["state"])
     observation = observed.observation if observed else Observation(url="")
@@ -208,14 +218,14 @@ def stack_view(
 ) -> StackView:
     """Return the policy stack as the step found it."""
     if recognised is None:
-        return StackView(message="The page has not been recognised yet: step on (F10).")
+        return StackView(message="The page has not been recognised yet. Step (F10).")
     record = recognised.stack
     if record is None and told:
         return StackView(message=_NONE_TOLD["stack"])
     if record is None:
         return StackView(
-            message="No policy is at work: the preset has none, they are switched off, or none is meant for "
-            "this page. The preset step works with policies."
+            message="No policy is at work: the preset has none, they are switched off, or none applies to this "
+            "page. The preset step has policies."
         )
     rows = {row.number: row for row in source.steps(run)}
     top = record.frames[-1].number if record.frames else 0
@@ -315,7 +325,7 @@ def _doing(reflection: ReflectionRecord, decided: Decided | None, anticipated: A
     if decided is not None and decided.scheduled is not None:
         return f"This step: {_SCHEDULED[decided.scheduled.kind]}. {decided.scheduled.why}"
     if anticipated is not None and anticipated.beside and not anticipated.calls:
-        return "Remedies are asked for while the action runs."
+        return "Remedies are requested while the action runs."
     return ""
 
 
@@ -357,7 +367,7 @@ def _grade(step: int, restored: Restored) -> GradeView:
         seconds=restored.seconds,
         differences=tuple(differences),
         remarks=(
-            *((f"stays done: {sent_summary(restored.sent)}",) if restored.sent else ()),
+            *((f"not undone: {sent_summary(restored.sent)}",) if restored.sent else ()),
             *(f"tried before: {one}" for one in tried),
             *(remark for attempt in restored.attempts for remark in attempt.remarks),
         ),
@@ -372,7 +382,7 @@ def exemplars_view(
 ) -> ExemplarsView:
     """Return what memory gave for the step, which may have been recalled at an earlier one."""
     if recalled is None:
-        return ExemplarsView(message="Memory has not been asked yet: step on (F10).")
+        return ExemplarsView(message="Memory has not been used yet. Step (F10).")
     if recalled.problem:
         return ExemplarsView(message=recalled.problem)
     if recalled.recalled_at is None and told:
@@ -384,7 +394,7 @@ def exemplars_view(
         )
     whole = recalled if recalled.recall is not None else _earlier(source, run, recalled.recalled_at)
     if whole is None or whole.recall is None:
-        return ExemplarsView(message=f"What was recalled at step {recalled.recalled_at} cannot be read.")
+        return ExemplarsView(message=f"The exemplars recalled at step {recalled.recalled_at} cannot be read.")
     recall = whole.recall
     return ExemplarsView(
         query=recall.query,

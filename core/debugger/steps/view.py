@@ -172,7 +172,7 @@ def _action(
 def _told(step: AgentStep | None) -> str:
     if step is None:
         return ""
-    words = f"Step {step.number}, as the agent tells it"
+    words = f"Step {step.number}, as the agent reports it"
     words = f"{words}: {', '.join(step.actions)}" if step.actions else f"{words}."
     return f"{words}\nGoal: {step.goal}" if step.goal else words
 
@@ -299,7 +299,7 @@ def screenshot_view(source: StepSource, detail: StepDetail) -> ScreenshotView:
     observed, acted = record_of(Observed, detail.records), record_of(Acted, detail.records)
     chosen = action_of(detail.records)
     if observed is None:
-        return ScreenshotView(caption="This step was begun and the page was not read.")
+        return ScreenshotView(caption="This step was started, but its page was not read.")
     data = b""
     if observed.screenshot:
         try:

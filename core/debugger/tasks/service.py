@@ -61,16 +61,16 @@ def _add_one(environments: Environments, path: Path) -> TaskFilesAnswer:
         source = environments.add_file(path)
     except DataError as error:
         return TaskFilesAnswer(
-            ok=False, text=f"{path.name} was not added: correct it, then add it again.\n{error}"
+            ok=False, text=f"{path.name} was not added. Correct it, then add it again.\n{error}"
         )
     number = "1 task" if len(source.tasks) == 1 else f"{len(source.tasks)} tasks"
-    said = f"{source.name}: {number}, remembered for next time."
+    said = f"{source.name}: {number}, also added for the next start."
     try:
         _remember(source)
     except BackstepError as error:
         return TaskFilesAnswer(
             ok=False,
-            text=f"{source.name}: {number}, for this time only, as they cannot be remembered. {error}",
+            text=f"{source.name}: {number}, added only until the window closes. {error}",
             task=source.tasks[0],
         )
     environments.set_remembered(path, True)
@@ -83,7 +83,7 @@ def _remove_one(environments: Environments, path: Path) -> TaskFilesAnswer:
         _save(_without(path))
     source = environments.remove_file(path)
     return TaskFilesAnswer(
-        ok=True, text=f"{source.name} was taken out of the list; the file itself is as it was."
+        ok=True, text=f"{source.name} was removed from the list; the file itself is unchanged."
     )
 
 
@@ -92,7 +92,9 @@ def _remember(source: TaskSource) -> None:
     try:
         str(source.path).encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"{settings_path()} cannot hold its name, which is not UTF-8: rename it.") from error
+        raise DataError(
+            f"Its name is not UTF-8, so {settings_path()} cannot store it. Rename the file."
+        ) from error
     changes = _without(source.path)
     key = _KEYS[source.kind]
     there = {task_path(path): str(path) for path in getattr(read_settings_file(), key)}

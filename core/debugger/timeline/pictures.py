@@ -44,8 +44,8 @@ def _after(store: TraceStore, detail: StepDetail) -> tuple[ScreenshotView, str]:
         return ScreenshotView(), "This is the last step of its run: the page was not observed after it."
     if following.row.trial != row.trial:
         return ScreenshotView(), (
-            f"The next step begins trial {following.row.trial} on a fresh page: "
-            "the page was not observed after this step."
+            f"The next step begins trial {following.row.trial} on a new page: the page was not observed "
+            "after this step."
         )
     after = screenshot_view(store, following).replace(box=None)
     return after, "" if after.data else _missing(following, f"The picture after step {row.number}")
@@ -54,7 +54,7 @@ def _after(store: TraceStore, detail: StepDetail) -> tuple[ScreenshotView, str]:
 def _missing(detail: StepDetail, what: str) -> str:
     observed = record_of(Observed, detail.records)
     if observed is None:
-        return f"{what} is missing: step {detail.row.number} was begun, but its page was not read."
+        return f"{what} is missing: step {detail.row.number} was started, but its page was not read."
     return f"{what} cannot be read from the database." if observed.screenshot else f"{what} {_NOT_KEPT}"
 
 

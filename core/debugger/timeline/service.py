@@ -30,11 +30,9 @@ from core.trace.store import TraceStore
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
-_NOT_KEPT = (
-    "This step was stored before the log of the page was kept: run the task again (Ctrl+R) to have it."
-)
-_NOT_YET = "The page has not been looked at in this step yet: its log is kept from the first look on (F10)."
-_IMPORTED = "The run was imported: its file has no log of the page."
+_NOT_KEPT = "This step was recorded by a version without page logs. Run the task again (Ctrl+R) to get one."
+_NOT_YET = "The page has not been observed in this step yet. Its log begins with the first observation (F10)."
+_IMPORTED = "The run was imported from a file without a page log."
 _HELD = 0.15
 """Seconds between two phases from which on something held the run; storing takes less."""
 _LONGEST = 300
@@ -144,7 +142,7 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     own = next((one for one in steps if one.run == run), None)
     if row.parent_run is not None and own is not None:
         grade = f", the page {row.grade}" if row.grade else ""
-        text = f"Run {run} leaves run {row.parent_run} before step {own.number}{grade}"
+        text = f"Run {run} branches off run {row.parent_run} before step {own.number}{grade}"
         marks.append(TimeMark(time=own.begun, step=own.number, kind="branch", text=text))
     return TimeView(
         run=run,
@@ -155,7 +153,7 @@ def time_view(store: TraceStore, run: int) -> TimeView:
         marks=tuple(sorted(marks, key=lambda mark: (mark.time, mark.step))),
         costs=_costs(calls),
         phases_known=imported or all(phase.begun_known for step in steps for phase in step.phases),
-        untimed="imported: its file has no times of phases and calls" if imported else "",
+        untimed="imported from a file without times of phases and calls" if imported else "",
     )
 
 
@@ -226,7 +224,7 @@ def _held(steps: Sequence[StepSpan]) -> tuple[HeldSpan, ...]:
 def _why(last: int, number: int, phase: str) -> str:
     if last != number:
         return (
-            f"Nothing ran between step {last} and step {number}: a person, a breakpoint or the pace held it"
+            f"Nothing ran between step {last} and step {number}: held by a person, a breakpoint or the pace"
         )
     where = "at the review, for the person" if phase in ("review", "act") else f"before {phase or 'a call'}"
     return f"Step {number} was held {where}"
@@ -312,7 +310,7 @@ def _of_branches(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> list
             time=begins[left, number],
             step=number,
             kind="branch",
-            text=f"Run {branch} leaves run {left} before step {number}",
+            text=f"Run {branch} branches off run {left} before step {number}",
         )
         for left in own
         for branch, number in store.branches(left)
@@ -328,7 +326,7 @@ def _grade(store: TraceStore, run: int, step: StepSpan) -> str:
     try:
         records = store.step(run, step.number).records
     except TraceError:
-        return f"Went back: {step.action}; how well cannot be read"
+        return f"Went back: {step.action}; its grade cannot be read"
     acted = record_of(Acted, records)
     restored = acted.restored if acted is not None else None
     if restored is None:

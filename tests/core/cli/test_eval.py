@@ -142,7 +142,7 @@ def test_one_process_at_a_time_does_an_evaluation_and_it_is_free_once_that_is_ki
     assert doing(cli) == process.pid
     second = cli(*words("--seeds", "0-1"))
     assert second.code == 2
-    assert f"The evaluation mine is being done by another process ({process.pid})" in second.err
+    assert f"The evaluation mine is running in another process ({process.pid})" in second.err
     os.killpg(process.pid, signal.SIGKILL)
     cli.finish(process)
     assert doing(cli) is None
@@ -282,7 +282,7 @@ def test_a_task_that_cannot_be_begun_is_tried_twice_and_counted_as_failed(inside
     ("more", "said"),
     [
         (("--tasks", "suite:nothing"), 'There is no suite "nothing"'),
-        (("--tasks", "miniwob/click-link", "--seeds", "x"), "are no seeds"),
+        (("--tasks", "miniwob/click-link", "--seeds", "x"), "is not a list of seeds"),
         (("--tasks", "miniwob/click-link", "--preset", "lazer"), "did you mean laser"),
         (
             ("--tasks", "miniwob/click-link", "--exemplars", "some"),
@@ -317,7 +317,7 @@ def test_a_name_in_use_for_something_else_is_refused(inside):
     assert inside(*words("--seeds", "0", llm="rules")).code == 0
     done = inside(*words("--seeds", "1", llm="rules"))
     assert done.code == 2
-    assert "was begun with other tasks, seeds or variants" in done.err
+    assert "was started with other tasks, seeds or variants" in done.err
 
 
 @pytest.mark.browser
@@ -335,7 +335,7 @@ def test_only_what_failed_is_done_again_with_the_name_of_what_it_failed_in(insid
     assert [one.attempt.case.seed for one in attempts_of(store, row.number)] == [1]
     store.close()
     assert planned(row).failures_of == "mine"
-    assert "Nothing has failed in the evaluation again" in inside(*again, "--failures-of", "again").err
+    assert "The evaluation again has no failures yet" in inside(*again, "--failures-of", "again").err
     assert "not both" in inside(*again, "--tasks", "miniwob/click-link").err
 
 

@@ -191,7 +191,7 @@ def test_a_node_without_chromium_is_named_in_one_sentence(cli, cluster):
     )
     assert done.code == 3, done.err
     assert re.search(
-        r"A node of the cluster cannot make runs: on \S+: There is no browser at /nowhere/chromium", done.err
+        r"A node of the cluster cannot start runs: on \S+: There is no browser at /nowhere/chromium", done.err
     )
     assert "Traceback" not in done.err
 

@@ -111,7 +111,7 @@ def test_an_llm_names_the_failures_and_one_that_fails_leaves_them_without(inside
     assert {one["name"] for one in done.json["failures"]} == {""}
     done = report(inside, "--name-failures", "rules")
     assert done.code == 2
-    assert "names no failures" in done.err
+    assert "cannot name failures" in done.err
 
 
 @pytest.mark.browser

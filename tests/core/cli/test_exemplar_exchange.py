@@ -39,7 +39,7 @@ def test_what_is_new_is_reported_and_kept_and_the_second_time_it_is_there(inside
 def test_a_dry_run_and_a_strict_one_with_a_fault_keep_nothing(inside, flag, code):
     done = inside("exemplars", "import", saved(inside.folder, MEMORY, "memory.json"), flag)
     assert (done.code, kept(inside)) == (code, [])
-    assert ("f.demo[1].act: it has to be a text" in done.err) is (flag == "--strict")
+    assert ("f.demo[1].act: it must be a text" in done.err) is (flag == "--strict")
 
 
 def test_json_tells_all_of_it(inside):
@@ -116,7 +116,7 @@ def test_of_policies_it_is_told_what_is_undefined_replaced_and_never_begun_with(
     policies = inside.config / "policies"
     done = inside("exemplars", "import", path, "--policies", policies / "webarena")
     assert "Undefined: github_agent.instruction: line 2 offers lose_it, which is neither" in done.err
-    assert "agent8k: agent8k is no name of a policy here" in done.err
+    assert "agent8k: agent8k is not a valid policy name here" in done.err
     assert "No run begins with one of these policies: add top = true to github_agent.md" in done.err
     assert "In place of" not in done.err
     again = inside("exemplars", "import", path, "--policies", inside.folder / "away", "--dry-run")

@@ -91,7 +91,7 @@ def test_what_a_run_has_sent_is_not_sent_again_by_the_other_half_unless_it_is_al
     errors = [one["error"] for one in (refused["with_it"], refused["without_it"])]
     assert once == 1
     assert "" in errors
-    assert any("Beginning mine/order anew does not take back POST" in one for one in errors)
+    assert any("Beginning mine/order anew does not undo POST" in one for one in errors)
     assert thrice == 3
     assert allowed["with_it"]["success"] is allowed["without_it"]["success"] is True
 
@@ -102,7 +102,7 @@ def test_what_a_run_has_sent_is_not_sent_again_by_the_other_half_unless_it_is_al
         (("replay", "no-such-one"), "There is no exemplar no-such-one"),
         (("replay", "--origin", "elsewhere"), "is not an origin"),
         (("worth", "no-such-one"), "There is no exemplar no-such-one"),
-        (("worth", ONE, "--seeds", "x"), "are no seeds"),
+        (("worth", ONE, "--seeds", "x"), "is not a list of seeds"),
         (("worth", ONE, "--seeds", "0"), "recorded at these seeds"),
         (("worth", ONE, "--preset", "plain"), "uses no exemplars"),
         (("worth", ONE, "--llm", "person"), "needs a window"),

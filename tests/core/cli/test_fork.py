@@ -89,7 +89,7 @@ def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(
     inside, llm_server, wrong, tmp_path
 ):
     refused = fork(inside, wrong, "--step", 1, "--exemplars", tmp_path / "none", "--llm", "rules")
-    assert (refused.code, "holds no exemplars" in refused.err) == (2, True)
+    assert (refused.code, "contains no exemplars" in refused.err) == (2, True)
     refused = fork(inside, wrong, "--step", 1, "--amount", "memory=many")
     assert (refused.code, "from 1 to 50" in refused.err) == (2, True)
     done = fork(
@@ -148,7 +148,7 @@ def test_a_fork_does_not_do_again_what_stays_done_unless_it_is_allowed(inside, l
     run, orders = ordered
     refused = fork(inside, run, "--step", 2)
     assert refused.code == 2
-    assert f"Going back to step 2 of run {run} does not take back POST http://" in refused.err
+    assert f"Going back to step 2 of run {run} does not undo POST http://" in refused.err
     assert "--on-gate allow" in refused.err
     llm_server.script(on('button "Order"'), stop())
     allowed = fork(inside, run, "--step", 2, "--on-gate", "allow", "--json")
@@ -171,8 +171,8 @@ def test_a_bisection_does_not_send_again_what_the_run_or_one_of_its_branches_has
     llm_server.script(on('button "Order"'), stop())
     [from_2, from_3] = inside("bisect", run, "--at", 2, "--at", 3, *words).json
     assert from_2["runs"] == []
-    assert f"Going back to step 2 of run {run} does not take back POST" in from_2["problems"][0]
+    assert f"Going back to step 2 of run {run} does not undo POST" in from_2["problems"][0]
     # The first branch from step 3 has ordered: the second one would do so again.
     assert len(from_3["runs"]) == 1
-    assert f"Going back to step 3 of run {run} does not take back POST" in from_3["problems"][-1]
+    assert f"Going back to step 3 of run {run} does not undo POST" in from_3["problems"][-1]
     assert len(orders) == 2

@@ -42,7 +42,7 @@ def test_json_tells_what_was_done(inside):
 def test_one_faulty_entry_keeps_all_out_and_every_one_is_reported(inside, words):
     done = inside("import", saved(inside.folder, FAULTY), *words)
     assert done.code == 2
-    assert "was not imported: steps[2]: a click has to have selectors (2 entries in all)" in done.err
+    assert "was not imported: steps[2]: a click needs selectors (2 entries in all)" in done.err
     assert "steps[4]" in done.out
     assert not inside.db.exists()
 

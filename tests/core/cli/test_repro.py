@@ -40,7 +40,7 @@ def sent(inside, llm_server, tmp_path):
         assert done.code == 0, done.err
         run, path = done.json["run"], tmp_path / "run.backstep"
         done = inside("export", run, "--format", "repro", "--to", path)
-        assert "Cookies, passwords and keys that could be told are not in it." in done.err
+        assert "It does not contain the cookies, passwords and keys that could be recognised." in done.err
         assert b"cookie-4711-secret" not in path.read_bytes()
         yield path, shop
 
@@ -51,9 +51,9 @@ def test_it_is_imported_and_repeated_without_server_and_llm(inside, sent, llm_se
     other = ("--db", inside.folder / "other.db")
     done = inside("import", path, *other)
     assert done.code == 0, done.err
-    assert "was imported as run 1; its pages get what servers answered then, and reach none" in done.err
+    assert "was imported as run 1; its pages get the recorded answers of servers" in done.err
     again = inside("import", path, *other)
-    assert "is here already, as run 1" in again.err
+    assert "already exists as run 1" in again.err
     done = inside("fork", 1, "--step", 1, "--llm", "replay:1", "--browser", need_chromium(), "--json", *other)
     assert done.code == 0, done.err
     assert ", offline" in done.err
@@ -112,4 +112,4 @@ def test_offline_says_where_nothing_was_recorded(inside, llm_server, tmp_path):
         run = inside(*inside.run("--url", site.page("<p>page</p>"), "--instruction", "Look.")).json["run"]
         done = inside("fork", run, "--step", 1, "--offline", "--browser", need_chromium())
     assert done.code != 0
-    assert f"What servers answered in run {run} was not recorded" in done.err
+    assert f"The answers of servers were not recorded in run {run}" in done.err

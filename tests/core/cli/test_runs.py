@@ -180,7 +180,7 @@ def test_help_names_every_format_and_what_content_is(inside):
         (("export", "1", "-o", "no/such/folder/x.html"), "cannot be written"),
         (("export", "1"), "--output"),
         (("export", "1", "--format", "atif", "--endpoint", "http://127.0.0.1:4318"), "--format otel"),
-        (("export", "1", "--format", "otel", "--endpoint", "there"), "no address of a collector"),
+        (("export", "1", "--format", "otel", "--endpoint", "there"), "not the address of a collector"),
         (("export", "1", "--format", "json", "--content", "-o", "x.json"), "--content is only for otel"),
         (("frobnicate",), "frobnicate"),
     ],

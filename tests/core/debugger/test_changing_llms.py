@@ -61,7 +61,7 @@ def test_an_open_question_is_withdrawn_and_asked_of_the_llm_chosen_instead(live,
     live.wait_phase("review")
     assert live.question is None
     assert live.step.action.thought == "ONE."
-    assert calls(live) == [("person", "cancelled: test was chosen in place of person"), ("test", "")]
+    assert calls(live) == [("person", "cancelled: test was chosen instead of person"), ("test", "")]
     assert changes(live) == [("llm", "person", "test")]
     live.session.run_commands.step()
     assert live.wait_mode("ended").success is True

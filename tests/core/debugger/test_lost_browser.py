@@ -39,8 +39,11 @@ def test_a_run_goes_on_from_its_step_in_a_new_browser(under_review, server, how)
     disturb_driver(live, how)
     live.session.run_commands.run()
     live.wait_mode("failed")
-    assert "made anew, with an empty tab. Go back to step 1 (Ctrl+B) to go on from there" in live.view.message
-    assert any("made anew" in line.text and line.level == "error" for line in live.lines)
+    assert (
+        "connected again, with an empty tab. Go back to step 1 (Ctrl+B) to continue from there"
+        in live.view.message
+    )
+    assert any("connected again" in line.text and line.level == "error" for line in live.lines)
     live.session.branches.go_back(first, 1)
     live.wait(lambda: live.view.run not in (None, first) and live.view.mode == "waiting", "a branch")
     assert "Back at step 1" in live.view.message

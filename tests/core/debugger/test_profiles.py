@@ -50,7 +50,7 @@ def test_a_profile_that_a_person_allowed_is_remembered_in_the_settings(live, url
 
 def test_a_name_that_cannot_be_used_says_so(live, url):
     live.session.tasks.open("web/open", 0, url=url, instruction="Look.", profile="../elsewhere")
-    assert "cannot name a profile" in live.wait_mode("failed").message
+    assert "is not a valid profile name" in live.wait_mode("failed").message
 
 
 def test_the_run_before_a_task_that_cannot_be_opened_is_listed_as_stopped(live):

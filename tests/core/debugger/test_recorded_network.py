@@ -64,7 +64,7 @@ def at_four(live, server, site):
 def go_back(live, run, step):
     """Go back, asked a second time as something was sent since."""
     live.session.branches.go_back(run, step)
-    live.wait(lambda: "does not take back" in live.view.message)
+    live.wait(lambda: "does not undo" in live.view.message)
     live.session.branches.go_back(run, step)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting", "a branch")
     live.settle()
@@ -76,7 +76,7 @@ def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_fo
     go_back(live, live.view.run, 3)
     assert "Back at step 3 by replay with recorded answers: recorded" in live.view.message
     assert "It is the recorded page: servers were not asked" in live.view.message
-    assert f"What was sent since stays done: POST {cart.add} (step 3)." in live.view.message
+    assert f"Already sent, and not undone: POST {cart.add} (step 3)." in live.view.message
     # Opening it by its URL was tried before, and shows what the server has come to.
     assert cart.asked["add"] == asked["add"] == 3
     store = live.store()
@@ -86,7 +86,7 @@ def test_a_page_that_scripts_made_is_given_again_without_asking_its_server(at_fo
         store.close()
     assert (row.grade, restored.verified) == ("recorded", True)
     last = restored.attempts[-1]
-    assert last.remarks == ("The server was not asked: what it holds is as it is now.",)
+    assert last.remarks == ("The state of the server was not restored.",)
     server.script(click)
     live.session.run_commands.step()
     live.wait(lambda: live.step.number == 3 and live.view.phase == "review")

@@ -12,7 +12,7 @@ from core.schema.signal import Signal
 from core.trace.store import TraceStore
 from tests.core.trace.making import write_run
 
-BUSY = "Counting is under way: wait for its end, or cancel it."
+BUSY = "Counting is still running. Wait for it to end, or cancel it."
 
 
 class Counted(Record):

@@ -217,8 +217,8 @@ def test_what_nobody_has_foreseen_leaves_the_phase_to_be_tried_again(live, serve
         live.session.run_commands.run()
         view = live.wait_mode("failed")
     assert view.message == (
-        "RecursionError: too deep. This is a mistake of the program, and the log has the details; "
-        "step again, or open the task anew."
+        "RecursionError: too deep. This is an internal error, and the log has the details; step again, "
+        "or open the task again."
     )
     server.otherwise = on('button "ONE"')
     assert live.to_review().action.action
@@ -326,7 +326,7 @@ def test_an_action_that_cannot_be_undone_waits_until_it_is_taken_knowingly(live,
     store = live.store()
     reviewed = next(one for one in store.step(view.run, 1).records if one.phase == "review")
     store.close()
-    assert "the person let it pass" in reviewed.note
+    assert "the person accepted it" in reviewed.note
 
 
 def test_a_crash_of_the_page_is_an_event_and_the_run_goes_on(live, server, tmp_path):

@@ -154,7 +154,7 @@ def test_what_going_back_does_not_take_back_is_reported_before_it_does(live, ser
     live.wait(lambda: live.step.number == 2 and live.view.phase == "review" and live.view.mode == "waiting")
     run = live.view.run
     live.session.branches.go_back(run, 1)
-    live.wait(lambda: "does not take back POST http://127.0.0.1:9/order (step 1)" in live.view.message)
+    live.wait(lambda: "does not undo POST http://127.0.0.1:9/order (step 1)" in live.view.message)
     assert live.view.run == run
     live.session.branches.go_back(run, 1)
     live.wait(lambda: live.view.run not in (None, run) and live.view.mode == "waiting")
@@ -175,7 +175,7 @@ def test_what_was_sent_after_it_was_reported_is_reported_first(live, server, tmp
         live.session.branches.go_back(run, 1)
         said = "POST http://127.0.0.1:9/order (step 1)"
         said += ", POST http://127.0.0.1:9/order (step 2)." if number == 3 else "."
-        live.wait(lambda said=said: f"does not take back {said}" in live.view.message, said)
+        live.wait(lambda said=said: f"does not undo {said}" in live.view.message, said)
         assert live.view.run == run
 
 
@@ -202,9 +202,9 @@ def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, se
         run = live.view.run
         live.session.agent.set_preset("reflect")
         live.session.branches.go_back(run, 1)
-        live.wait(lambda: "does not take back" in live.view.message)
+        live.wait(lambda: "does not undo" in live.view.message)
         go_back(live, run, 1)
-        assert f"What was sent since stays done: POST {add} (step 1)." in live.view.message
+        assert f"Already sent, and not undone: POST {add} (step 1)." in live.view.message
         server.script(
             Reply(text="1. Look"),
             does("click", 'button "Look"'),
@@ -212,9 +212,9 @@ def test_a_remedy_on_a_branch_shows_what_the_run_that_was_left_has_sent(live, se
             Reply(text="Nothing came up.\nNO"),
         )
         live.session.run_commands.run()
-        live.wait(lambda: "Step on to try the remedy there" in live.view.message, "the page of the remedy")
+        live.wait(lambda: "Step to try the remedy there" in live.view.message, "the page of the remedy")
         assert 'paragraph "0 items" gone; paragraph "1 items" added' in live.view.message
-        assert f"What was sent since stays done: POST {add} (step 1)." in live.view.message
+        assert f"Already sent, and not undone: POST {add} (step 1)." in live.view.message
 
 
 def test_it_is_reported_of_a_run_that_is_not_under_way_as_well(live, server, tmp_path):
@@ -228,7 +228,7 @@ def test_it_is_reported_of_a_run_that_is_not_under_way_as_well(live, server, tmp
     live.open("miniwob/click-test-2")
     other = live.view.run
     live.session.branches.go_back(run, 1)
-    live.wait(lambda: "does not take back POST http://127.0.0.1:9/order (step 1)" in live.view.message)
+    live.wait(lambda: "does not undo POST http://127.0.0.1:9/order (step 1)" in live.view.message)
     assert live.view.run == other
 
 
@@ -257,8 +257,8 @@ def test_what_going_back_would_send_again_is_sent_only_when_it_is_asked_for_once
         go_back(live, run, 2)
         assert len(orders) == 1
         assert "same page" in live.view.message
-        assert f"Doing it again would send POST {order} (step 1)." in live.view.message
-        assert f"Go back to step 2 of run {run} once more to do that." in live.view.message
+        assert f"Repeating it would send POST {order} (step 1)." in live.view.message
+        assert f"To do that, go back to step 2 of run {run} once more." in live.view.message
         first = live.view.run
         live.session.branches.go_back(run, 2)
         live.wait(lambda: live.view.run not in (None, first) and live.view.mode == "waiting", "a branch")
@@ -300,4 +300,4 @@ def test_going_back_in_a_run_whose_preset_is_gone_goes_on_with_the_one_that_is_c
     live.session.branches.go_back(run, 1)
     live.wait(lambda: live.view.run not in (None, other) and live.view.mode == "waiting", "a branch")
     assert live.view.preset == "step"
-    assert any(f"Run {run} goes on with the preset step" in line.text for line in live.lines)
+    assert any(f"Run {run} continues with the preset step" in line.text for line in live.lines)

@@ -157,7 +157,7 @@ def test_the_number_of_remedies_and_of_trials_is_set_while_a_run_goes_on(live, s
     assert (view.plan.trials, [one.state for one in view.plan.remedies]) == (100, [])
     assert len(server.requests) == 2  # The plan and the action: no remedies were asked for.
     assert interventions(live) == [("switch", "remedies 2", "remedies 0"), ("switch", "plan 3", "plan 100")]
-    assert any('"states" has no number to set' in line.text for line in live.lines)
+    assert any('"states" is not a number that can be set' in line.text for line in live.lines)
 
 
 def judged_unclear(server):
@@ -170,7 +170,7 @@ def test_the_run_stops_for_a_judgement_that_stays_unclear_and_the_persons_word_h
     judged_unclear(server)
     live.session.corrections.accept()
     live.wait_phase("commit")
-    assert "The LLM left its judgement open" in live.view.message
+    assert "The LLM did not give a complete judgement" in live.view.message
     (judged,) = live.step.plan.judgements
     assert (judged.aligned, judged.unclear) == (None, ("aligned",))
     assert "going back for a remedy" in live.step.plan.remark
@@ -216,4 +216,4 @@ def test_a_yes_can_be_overruled_by_a_no(at_review, server):
 def test_there_is_nothing_to_overrule_before_a_step_was_judged(at_review):
     live = at_review
     live.session.edits.ask_for("OverruleJudgement", {"part": "aligned", "is_so": False})
-    live.wait(lambda: "no judgement to overrule now" in live.view.message)
+    live.wait(lambda: "no judgement to overrule yet" in live.view.message)

@@ -70,7 +70,7 @@ def test_tasks_are_completed_by_their_names(controller, session: AskedSession, q
 
 PARTED = Parted(
     step=2,
-    why="At step 2 the agent asks something else than in call 2.",
+    why="At step 2 the agent sends another request than in call 2.",
     recorded="[user]\nPress one.\nOne Two Three",
     asked="[user]\nPress two.\nOne Two Three",
 )
@@ -82,7 +82,7 @@ def test_where_it_went_another_way_is_shown_side_by_side_until_the_person_choose
     service.changed.send(ATTACHED.replace(parted=PARTED))
     qtbot.waitUntil(lambda: controller.parted is not None and controller.parted.isVisible())
     parted = controller.parted
-    assert "At step 2 the agent asks something else" in parted.words.text()
+    assert "At step 2 the agent sends another request" in parted.words.text()
     assert parted.fact.text() == "1 line differs"
     parted.live_button.click()
     assert not parted.isVisible()
@@ -98,7 +98,7 @@ def test_where_it_went_another_way_is_shown_side_by_side_until_the_person_choose
 
 
 def test_parting_by_something_else_than_a_question_opens_nothing(controller, service, qtbot: QtBot):
-    ended = Parted(step=2, why="At step 2 the agent ended where it had asked its LLM.")
+    ended = Parted(step=2, why="At step 2 the agent ended; in the recorded run it asked its LLM.")
     service.changed.send(ATTACHED.replace(parted=ended))
     qtbot.waitUntil(lambda: controller._view.parted == ended)
     assert controller.parted is None

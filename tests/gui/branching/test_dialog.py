@@ -99,9 +99,9 @@ def test_every_choice_is_taken_back_and_made_again(dialog: ForkDialog):
 
 def test_what_stays_done_is_reported_first_and_has_to_be_ticked(dialog: ForkDialog, qtbot: QtBot):
     dialog.wait(12, 3)
-    stays = "Going back to step 3 does not take back POST http://shop/order (step 4)"
+    stays = "Going back to step 3 does not undo POST http://shop/order (step 4)"
     dialog.show_view(VIEW.replace(irreversible=stays))
-    assert "does not take back POST http://shop/order" in dialog.irreversible_words.text()
+    assert "does not undo POST http://shop/order" in dialog.irreversible_words.text()
     assert not dialog.fork_button.isEnabled()
     dialog.irreversible.setChecked(True)
     with qtbot.waitSignal(dialog.fork_requested) as asked:

@@ -182,8 +182,8 @@ def test_runs_without_a_difference_begin_at_the_first_step(compare):
 
 
 def test_a_pair_that_cannot_be_read_says_why(compare):
-    compare.show_pair(PairView(left=(18, 2), right=(21, 2), problem="The database is damaged there."))
-    assert compare.beside.or_words.words.text() == "The database is damaged there."
+    compare.show_pair(PairView(left=(18, 2), right=(21, 2), problem="The database is damaged."))
+    assert compare.beside.or_words.words.text() == "The database is damaged."
 
 
 def test_two_steps_alone_are_compared_without_the_table(compare, qtbot):

@@ -66,8 +66,8 @@ VIEW = BisectView(
     preset="plain",
     llm="fast",
     steps=STEPS,
-    browser="It runs in a process apart, with an embedded browser of its own, offscreen: the page in this "
-    "window is not touched. Where a person would be asked, the rule is “refuse”.",
+    browser="It runs in a separate process with its own embedded browser, offscreen, and does not touch the "
+    "page in this window. At a gate, the rule is “refuse”.",
     kept=(WHOLE,),
 )
 EMPTY = VIEW.replace(kept=())
@@ -119,7 +119,7 @@ def test_what_is_asked_is_what_was_chosen(shown: BisectPage, qtbot: QtBot):
 
 def test_steps_that_are_written_wrong_are_reported_before_anything_is_asked(shown: BisectPage):
     shown.form.which.setCurrentIndex(2)
-    for text, expected in (("", "such as 1, 3, 5-8"), ("two", "names no step"), ("1, 99", "no step 99")):
+    for text, expected in (("", "such as 1, 3, 5-8"), ("two", "is not a step"), ("1, 99", "no step 99")):
         shown.form.steps.setText(text)
         assert expected in shown.form.total.text()
         assert not shown.start_button.isEnabled()

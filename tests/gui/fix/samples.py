@@ -59,7 +59,8 @@ VIEW = FixView(
     clues=(
         Clue(
             step=3,
-            reason="The same task succeeded in run 9; they differ from step 3, where the success did type textbox "
+            reason="The same task succeeded in run 9; they differ from step 3 on, where the successful run did "
+            "type textbox "
             "in search.",
         ),
         Clue(step=5, reason="The policy search_shop returned nothing."),

@@ -130,7 +130,7 @@ def test_a_draft_is_kept_where_the_window_is_closed_and_fix_is_asked_for_again(
 
 
 def test_what_stays_done_is_told_and_has_to_be_known_before_the_run_goes_on(controller, qtbot) -> None:
-    irreversible = "Going back to step 3 does not take back POST http://shop.example/order (step 4)"
+    irreversible = "Going back to step 3 does not undo POST http://shop.example/order (step 4)"
     shown = show(qtbot, controller, samples.VIEW.replace(irreversible=irreversible))
     assert shown.stays.text() == f"{irreversible}."
     assert not shown.rerun_button.isEnabled()
@@ -164,17 +164,19 @@ def test_a_success_can_be_kept_saved_put_back_and_tried_at_other_seeds(
 
 
 def test_a_page_that_is_lost_offers_the_task_afresh(controller, service, qtbot) -> None:
-    lost = Rerun(run=15, step=3, state="lost", words="Back at step 3: lost. There is no way back to it.")
+    lost = Rerun(
+        run=15, step=3, state="lost", words="Back at step 3: lost. There is no way to go back to it."
+    )
     shown = show(qtbot, controller, samples.VIEW)
     assert shown.fresh_button.isHidden()
     again(qtbot, shown, service, samples.VIEW.replace(rerun=lost))
-    assert "There is no way back to it. Run afresh" in shown.outcome.after.text()
+    assert "There is no way to go back to it. Run afresh" in shown.outcome.after.text()
     shown.fresh_button.click()
     assert service.asked[-1] == ("rerun_fresh",)
 
 
 def test_an_attached_agent_offers_its_reply_in_place_of_files(controller, window, qtbot) -> None:
-    why = "An agent of your own carried this run out, and its files are not Backstep's."
+    why = "An attached agent made this run, and Backstep does not have its files."
     view = samples.VIEW.replace(attached=True, why_not=why, places=(), place=None, text=None)
     shown = show(qtbot, controller, view)
     assert shown.or_words.currentWidget() is not shown.field

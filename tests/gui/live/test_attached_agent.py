@@ -112,7 +112,7 @@ def test_what_it_does_is_refused_until_it_asks_again(
     first = steps_of(desk)[0]
     assert first.outcome == "skipped"
     print(desk.view.output)
-    assert any("has refused it" in line for line in desk.view.output)
+    assert any("refused it" in line for line in desk.view.output)
 
 
 def test_a_program_that_fails_says_how_it_ended(
@@ -126,7 +126,9 @@ def test_a_program_that_fails_says_how_it_ended(
     decided = record_of(Decided, store.step(step.run, step.number).records)
     store.close()
     assert decided is not None
-    assert decided.proposal.remark == "The agent's program has ended with exit code 1. It wrote last: no more"
+    assert (
+        decided.proposal.remark == "The agent's program has ended with exit code 1. Its last output: no more"
+    )
 
 
 def test_an_agent_that_is_killed_while_it_is_held_ends_its_run(
@@ -211,7 +213,7 @@ def test_a_built_in_agent_goes_on_where_it_was_gone_back_to(
     desk.session.queue(forked(desk, run, 2, Changes(preset="plain")))
     desk.wait_until(lambda: desk.window.view.run not in (None, run))
     desk.wait_for("waiting")
-    assert "A built-in agent (plain) goes on from here." in desk.window.view.message
+    assert "A built-in agent (plain) continues from here." in desk.window.view.message
     llm_server.otherwise = on('button "Three"')
     desk.step_to_review()
     assert desk.window.step_in_view.action.action.startswith("click")

@@ -131,7 +131,7 @@ def test_a_branch_begins_where_the_agent_asks_something_else_than_it_did(
     parted: Parted | None = desk.view.parted
     assert parted is not None
     assert (parted.step, parted.recorded.count("Press one."), parted.asked.count("Press two.")) == (1, 1, 1)
-    assert "It stands at step 1, and goes on live from there." in desk.window.view.message
+    assert "It is at step 1 and continues live from there." in desk.window.view.message
     assert desk.window.view.step == 1
     llm_server.say("done")
     desk.trigger("run")

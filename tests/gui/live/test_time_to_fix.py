@@ -146,7 +146,7 @@ FAULTS = (
         {"state_spaces/buttons.toml": SPACE.format(name="FIRST")},
         "must = ['button \"FIRST\"']",
         "must = ['button \"ONE\"']",
-        "fits no state of Two buttons",
+        "matches no state of Two buttons",
         acts_by_state,
     ),
     Fault(

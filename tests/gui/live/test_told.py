@@ -76,7 +76,7 @@ def check_first(step: StepView) -> None:
         ("Finish", "waiting"),
     ]
     (remedy,) = step.plan.remedies
-    assert (remedy.action, remedy.reason, remedy.step) == ("Press Three", "in place of click", 1)
+    assert (remedy.action, remedy.reason, remedy.step) == ("Press Three", "instead of click", 1)
     shown, another = step.exemplars.rows
     assert (shown.task, shown.used) == (another.task, another.used) == ("press tea", True)
     assert "click [3]" in shown.trajectory
@@ -324,7 +324,9 @@ def test_what_only_the_agent_can_do_is_refused_with_the_reason(
     desk.window.plan.fire()
     desk.wait_until(lambda: "only the agent can try it" in desk.window.view.message)
     desk.session.agent.set_mechanism("policies", True)
-    desk.wait_until(lambda: "there is nothing of it to switch" in desk.window.view.message)
+    desk.wait_until(
+        lambda: "Mechanisms of an attached agent cannot be switched here" in desk.window.view.message
+    )
     assert not any(one.on for one in desk.window.view.mechanisms)
     desk.window.plan.edit()
     assert not desk.window.plan.editing

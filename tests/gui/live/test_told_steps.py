@@ -103,7 +103,7 @@ def test_its_steps_are_the_borders_and_all_that_it_asks_before_an_act_is_one_ste
     assert str(third.proposal.action).startswith("click")
     shown = desk.recorded(run, 1)
     assert shown.action.told == (
-        "Step 1, as the agent tells it: press('One'), press('Two')\nGoal: Press the first"
+        "Step 1, as the agent reports it: press('One'), press('Two')\nGoal: Press the first"
     )
     assert desk.window.action.told.toPlainText() == shown.action.told
     assert desk.recorded(run, 3).action.outcome == "done"
@@ -166,14 +166,14 @@ def test_a_step_is_gone_through_by_its_acts_and_held_before_each(
     desk.trigger("step")
     held = desk.at_review_of(1)
     assert len(llm_server.requests) == 2
-    assert held.action.told.startswith("Step 1, as the agent tells it")
+    assert held.action.told.startswith("Step 1, as the agent reports it")
     desk.trigger("step")
     assert desk.at_review_of(2).action.told == held.action.told
     desk.trigger("step")
     third = desk.at_review_of(3)
     assert (third.action.action, third.action.told) == (
         "agent_act [wait(1)]",
-        "Step 2, as the agent tells it: wait(1)",
+        "Step 2, as the agent reports it: wait(1)",
     )
     assert len(llm_server.requests) == 3
     desk.trigger("run")

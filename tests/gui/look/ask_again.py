@@ -56,7 +56,7 @@ def ask_again_empty(studio: Studio) -> QWidget:
 
 
 def ask_again_nobody(studio: Studio) -> QWidget:
-    problem = "Step 9 of run 18 asked no LLM for its action: choose a step that did."
+    problem = "Step 9 of run 18 asked no LLM for its action; choose another step."
     return _dialog(studio, AskView(run=18, step=9, problem=problem))
 
 

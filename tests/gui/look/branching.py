@@ -33,9 +33,7 @@ def fork_attached(studio: Studio) -> QWidget:
 
 
 def fork_changed(studio: Studio) -> QWidget:
-    irreversible = (
-        "Going back to step 3 does not take back POST http://shop.example/order (step 4) and 2 more"
-    )
+    irreversible = "Going back to step 3 does not undo POST http://shop.example/order (step 4) and 2 more"
     dialog = _fork(studio, test_fork_dialog.VIEW.replace(irreversible=irreversible))
     dialog.form.preset.setCurrentIndex(2)
     dialog.form.replay.setCurrentIndex(1)
@@ -53,7 +51,7 @@ def fork_changed(studio: Studio) -> QWidget:
 
 
 def fork_unready(studio: Studio) -> QWidget:
-    problem = "Step 9 of run 12 was recorded without what the agent was: it cannot be gone back to."
+    problem = "Step 9 of run 12 was recorded without the agent's state, so you cannot go back to it."
     return _fork(studio, ForkView(run=12, step=9, problem=problem))
 
 

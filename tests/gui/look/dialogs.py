@@ -36,7 +36,7 @@ def own_tasks(studio: Studio) -> QWidget:
     studio.session.catalogue_changed.send(samples.FILES_CATALOGUE)
     studio.settle()
     assert isinstance(shown, TaskChooser)
-    text = "tasks-of-my-shop.toml: 2 tasks, remembered for next time."
+    text = "tasks-of-my-shop.toml: 2 tasks, also added for the next start."
     shown.show_answer(TaskFilesAnswer(ok=True, text=text, task="shop/lamp-price"))
     return shown
 
@@ -46,7 +46,7 @@ def bad_file(studio: Studio) -> QWidget:
     assert isinstance(shown, TaskChooser)
     lines = [f"  line {line}: tasks[{line}].instruction: is missing" for line in range(3, 15)]
     text = "\n".join(
-        ["more.toml was not added: correct it, then add it again.", "more.toml has 12 problems:", *lines]
+        ["more.toml was not added. Correct it, then add it again.", "more.toml has 12 problems:", *lines]
     )
     shown.show_answer(TaskFilesAnswer(ok=False, text=text))
     return shown
@@ -80,7 +80,7 @@ def settings(studio: Studio) -> QWidget:
         LLMAnswer(
             ok=True,
             text="llama: The LLM server at http://127.0.0.1:11434 answers in 12 ms and has llama3.3. It calls a tool "
-            "when asked, but cannot be forced to; follows a JSON schema, but takes no strict one; takes no "
+            "when asked, but cannot be forced to; follows a JSON schema, but does not accept a strict one; takes no "
             "pictures; streams; counts tokens. It stops when a call is cancelled: the next one was answered after "
             '0.2 s. Presets with reply_format = "auto" ask it for tools. The test took 912 tokens.',
         )
@@ -133,9 +133,7 @@ def origin_nowhere(studio: Studio) -> QWidget:
     shown = origin(studio)
     studio.settle()
     studio.window.why_requested.emit(18, 5, "a zebra crossing")
-    verdict = (
-        "It is not in anything the LLM was shown, nor in anything else of the step: it is the LLM's own."
-    )
+    verdict = "The LLM was not shown it, and nothing else in the step contains it: it is the LLM's own."
     studio.provenance.changed.send(
         reading_samples.WHY.replace(text="a zebra crossing", places=(), verdict=verdict)
     )

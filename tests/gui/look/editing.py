@@ -110,7 +110,7 @@ def menu(studio: Studio) -> QWidget:
     studio.session.session_changed.send(
         samples.SESSION.replace(
             edits=(EditMade(key="edit 1", kind="plan"),),
-            refusals={"parser": "No program shortens pages here."},
+            refusals={"parser": "This preset uses no program for the clean observation."},
         )
     )
     studio.settle()

@@ -113,7 +113,10 @@ def editor_values(studio: Studio) -> QWidget:
 
 def editor_conflict(studio: Studio) -> QWidget:
     shown = _editor(studio, samples.view())
-    text = "flights/oakland was saved by somebody else since it was opened: it is at version 4, yours was made of 3."
+    text = (
+        "flights/oakland was saved elsewhere since you opened it: it is now at version 4, yours is "
+        "based on version 3."
+    )
     return ask_conflict(Conflict(id="flights/oakland", text=text), lambda _way: None, shown)
 
 

@@ -26,15 +26,13 @@ def fix_reading(studio: Studio) -> QWidget:
 
 
 def fix_long(studio: Studio) -> QWidget:
-    """A long policy, a run that still goes on, and something that going back does not take back."""
+    """A long policy, a run that still goes on, and something that going back does not undo."""
     text = samples.POLICY + "\n".join(
         f"{number}. Look at the results, and where none fits go on to the next page of them; never open the "
         "basket before all wishes of the task are met."
         for number in range(1, 60)
     )
-    irreversible = (
-        "Going back to step 3 does not take back POST http://shop.example/order (step 4) and 2 more"
-    )
+    irreversible = "Going back to step 3 does not undo POST http://shop.example/order (step 4) and 2 more"
     preview = f"### system\n{text}\n\n### user\nObjective"
     view = samples.VIEW.replace(
         text=samples.TEXT.replace(text=text, preview=preview, asked=True),
@@ -66,7 +64,9 @@ def fix_success(studio: Studio) -> QWidget:
 
 
 def fix_lost(studio: Studio) -> QWidget:
-    lost = Rerun(run=15, step=3, state="lost", words="Back at step 3: lost. There is no way back to it.")
+    lost = Rerun(
+        run=15, step=3, state="lost", words="Back at step 3: lost. There is no way to go back to it."
+    )
     return _fix(studio, samples.VIEW.replace(rerun=lost, saved=(samples.NAME,)))
 
 
@@ -88,7 +88,7 @@ def fix_exemplar(studio: Studio) -> QWidget:
 
 def fix_attached(studio: Studio) -> QWidget:
     why = (
-        "An agent of your own carried this run out, and its files are not Backstep's: edit the reply that it "
+        "An attached agent made this run, and Backstep does not have its files. Edit the reply that it "
         "gets at this step, or fix its files and start it again."
     )
     return _fix(studio, samples.VIEW.replace(attached=True, why_not=why, places=(), place=None, text=None))

@@ -313,9 +313,7 @@ def timed_to_scale(studio: Studio) -> None:
 
 def log_not_kept(studio: Studio) -> None:
     timed(studio)
-    message = (
-        "This step was stored before the log of the page was kept: run the task again (Ctrl+R) to have it."
-    )
+    message = "This step was recorded by a version without page logs. Run the task again (Ctrl+R) to get one."
     studio.timeline.logged.send(reading_samples.LOG.replace(parts=(), message=message))
     studio.timeline.changed.send(reading_samples.times(1))
 

@@ -182,7 +182,7 @@ def test_the_error_of_a_failed_call_is_part_of_the_prompt(make):
 
 def test_reasoning_is_folded_beside_the_reply_and_a_note_stands_above_it(make):
     panel = make(PromptPanel)
-    note = "The reply does not keep to a JSON schema."
+    note = "The reply does not follow a JSON schema."
     thought = "I compare the two lamps."
     call = samples.CALLS[0].replace(reasoning=thought, reasoning_tokens=55, note=note, cached_tokens=900)
     panel.show_calls((call,))

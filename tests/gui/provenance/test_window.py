@@ -60,9 +60,7 @@ def test_enter_looks_for_what_was_written(why, asked, qtbot):
 
 def test_what_stands_nowhere_is_said_plainly(why):
     why.begin(18, 5, "zebra")
-    verdict = (
-        "It is not in anything the LLM was shown, nor in anything else of the step: it is the LLM's own."
-    )
+    verdict = "The LLM was not shown it, and nothing else in the step contains it: it is the LLM's own."
     why.show_view(WHY.replace(text="zebra", places=(), verdict=verdict))
     assert why.verdict.text() == verdict
     assert "Searched prompts" in why.or_words.words.text()

@@ -42,11 +42,11 @@ def test_each_switch_tells_what_the_preset_says_and_what_was_switched(menu: Mech
 
 def test_the_number_of_a_mechanism_is_set_below_its_switch(menu: MechanismsMenu, qtbot: QtBot):
     [row] = menu.findChildren(AmountRow)
-    assert (row.label.text(), row.spin.value(), row.isEnabled()) == ("remedies at each action", 2, False)
+    assert (row.label.text(), row.spin.value(), row.isEnabled()) == ("remedies per action", 2, False)
     on = [one.replace(on=True, amount=one.amount and one.amount.replace(value=4)) for one in MECHANISMS]
     menu.show_mechanisms(tuple(on))
     assert (row.label.text(), row.spin.value(), row.isEnabled()) == (
-        "remedies at each action (preset: 2)",
+        "remedies per action (preset: 2)",
         4,
         True,
     )
@@ -120,7 +120,7 @@ def test_each_menu_has_every_access_key_once_and_fits_a_laptop(window):
 
 
 def test_messages_of_core_name_the_key_of_what_they_advise(window):
-    advice = {"pause first": "run", "step on to align": "phase", "Open a task first": "new_task"}
+    advice = {"pause first": "run", "Step to align": "phase", "Open a task first": "new_task"}
     found = []
     for path in Path(core.__file__).parent.rglob("*.py"):
         for words, key in re.findall(

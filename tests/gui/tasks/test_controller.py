@@ -151,7 +151,7 @@ def test_a_removed_file_is_gone_from_both_lists_and_from_the_settings(
     opened.wait_chosen("mine/lamp")
     opened.chooser.files.remove_buttons[-1].click()
     qtbot.waitUntil(lambda: not opened.chooser.model.index_of("mine/lamp").isValid())
-    opened.wait_for_message("taken out of the list")
+    opened.wait_for_message("removed from the list")
     assert load_settings().task_files == ()
     assert path.exists()
 

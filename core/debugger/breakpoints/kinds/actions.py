@@ -160,7 +160,7 @@ class PolicyPopped(Breakpoint):
     title: ClassVar[str] = "A policy returns"
     kind: Literal["policy popped"] = "policy popped"
     policy: Name = ""
-    argument: Part = Field(default="", description="What it had been called with.")
+    argument: Part = Field(default="", description="The argument of its call.")
 
     def label(self) -> str:
         return f"{_named('policy', self.policy)} is popped{_with_argument(self.argument)}"
@@ -209,12 +209,13 @@ class ActionChosen(Breakpoint):
 
     title: ClassVar[str] = "An action is due"
     kind: Literal["action"] = "action"
-    action: Name = Field(default="", description="Its name, such as click or buy_now.")
-    target: Part = Field(default="", description="Of the name of what it acts on.")
+    action: Name = Field(default="", description="Name of the action, such as click or buy_now.")
+    target: Part = Field(default="", description="Part of the name of the element it acts on.")
     text: Part = Field(
-        default="", description="Of what is typed, chosen, noted, answered or given as arguments."
+        default="",
+        description="Part of the text that is typed, chosen, noted, answered or given as arguments.",
     )
-    url: Part = Field(default="", title="URL", description="Of the page's URL.")
+    url: Part = Field(default="", title="URL", description="Part of the page's URL.")
 
     def label(self) -> str:
         parts = [self.action or "any action"]
@@ -261,11 +262,15 @@ class PermissibleChanged(Breakpoint):
     title: ClassVar[str] = "An action is permissible"
     kind: Literal["permissible"] = "permissible"
     action: Name
-    target: Part = Field(default="", description="Of the name of what it may act on, or of a value it takes.")
-    contains: Annotated[bool, ChoiceWords({True: "comes to be", False: "is no longer, or not"})] = Field(
+    target: Part = Field(
+        default="", description="Part of the name of an element it may act on, or of a value it takes."
+    )
+    contains: Annotated[
+        bool, ChoiceWords({True: "becomes permissible", False: "is not or no longer permissible"})
+    ] = Field(
         default=True,
         title="Permissible",
-        description="False: stop where the permissible actions do not contain it.",
+        description="False: stop when the permissible actions do not contain it.",
     )
 
     def label(self) -> str:
@@ -317,7 +322,7 @@ class Loop(Breakpoint):
         earlier = event.actions_done.get(key) if key is not None else None
         if key is None or earlier is None:
             return None
-        return f"{cut(key[1])} is about to be done again on the same page; it was done at step {earlier}."
+        return f"{cut(key[1])} is about to be repeated on the same page; it was first done at step {earlier}."
 
 
 class RequestBegins(Breakpoint):

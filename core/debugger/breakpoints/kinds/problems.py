@@ -153,7 +153,7 @@ class LLMCall(Breakpoint):
 
     title: ClassVar[str] = "An LLM call"
     kind: Literal["call"] = "call"
-    purpose: Purpose | None = Field(default=None, description="None for any.")
+    purpose: Purpose | None = Field(default=None, description="None means any.")
     when: Literal["before", "after"] = "before"
 
     def label(self) -> str:
@@ -207,7 +207,7 @@ class FigureAbove(Breakpoint):
         if not before <= self.above < now:
             return None
         written = f"{now:g}" if now < 1e6 else f"{now:.0f}"
-        return f"The {self.figure} of the run came to {written}, above {self.above:g}."
+        return f"The {self.figure} of the run reached {written}, above {self.above:g}."
 
     def _of(self, figures: Figures) -> float:
         return {

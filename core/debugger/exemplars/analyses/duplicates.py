@@ -73,7 +73,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         """Do not list this pair any more, now and later; or list it again."""
         library = self.memory.library()
         library.keep_apart(id, other, apart=apart)
-        words = f"{id} and {other} are {'both kept' if apart else 'listed again'}"
+        words = f"{id} and {other}: {'both kept' if apart else 'listed again'}"
         self._mark(id, other, kept=apart)
 
         def back() -> None:
@@ -89,7 +89,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         files = {one.id for _, one in memory.file_members()}
         if other in files:
             raise UsageError(
-                f"{other} is of a file and can only be read: archive the other one in its place, or keep both."
+                f"{other} comes from a file and is read-only. Archive the other one instead, or keep both."
             )
         library = memory.library()
         kept, gone = self._exemplar(into), self._exemplar(other)
@@ -98,8 +98,8 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         if merged != kept:
             if into in files:
                 raise UsageError(
-                    f"{into} is of a file and can only be read, so it cannot take the tags and the note of "
-                    f"{other}: copy it into the library first, archive it in place of {other}, or keep both."
+                    f"{into} comes from a file and is read-only, so it cannot take the tags and note of {other}. "
+                    f"Copy it into the library first, archive it instead of {other}, or keep both."
                 )
             version = library.get(into).version
             library.save(merged, why=f"merged with {other}", expected=version)
@@ -112,7 +112,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
                 library.make_current(into, version)
             self._gone.discard(other)
 
-        self._done(f"{other} was put into the archive, and its tags and note went to {into}", back)
+        self._done(f"{other} archived, its tags and note added to {into}", back)
 
     @command
     async def undo(self) -> None:
@@ -121,7 +121,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
             raise UsageError("Nothing to undo.")
         words, back = self._undo.pop()
         back()
-        self._arrange(notice=f"Taken back: {words}.", problem="")
+        self._arrange(notice=f"Undone: {words}.", problem="")
 
     # What is in view
 

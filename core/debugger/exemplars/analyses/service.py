@@ -57,7 +57,7 @@ class AnalysisService(JobService[AnyAnalysisView]):
 
     async def with_index(self, use: "Callable[[ExemplarIndex], Awaitable[None]]") -> None:
         """Do something with the fresh index; how far the embedding is shows as the job's progress."""
-        await self.memory.looked_up(use, self.reporting("Texts are being embedded"))
+        await self.memory.looked_up(use, self.reporting("Embedding texts"))
 
 
 class RetrievalBenchService(AnalysisService[BenchView]):
@@ -150,7 +150,7 @@ def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
         )
     observed = record_of(Observed, records)
     if observed is None:
-        raise UsageError(f"Step {step} of run {run} has no page to go by: choose another step.")
+        raise UsageError(f"Step {step} of run {run} has no page; choose another step.")
     return BenchQuery(
         task=row.instruction,
         observation=clean_of(observed.observation).text,
@@ -180,7 +180,7 @@ class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
 
                 index = ExemplarIndex(self.memory.embedding())
                 members = await asyncio.to_thread(read_texts, Path(texts))
-                await index.refresh(members, self.reporting("Texts are being embedded"))
+                await index.refresh(members, self.reporting("Embedding texts"))
                 await use(index)
             else:
                 await self.with_index(use)
@@ -204,7 +204,7 @@ class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
         placed = index.placed()
         numbers = placed.numbers.tolist()
         self.show(total=len(numbers))
-        report = self.reporting("Searching for each without itself")
+        report = self.reporting("Searching for each exemplar without itself")
         found: list[MemberFound] = []
         every = max(1, len(numbers) // _SHOWN)
         try:
@@ -298,9 +298,9 @@ class MapService(AnalysisService[MapView]):
             self.show(asked=True)
 
             async def use(index: "ExemplarIndex") -> None:
-                projection = await project(index, self.reporting("Vectors are laid out"))
+                projection = await project(index, self.reporting("Computing the layout"))
                 await self._lay_out(index, projection)
-                found = await loneliest(index, _LONELY, self.reporting("The furthest from all are sought"))
+                found = await loneliest(index, _LONELY, self.reporting("Finding outliers"))
                 self.show(lonely=found, lonely_known=True)
 
             await self.with_index(use)

@@ -51,15 +51,15 @@ def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own:
     """Return why a draft is not saved over what is `there`."""
     id = there.exemplar.id
     if not is_own:
-        return Conflict(id=id, text=f"The library has an exemplar {id} already: “{there.exemplar.task}”")
+        return Conflict(id=id, text=f"The library already has an exemplar {id}: “{there.exemplar.task}”")
     ours = draft.exemplar()
     parts = [one.part for one in differences(there.exemplar, ours)]
     named = ", ".join(parts[:_MOST_PARTS]) + (" and more" if len(parts) > _MOST_PARTS else "")
-    differs = f"It differs from yours in {named}." if parts else "It is the same as yours."
+    differs = f"It differs from yours in {named}." if parts else "It is identical to yours."
     return Conflict(
         id=id,
-        text=f"{id} was saved by somebody else since it was opened: it is at version {there.version}, "
-        f"yours was made of {opened.version}. {differs}",
+        text=f"{id} was saved elsewhere since you opened it: it is now at version {there.version}, yours is "
+        f"based on version {opened.version}. {differs}",
     )
 
 
@@ -102,23 +102,29 @@ async def try_parser(
 ) -> ParserTrial:
     """Run the program, confined, on a page; raises UsageError and TraceError where there is no such page."""
     if not draft.parser.strip():
-        raise UsageError("There is no program to run: write parse(html) first.")
+        raise UsageError("There is no program to run. Write parse(html) first.")
     if page.kind == "pair":
         if not 0 < page.number <= len(draft.abstraction):
-            raise UsageError("That pair is not there any more; choose another page.")
+            raise UsageError("That pair no longer exists; choose another page.")
         pair = draft.abstraction[page.number - 1]
-        note = "" if _TAG.search(pair.state) else "Its state is no HTML: a program finds no elements in it."
+        note = (
+            "" if _TAG.search(pair.state) else "Its state is not HTML, so a program finds no elements in it."
+        )
         found = _TrialPage(html=pair.state, lines=pair.state, wanted=pair.observation, note=note)
     else:
         if run is None:
-            raise UsageError("It came from no run; choose a pair.")
+            raise UsageError("It does not come from a run; choose a pair.")
         source, number = run, page.number
         found = await ask_file(store, lambda reader: _recorded(reader, source, number))
     parsed = await run_parser(draft.parser, found.html, task=draft.task)
     notes = [found.note] if found.note else []
     if found.wanted and parsed.text:
         same = parsed.text.strip() == found.wanted.strip()
-        notes.append("That is the pair's observation." if same else "That is not the pair's observation.")
+        notes.append(
+            "The result equals the pair's observation."
+            if same
+            else "The result differs from the pair's observation."
+        )
     return ParserTrial(
         page=page.title,
         text=parsed.text,
@@ -134,7 +140,7 @@ def _recorded(store: TraceStore, run: int, number: int) -> _TrialPage:
     detail = store.step(run, number)
     observed = record_of(Observed, detail.records)
     if observed is None:
-        raise UsageError(f"Step {number} of run {run} did not look at the page; choose another one.")
+        raise UsageError(f"Step {number} of run {run} has no observation; choose another one.")
     lines = observed.observation.lines()
     for call in detail.calls:
         if call.purpose != "parser":
@@ -143,15 +149,15 @@ def _recorded(store: TraceStore, run: int, number: int) -> _TrialPage:
         if view is not None and view.raw:
             return _TrialPage(html=view.raw, lines=lines)
     if not observed.html:
-        raise UsageError(f"Of step {number} of run {run} no HTML was kept; choose another one.")
+        raise UsageError(f"The HTML of step {number} of run {run} was not stored; choose another one.")
     from core.debugger.exemplars.editor.marking import marked  # An HTML parser: only when a page is tried.
 
     page = marked(store.blob(observed.html).decode("utf-8", "replace"), observed.observation)
     missing = page.total - page.found
     note = (
-        f"The refs were put back into the recorded HTML by tag and words; {missing} of {page.total} elements "
-        "were not found again and carry no data-ref."
+        f"The refs were added to the recorded HTML by tag and text; {missing} of {page.total} elements "
+        "were not found and have no data-ref."
         if missing
-        else "The refs were put back into the recorded HTML by tag and words."
+        else "The refs were added to the recorded HTML by tag and text."
     )
     return _TrialPage(html=page.html, lines=lines, note=note)

@@ -67,7 +67,7 @@ class EditorService(Service[EditorView]):
             return
         entry = entry_of(self.memory, id)
         if entry is None:
-            self._copy(of_file(self.memory, id), "It comes from a file, which is only read: this is a copy.")
+            self._copy(of_file(self.memory, id), "The original comes from a read-only file; this is a copy.")
             return
         self._opened(Draft.of(entry.exemplar), entry.provenance, entry=entry, base=Draft.of(entry.exemplar))
 
@@ -81,7 +81,7 @@ class EditorService(Service[EditorView]):
             self._drafts.keep(kept.replace(key=self._drafts.new_key()))
             self._drafts.forget(id)
         is_current = version == entry.version
-        note = "" if is_current else f"This is version {version}; saved, it becomes a new one."
+        note = "" if is_current else f"This is version {version}. Saving it makes a new version."
         self._opened(draft, entry.provenance, entry=entry, base=Draft.of(entry.exemplar), note=note)
 
     @command
@@ -128,9 +128,7 @@ class EditorService(Service[EditorView]):
         when = time.strftime("%d %b %H:%M", time.localtime(kept.when))
         note = f"This is a draft from {when}."
         if entry is not None and entry.version != kept.version:
-            note += (
-                f" The exemplar is at version {entry.version} by now, the draft was made of {kept.version}."
-            )
+            note += f" The exemplar is now at version {entry.version}; the draft is based on version {kept.version}."
         base = Draft.of(entry.exemplar) if entry is not None else None
         self._opened(
             kept.draft,
@@ -353,7 +351,11 @@ class EditorService(Service[EditorView]):
         id = self._need_stored()
         self._library.archive(id, archived=archived)
         opened = self._need_opened()
-        words = "is in the archive: it is not recalled, and nothing of it is lost" if archived else "is back"
+        words = (
+            "is in the archive. It is not recalled any more, and is kept completely"
+            if archived
+            else "is back"
+        )
         self.show(
             opened=opened.replace(archived=archived),
             saves=self.view.saves + 1,
@@ -380,7 +382,7 @@ class EditorService(Service[EditorView]):
     def _need_stored(self) -> str:
         id = self._need_opened().id
         if not id:
-            raise UsageError("It is not in the library yet: save it first (Ctrl+S).")
+            raise UsageError("It is not in the library yet. Save it first (Ctrl+S).")
         return id
 
     def _other_drafts(self, key: str = "") -> tuple[DraftChoice, ...]:

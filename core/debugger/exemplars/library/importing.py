@@ -175,12 +175,12 @@ def _view_of(read: _Read, choices: ImportChoices) -> ImportView:
         shown: Fate = fate
         id = exemplar.id
         if fate == "id taken" and id in versions:
-            shown, why = "new version", "it becomes a new version; the one before is kept"
+            shown, why = "new version", "it becomes a new version; the previous one is kept"
         elif fate == "id taken" and choices.taken == "new id":
             id = next(renamed)
-            shown, why = "new", f"as {id}: another exemplar has the id {exemplar.id}"
+            shown, why = "new", f"as {id}, because another exemplar has the id {exemplar.id}"
         elif fate == "id taken" and choices.taken == "new version":
-            why = "an exemplar of a file has this id, which is read only"
+            why = "an exemplar in a read-only file has this id"
         if planned.candidate.remarks and not why:
             why = " ".join(planned.candidate.remarks)
         entries.append(
@@ -197,7 +197,7 @@ def _view_of(read: _Read, choices: ImportChoices) -> ImportView:
     if reading.faulty and (not choices.leave_faulty or not read.plan.planned):
         first = reading.faulty[0]
         more = f" ({len(reading.faulty)} entries in all)" if len(reading.faulty) > 1 else ""
-        hint = "Mend it, or tick that what is faulty is left out." if read.plan.planned else ""
+        hint = "Correct it, or tick the box to leave out faulty entries." if read.plan.planned else ""
         problem = f"{first.position}: {first.why}{more}. {hint}".strip()
     return ImportView(
         choices=choices,
@@ -237,7 +237,7 @@ def _store(
     try:
         taken = sorted(library.has(one.id for one, later in coming if not later))
         if taken:
-            raise DataError(f"The id {taken[0]} was taken in the meantime: read the files again.")
+            raise DataError(f"The id {taken[0]} was taken in the meantime. Read the files again.")
         before = tuple((one.id, library.get(one.id).version) for one, later in coming if later)
         library.save_all(each())
     except _Cancelled:

@@ -199,7 +199,7 @@ class LibraryService(JobService[LibraryJob]):
         try:
             self._stamp = stamp_of(memory)
             if query.like and query != self._read:
-                self.listed.send(empty.replace(waiting="Looking by meaning…"))
+                self.listed.send(empty.replace(waiting="Searching by meaning…"))
             near = await memory.like(query.like, NEAREST, query.filter) if query.like else ()
             found = await self._rows_reader.ask(
                 lambda library: (
@@ -216,7 +216,7 @@ class LibraryService(JobService[LibraryJob]):
         if (left_out := memory.files.problems()) != self._left_out:
             self._left_out = left_out
             for text in left_out[:1]:
-                more = f" {len(left_out) - 1} more lines are left out as well." if len(left_out) > 1 else ""
+                more = f" {len(left_out) - 1} more lines are also left out." if len(left_out) > 1 else ""
                 self.failed(f"Left out: {text}{more}")
         self._read = query if found.ready else None
         if found.ready:
@@ -312,12 +312,14 @@ class LibraryService(JobService[LibraryJob]):
         """Put exemplars into the archive, or bring them back; those of files are left as they are."""
         done, refused = await archive(self.memory, await self._ids_of(chosen), archived=archived)
         what = f"“{done[0]}” was" if len(done) == 1 else f"{len(done)} exemplars were"
-        texts = [f"{what} {'archived' if archived else 'brought back'}."] if done else []
+        texts = [f"{what} {'archived' if archived else 'restored'}."] if done else []
         if refused:
             whose = f"“{refused[0]}” is" if len(refused) == 1 else f"{len(refused)} are"
-            texts.append(f"{whose} read only, of a file: take it out of the file, or keep a copy (Ctrl+D).")
+            texts.append(f"{whose} read-only, from a file. Remove it from the file, or make a copy (Ctrl+D).")
         if not texts:
-            texts = ["Nothing was changed: they are " + ("in the archive." if archived else "in use.")]
+            texts = [
+                "Nothing was changed: they are already " + ("in the archive." if archived else "in use.")
+            ]
         undo = Undo(bring_back=done) if archived else Undo(archive=done)
         self.noticed.send(Notice(text=" ".join(texts), bad=not done and bool(refused), undo=undo))
         await self.refresh()
@@ -331,9 +333,9 @@ class LibraryService(JobService[LibraryJob]):
         for id, version in undo.make_current:
             library.make_current(id, version)
         parts = [f"{len(archived)} archived"] if archived else []
-        parts += [f"{len(back)} brought back"] if back else []
-        parts += [f"{len(undo.make_current)} at the version before"] if undo.make_current else []
-        self.done(f"It was taken back: {', '.join(parts) or 'nothing to do'}.")
+        parts += [f"{len(back)} restored"] if back else []
+        parts += [f"{len(undo.make_current)} set to the previous version"] if undo.make_current else []
+        self.done(f"Undone: {', '.join(parts) or 'nothing to do'}.")
         await self.refresh()
 
     # Jobs
@@ -404,7 +406,7 @@ class LibraryService(JobService[LibraryJob]):
     @command
     async def reindex(self) -> None:
         """Make the index anew in the background; what was made is kept where it is cancelled."""
-        self.begin("Making the index anew", self._reindex, importing=False)
+        self.begin("Rebuilding the index", self._reindex, importing=False)
 
     async def _reindex(self) -> None:
         memory, report = self.memory, self.reporting()
@@ -425,7 +427,7 @@ class LibraryService(JobService[LibraryJob]):
         finally:
             memory.on_progress = before
         self.done(
-            f"{len(index)} exemplars are indexed by {index.embedding.name}; {embedded} texts were embedded."
+            f"{len(index)} exemplars are indexed with {index.embedding.name}; {embedded} texts were embedded."
         )
         await self.refresh()
 

@@ -85,9 +85,9 @@ def surveyed(store: TraceStore, run: RunRow, rows: Sequence[StepRow]) -> tuple[S
 
 def _left_out(row: StepRow, undone: set[int], trial: int) -> str:
     if row.trial != trial:
-        return "a later trial began anew"
+        return "a later trial started again"
     if row.number in undone:
-        return "it was gone back over"
+        return "a later step went back before it"
     if row.effect not in ("page action", "stop"):
         return "it did nothing in the page" if row.effect != "go back" else "it went back"
     if row.outcome != "done":
@@ -115,7 +115,7 @@ def _noise(rows: Sequence[StepRow]) -> dict[int, str]:
         kind, element = _done_on(row)
         anew = kind in ("type", "select", "check") and (kind, element) == _done_on(after)
         if anew and element and after.number == row.number + 1:
-            found[row.number] = f"step {after.number} did it anew"
+            found[row.number] = f"step {after.number} did it again"
     for at, row in enumerate(own):
         kind, element = _done_on(row)
         if kind != "double_click":
@@ -123,7 +123,7 @@ def _noise(rows: Sequence[StepRow]) -> dict[int, str]:
         for before in reversed(own[max(0, at - 2) : at]):
             if _done_on(before) != ("click", element):
                 break
-            found[before.number] = f"it is part of the double click of step {row.number}"
+            found[before.number] = f"it is part of the double-click of step {row.number}"
     return found
 
 
@@ -308,7 +308,7 @@ def exemplar_of_run(
     unknown = sorted((chosen or frozenset()) - {one.number for one in survey.steps})
     if unknown:
         there = f"{survey.steps[0].number} to {survey.steps[-1].number}" if survey.steps else "none"
-        raise UsageError(f"Run {run} has no step {unknown[0]} there; its steps are {there}.")
+        raise UsageError(f"Run {run} has no step {unknown[0]}; its steps are {there}.")
     return selection_of(survey, SavingChoice(steps=chosen, family=family))
 
 
@@ -411,9 +411,9 @@ def _wrong(error: ValidationError, choice: SavingChoice) -> str:
     part = error.errors()[0]["loc"][0] if error.errors()[0]["loc"] else ""
     if part == "id":
         return (
-            f'"{choice.id}" cannot be an id: begin with a letter or digit and use small letters, digits, '
-            "dots, dashes, underscores and slashes, at most 120."
+            f'"{choice.id}" is not a valid id: begin with a letter or digit, and use at most 120 '
+            "lowercase letters, digits, dots, dashes, underscores and slashes."
         )
     if part == "task":
-        return "The run has no instruction, and an exemplar needs one: keep another run."
-    return f"It cannot be kept: {part}: {error.errors()[0]['msg']}."
+        return "The run has no instruction, which an exemplar needs; choose another run."
+    return f"It cannot be saved: {part}: {error.errors()[0]['msg']}."

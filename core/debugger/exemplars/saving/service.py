@@ -37,7 +37,7 @@ _REACH = 50
 _MOST_IDS = 1000
 _LINE = 80
 _REF = re.compile(r"\[(\d+)\]")
-_NOTHING = "Nothing was recorded: nothing that you did in the page can be repeated."
+_NOTHING = "Nothing was recorded: you did nothing in the page that can be repeated."
 _GIVEN_UP = "The recording stopped because another page was opened. Your steps stay in its run."
 
 
@@ -117,10 +117,10 @@ class SavingService(Service[SavingView]):
         library = self.memory.library()
         if self._before:
             library.make_current(saved.id, self._before)
-            words = f"{saved.id} is as it was, version {self._before}."
+            words = f"{saved.id} was restored to version {self._before}."
         else:
             library.archive(saved.id)
-            words = f"{saved.id} is in the archive, where it is not found."
+            words = f"{saved.id} was archived, so it is not recalled."
         self.session.log("info", "exemplars", words)
         self.show(saved=saved.replace(undone=True))
 
@@ -217,7 +217,7 @@ class SavingService(Service[SavingView]):
             near = await memory.like(query, _REACH)
             recall = await memory.recall(query, self._settings(row.preset), environment=row.environment)
         except BackstepError as error:
-            return saved.replace(problem=f"It could not be looked up: {error}")
+            return saved.replace(problem=f"The lookup failed: {error}")
         far = next((distance for one, distance in near if one.id == saved.id), None)
         rank = 0 if far is None else sum(distance <= far for _, distance in near)
         found = tuple(sorted(recall.retrieved, key=lambda one: (one.distance, one.id != saved.id)))
@@ -234,7 +234,7 @@ class SavingService(Service[SavingView]):
     def _refuse_taken(self, id: str) -> None:
         if taken_ids(self.memory, (id,)):
             other = free_id(self.memory, id)
-            raise UsageError(f"There is an exemplar {id} already: choose another id, such as {other}.")
+            raise UsageError(f"The exemplar {id} already exists; choose another id, such as {other}.")
 
 
 def _in_words(action: str, page: str) -> str:
@@ -253,11 +253,11 @@ def _question(survey: Survey, view: SavingView) -> str:
         return ""
     run = f"Run {survey.row.run}"
     if survey.row.verdict.success is False:
-        return f"{run} was judged no success: what did not succeed teaches the LLM to do the same. Save it anyway?"
+        return f"{run} failed, and its exemplar teaches the LLM to fail in the same way. Save it anyway?"
     if view.provenance.origin == "demonstration":
         return ""  # Whoever did it knows.
     if survey.row.ended is None:
-        return f"{run} has not ended, so nobody knows yet whether it succeeds. Save it anyway?"
+        return f"{run} has not ended, so it is not known whether it succeeds. Save it anyway?"
     return f"{run} was not judged a success. Save it anyway?"
 
 
@@ -300,7 +300,7 @@ class RecordingService(Service[RecordingView]):
             self._demonstrating = await session.live_page.hand_over(True)
             if self._demonstrating is None:
                 await session.live_page.hand_over(False)
-                raise UsageError("What you do in this page cannot be recorded; the Log (Alt+-) says why.")
+                raise UsageError("Your actions in this page cannot be recorded; the Log (Alt+-) shows why.")
             self._first = run.state.number
             self.send(RecordingView(recording=True, run=run.state.run))
         finally:

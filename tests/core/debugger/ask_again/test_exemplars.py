@@ -91,7 +91,7 @@ def test_it_is_said_where_exemplars_were_edited_since(asking, run, memory):
         memory / "own.jsonl",
         [exemplar(1).replace(task="Other words."), exemplar(2)],
     )
-    assert "were edited since" in asking.open(run, 1).memory_note
+    assert "were edited after" in asking.open(run, 1).memory_note
 
 
 def test_an_exemplar_that_has_gone_is_said(asking, run):
@@ -121,7 +121,7 @@ def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage
 
 def test_the_built_in_llm_is_asked_for_no_credit(asking, run):
     view = asking.ask_credit(Question(run=run, step=1, llm="rules", count=3))
-    assert "reads no exemplars" in view.problem
+    assert "does not use exemplars" in view.problem
 
 
 @pytest.mark.parametrize("preset", ["plain", "laser", "step", "synapse", "combined"])
@@ -150,7 +150,7 @@ def test_a_run_of_an_older_version_says_that_it_was_not_recorded(stage, asking, 
     view = asking.open(run, 1)
     assert (view.parts, view.parts_known) == ((), False)
     llms = llms_for(settings_for(stage.settings.database))
-    with pytest.raises(UsageError, match="was recorded without"):
+    with pytest.raises(UsageError, match="does not contain"):
         stage.thread.run(ask_again(store, llms.routed("rules"), Question(run=run, step=1)))
 
 

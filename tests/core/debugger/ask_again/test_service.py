@@ -44,7 +44,7 @@ def test_a_second_question_is_refused_while_one_is_out(asking, run, llm_server):
         asking.service.ask(question)
         asking.service.ask(question)
     asking.session.done()
-    assert "still being asked" in "".join(view.problem for view in asking.views)
+    assert "still running" in "".join(view.problem for view in asking.views)
     assert [len(one.answers) for one in asking.views[-1].asked] == [1]
 
 

@@ -171,10 +171,10 @@ def test_other_exemplars_are_recalled_anew_on_the_branch(forks, live, server, ru
     [
         ({"preset": "nothing"}, 'no preset "nothing"'),
         ({"exemplars": "/nowhere/at/all"}, "/nowhere/at/all holds no exemplars"),
-        ({"policies": "/nowhere/at/all"}, "is no folder of policies"),
+        ({"policies": "/nowhere/at/all"}, "is not a folder; choose a folder of policies"),
         ({"policy_texts": {"shop/shop": "no policy"}}, "shop.md"),
         ({"amounts": {"plan": 0}}, "plan takes a number from 1"),
-        ({"amounts": {"states": 2}}, '"states" has no number'),
+        ({"amounts": {"states": 2}}, '"states" is not a number'),
     ],
 )
 def test_what_cannot_be_is_reported_before_anything_is_left(forks, live, run, changes, words):
@@ -207,7 +207,7 @@ def test_what_stays_done_is_reported_first_and_has_to_be_known(forks, live, serv
     assert sent in forks.open(run, 1).irreversible
     assert forks.open(run, 2).irreversible == ""
     refused = forks.fork(run, 1)
-    assert f"does not take back {sent}" in refused.problem
+    assert f"does not undo {sent}" in refused.problem
     assert refused.made is None
     made = forks.fork(run, 1, confirmed=True).made
     live.wait(lambda: live.view.run == made, "the branch")

@@ -98,7 +98,7 @@ def test_the_first_hits_are_let_pass_and_reported_as_such(trace, run):
     breakpoints.add(CLICK.replace(ignore=2))
     hits = ask_all(breakpoints, trace, run)
     assert [one.stopped for one in hits] == [False, False, True]
-    assert "Hit 2 of the first 2, which are ignored." in hits[1].sentence
+    assert "Hit 2 of 2 ignored hits." in hits[1].sentence
 
 
 def test_one_that_is_disabled_is_not_asked(trace, run):

@@ -275,7 +275,7 @@ def test_a_cost_hits_once_at_the_call_that_passes_it(run_row, call_record):
     dear = call_record.replace(cost=0.3)
     asked = [tracker.after_call(dear.replace(number=number)) for number in (1, 2, 3)]
     reasons = [FigureAbove(figure="cost", above=0.5).reason(event) for event in asked]
-    assert reasons == [None, "The cost of the run came to 0.6, above 0.5.", None]
+    assert reasons == [None, "The cost of the run reached 0.6, above 0.5.", None]
 
 
 def test_another_action_that_a_person_put_in_its_stead_hits_before_it_is_carried_out(run_row, a_step):

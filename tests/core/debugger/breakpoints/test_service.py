@@ -100,7 +100,7 @@ def test_what_was_changed_meanwhile_is_not_exchanged(asked):
     asked.do("exchange", stop, None)
     asked.do("exchange", None, stop)
     assert "was changed or deleted meanwhile" in asked.answers[-2]
-    assert "is there again meanwhile" in asked.answers[-1]
+    assert "was restored meanwhile" in asked.answers[-1]
     assert [one.breakpoint for one in asked.views[-1].breakpoints] == [stop.replace(ignore=3)]
 
 

@@ -38,7 +38,7 @@ def test_going_back_takes_the_latest_of_several(trace, run):
     once = Condition(number=1, expression="step.number == 2")
     figure = FigureAbove(number=2, figure="steps", above=2)
     assert last_hit(trace, [once, figure], run, 3).sentence == "step.number == 2 has become true."
-    assert last_hit(trace, [once, figure], run, 4).sentence == "The steps of the run came to 3, above 2."
+    assert last_hit(trace, [once, figure], run, 4).sentence == "The steps of the run reached 3, above 2."
 
 
 def test_going_back_in_a_run_that_is_not_there_says_so(trace):

@@ -138,7 +138,7 @@ def test_the_prompt_that_would_result_is_shown_for_the_step_in_view(editor, live
     live.open("web/open", url=page_file(tmp_path, "<button>Go</button>"), instruction="Go.")
     live.to_review()
     view = editor.ask(editor.service.check, name, text)
-    assert view.preview.startswith("This text does not change the prompt of the action in view")
+    assert view.preview.startswith("This text does not change the prompt of the current action")
     view = editor.ask(editor.service.check, name, text + "\nBe quick.")
     assert view.preview.startswith("### system")
     assert "Be quick." in view.preview
@@ -228,8 +228,8 @@ def test_a_file_that_a_branch_does_not_go_by_is_not_tried_in_it(editor, live, se
     mine = text.replace("# Instruction\n", "# Instruction\n\nMind the capacity.\n", 1)
     view = editor.ask(editor.service.check, POLICY, mine)
     said = {
-        "text": "This run goes by its own text of the policy shop/search_shop, not by this file: fork it",
-        "folder": f"This run goes by {file}, not by this file: edit that one",
+        "text": "This run uses its own text of the policy shop/search_shop, not this file. Fork it",
+        "folder": f"This run uses {file}, not this file. Edit that file",
     }
     assert view.problem == ""
     assert view.note.startswith(said[by])

@@ -189,7 +189,10 @@ def test_failures_are_grouped_by_the_first_step_that_no_success_did(store):
     again = made.run("own/a", 2, "Open", success=False)
     groups = made.report.failures
     assert [[one.run for one in group.runs] for group in groups] == [[early, again], [wrong]]
-    assert (groups[1].did, groups[1].successes_did) == ("click button in form", "the same on another")
+    assert (groups[1].did, groups[1].successes_did) == (
+        "click button in form",
+        "the same action on another element",
+    )
     assert groups[1].runs[0].step == deciding_step(store, store.run(wrong)) == 2
     # They went the way of the success, and ended too early.
     assert (groups[0].did, groups[0].runs[0].step) == ("", 1)

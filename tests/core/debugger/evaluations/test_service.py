@@ -129,7 +129,7 @@ def test_one_that_another_program_does_is_seen_and_stopped_just_the_same(watched
     ("changes", "said"),
     [
         ({"tasks": ("suite:nothing",)}, 'There is no suite "nothing"'),
-        ({"seeds": "x"}, "are no seeds"),
+        ({"seeds": "x"}, "is not a list of seeds"),
         ({"tasks": (), "failures_of": "none"}, "There is no evaluation none"),
     ],
 )

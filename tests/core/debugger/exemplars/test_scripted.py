@@ -50,17 +50,17 @@ def test_a_success_becomes_an_exemplar_with_the_page_at_each_look(stage):
         (('click [button "Send"]',), '0 elements of the page are button "Send"'),
         (("click [xpath=//button]",), "exemplars name elements by number, or by role and name"),
         (("check [3]", "click [3]"), "check [3] failed"),
-        ((*RIGHT.actions, "press [Tab]"), "The task had ended before press [Tab]"),
+        ((*RIGHT.actions, "press [Tab]"), "The task ended before press [Tab]"),
     ],
 )
 def test_what_is_no_success_is_refused_with_the_reason(stage, actions, expected):
     reason = refused(stage, Look(actions=actions))
-    assert reason.startswith("miniwob/enter-text, seed 0, is no exemplar: ")
+    assert reason.startswith("miniwob/enter-text, seed 0, did not become an exemplar: ")
     assert expected in reason
 
 
 def test_a_script_that_goes_on_after_the_end_is_refused(stage):
-    assert "The task had ended before the script had" in refused(stage, RIGHT, RIGHT)
+    assert "The task ended before the script" in refused(stage, RIGHT, RIGHT)
 
 
 def test_a_script_without_an_end_is_given_up(stage):

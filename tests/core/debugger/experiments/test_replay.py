@@ -68,7 +68,7 @@ def test_one_whose_actions_were_spoilt_fails_and_says_where(again, kept):
     assert "not judged a success" in found.problem
     found = again(changed(kept, "click [77]"))
     assert found.success is False
-    assert "its look shows no element [77]" in found.problem
+    assert "its look does not show an element [77]" in found.problem
     assert found.looks == 0
 
 
@@ -89,7 +89,7 @@ def test_a_stop_after_the_page_has_ended_the_task_is_no_fault(again, kept):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"source": ""}, "does not say which task it came from"),
+        ({"source": ""}, "names no task"),
         ({"source": "miniwob/no-such-task seed 1"}, "no task"),
         ({"source": "miniwob/enter-text seed 1"}, "asks for something else at this seed"),
     ],
@@ -135,7 +135,7 @@ def test_what_stays_done_is_not_sent_again_unless_it_is_allowed(stage, llm_serve
     kept = exemplar_of_run(stage.services.store, run.state.run)
     held = again(kept.exemplar, kept.provenance)
     assert (held.success, held.looks, len(orders)) == (None, 1, 1)
-    assert held.problem.startswith(f"It was stopped before POST {order} was sent, which stays done.")
+    assert held.problem.startswith(f"It was stopped before it sent POST {order}, which cannot be undone.")
     allowed = again(kept.exemplar, kept.provenance, on_gate="allow")
     assert (allowed.looks, len(orders)) == (len(kept.exemplar.steps), 2)
 

@@ -56,9 +56,9 @@ def test_only_judged_pairs_count_and_flips_are_the_difference(outcomes):
 
 def test_an_interval_that_holds_0_is_said_to_show_nothing():
     few = WorthSummary.of([pair(True, False), pair(True, True)])
-    assert "not shown to matter" in few.sentence
+    assert "no evidence that it matters" in few.sentence
     many = WorthSummary.of([pair(True, False)] * 20)
-    assert "not shown to matter" not in many.sentence
+    assert "no evidence that it matters" not in many.sentence
 
 
 def test_pairs_that_repeat_one_another_are_said_to():
@@ -157,7 +157,7 @@ def test_what_is_in_the_archive_or_not_there_cannot_be_tried(tmp_path):
     assert members_of(memory, Subject(kind="family", name=ALL[0].family)) == (ALL[0],)
     library.archive(ALL[0].id)
     for subject, words in (
-        (Subject(name=ALL[0].id), "in the archive"),
+        (Subject(name=ALL[0].id), "is archived"),
         (Subject(name="nothing"), "no exemplar nothing"),
         (Subject(kind="family", name="nobody"), "no family nobody"),
     ):

@@ -136,7 +136,7 @@ def test_what_goes_on_is_ended_where_the_session_is_closed(stage, opened):
     [
         ({"subject": Subject(name="nothing")}, "no exemplar nothing"),
         ({"tasks": ("miniwob/nothing",)}, "no task miniwob/nothing"),
-        ({"preset": "plain"}, "recalls no exemplars"),
+        ({"preset": "plain"}, "does not use exemplars"),
         ({"llm": "person"}, "cannot answer in the background"),
     ],
 )

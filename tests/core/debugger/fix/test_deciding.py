@@ -80,7 +80,7 @@ def test_the_same_action_on_other_pages_is_no_loop() -> None:
 def test_the_first_of_the_failed_steps_at_the_end_is_named() -> None:
     rows = steps("click [1]", "click [2]", "click [3]", "click [4]")
     failing = [rows[0], *(one.replace(outcome="failed", message="It is covered.") for one in rows[1:])]
-    assert reasons(_failing(failing)) == [(2, "From step 2 on each step failed: It is covered.")]
+    assert reasons(_failing(failing)) == [(2, "All steps from step 2 on failed: It is covered.")]
     assert reasons(_failing(rows)) == []
 
 

@@ -206,7 +206,7 @@ def test_a_success_says_that_there_is_nothing_to_fix_and_lets_a_step_be_chosen(f
     live.session.run_commands.run()
     live.wait_mode("ended")
     view = fix.open(live.view.run)
-    assert "succeeded: there is nothing to fix" in view.reason
+    assert "succeeded, so there is nothing to fix" in view.reason
     assert view.place is not None
     assert view.steps == ((1, view.steps[0][1]),)
 
@@ -277,12 +277,12 @@ def test_a_family_that_cannot_be_run_says_why(fix, failed, live):
 
 
 def test_what_stays_done_is_asked_about_before_the_step_is_gone_back_to(fix, failed, live, monkeypatch):
-    stays = "Going back to step 1 does not take back POST http://shop/order (step 1)"
+    stays = "Going back to step 1 does not undo POST http://shop/order (step 1)"
     monkeypatch.setattr(live.session.branches, "not_taken_back", lambda run, step: stays)
     view = fix.open(failed, 1)
     assert view.irreversible == stays
     view = fix.rerun(view.text.text)
-    assert "Tick that you know it" in view.problem
+    assert "Tick the box to accept this" in view.problem
     assert view.rerun is None
 
 
@@ -293,7 +293,7 @@ def test_an_attached_agent_s_run_has_no_files_to_change(fix, live, monkeypatch, 
     view = fix.open(failed, 1)
     assert view.attached
     assert view.places == ()
-    assert "not Backstep's" in view.why_not
+    assert "Backstep does not have its files" in view.why_not
 
 
 async def _answered(value):

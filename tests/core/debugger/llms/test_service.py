@@ -70,7 +70,7 @@ def test_a_test_finds_out_what_is_honoured_and_the_run_under_way_goes_by_it(
     asked.service.test(mine, NO_KEY)
     answer = asked.answer()
     assert answer.ok
-    assert "calls no tools; follows a strict JSON schema; takes no pictures" in answer.text
+    assert "calls no tools; follows a strict JSON schema; does not accept pictures" in answer.text
     assert "The test took" in answer.text
     assert next(one.text for one in asked.answers if one.under_way) == "Asking for a plain reply…"
     assert llms.get("mine").reply_format == "json"
@@ -145,8 +145,8 @@ def test_saving_writes_only_what_was_changed(asked: Asked) -> None:
     ("values", "words"),
     [
         ({"headers": {"Authorization": "Bearer sk-1"}}, 'the value of "Authorization" is a secret'),
-        ({"body": {"messages": []}}, "messages is what each call fills in itself"),
-        ({"body": {"a": {"b": None}}}, "null cannot be kept"),
+        ({"body": {"messages": []}}, "messages is set for each call by Backstep"),
+        ({"body": {"a": {"b": None}}}, "null cannot be stored"),
     ],
 )
 def test_headers_and_bodies_that_cannot_be_used_are_refused(asked: Asked, values, words) -> None:

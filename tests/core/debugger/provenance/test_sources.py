@@ -95,7 +95,7 @@ def test_what_stands_in_prompt_page_and_task_is_listed_with_its_place(store, run
     prompt, seen, _ = view.places
     assert (prompt.lead.call, prompt.lead.part, prompt.how) == (3, "3.0", "exact")
     assert (seen.title, seen.lead.ref) == ("[2] button, name", 2)
-    assert "stands in what the LLM was shown" in view.verdict
+    assert "The LLM was shown it" in view.verdict
 
 
 def test_what_stands_nowhere_is_the_llms_own(store, run):
@@ -111,7 +111,7 @@ def test_what_the_page_has_and_the_prompt_has_not_is_said(store, run):
     save_step(store, run, 1, TYPE)
     save_call(store, run, 1, 1, "decide", "Some prompt")
     view = ask(store, run, "Minton lamp, green")
-    assert view.verdict.startswith("It is not in anything the LLM was shown; it stands in the page")
+    assert view.verdict.startswith("The LLM was not shown it; it is in the page")
 
 
 def test_the_element_that_is_meant_is_named_by_its_number(store, run):
@@ -136,7 +136,7 @@ def test_a_thought_repeated_in_the_next_call_is_the_llms_own(store, run):
     view = ask(store, run, "zebra lamp")
     (place,) = view.places
     assert place.own
-    assert "but its own reply of a call before" in view.verdict
+    assert "except in its own earlier reply" in view.verdict
 
 
 def test_tools_are_a_part_of_what_was_shown(store, run):
@@ -186,4 +186,4 @@ def test_plan_exemplars_and_earlier_steps_are_looked_in(store, run):
 
 def test_a_persons_action_is_said_to_be_theirs(store, run):
     save_step(store, run, 1, TYPE, origin="person")
-    assert "it is theirs" in ask(store, run, "zebra crossing").verdict
+    assert "it is their own" in ask(store, run, "zebra crossing").verdict

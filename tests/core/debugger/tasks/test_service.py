@@ -89,7 +89,7 @@ def test_tasks_that_cannot_be_remembered_are_there_for_this_time(asked: Asked, t
     settings_path().write_text("them = 1\n")
     answer = asked.add(task_file(tmp_path))
     assert not answer.ok
-    assert "for this time only" in answer.text
+    assert "only until the window closes" in answer.text
     assert own(asked.environments) == ["mine/lamp"]
 
 

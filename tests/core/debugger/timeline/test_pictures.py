@@ -41,7 +41,7 @@ def test_a_picture_that_was_not_kept_is_told_from_a_page_that_was_not_read(store
     run = store.begin_run(start())
     write_step(store, run, 1)
     store.begin_step(run, 2)
-    assert "step 2 was begun, but its page was not read" in step_pictures(store, run, 1).no_after
+    assert "step 2 was started, but its page was not read" in step_pictures(store, run, 1).no_after
     observed = next(records()).replace(screenshot="")
     store.save_phase(run, 2, observed, blobs=((b"<html></html>" * 9, "text/html"), *_html()))
     view = step_pictures(store, run, 2)
@@ -59,7 +59,7 @@ def test_a_new_trial_begins_on_a_fresh_page(store):
     run = store.begin_run(start())
     write_step(store, run, 1)
     store.begin_step(run, 2, 2)
-    assert "begins trial 2 on a fresh page" in step_pictures(store, run, 1).no_after
+    assert "begins trial 2 on a new page" in step_pictures(store, run, 1).no_after
 
 
 def test_a_step_before_a_branch_has_the_page_after_it_from_the_run_that_it_is_of(store):
@@ -88,6 +88,6 @@ def test_the_line_of_time_names_the_pictures_and_marks_judgements_and_branches(s
     marks = {mark.kind: mark for mark in view.marks}
     assert (marks["wrong"].step, marks["branch"].step) == (2, 3)
     assert "It went nowhere." in marks["wrong"].text
-    assert f"Run {branch} leaves run {run} before step 3" in marks["branch"].text
+    assert f"Run {branch} branches off run {run} before step 3" in marks["branch"].text
     own = [mark for mark in time_view(store, branch).marks if mark.kind == "branch"]
-    assert [mark.text for mark in own] == [f"Run {branch} leaves run {run} before step 3"]
+    assert [mark.text for mark in own] == [f"Run {branch} branches off run {run} before step 3"]

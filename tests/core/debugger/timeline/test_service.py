@@ -48,13 +48,13 @@ def test_the_log_of_a_step_is_read_in_its_parts(asked, store):
 
 
 def test_a_step_stored_before_logs_were_kept_says_so(asked, store):
-    assert "stored before" in asked.log(write_run(store), 1).message
+    assert "recorded by a version without page logs" in asked.log(write_run(store), 1).message
 
 
 def test_a_step_that_has_only_begun_says_so(asked, store):
     run = store.begin_run(start())
     store.begin_step(run, 1)
-    assert "not been looked at" in asked.log(run, 1).message
+    assert "not been observed" in asked.log(run, 1).message
 
 
 def test_of_many_asked_in_a_row_the_last_is_answered(asked, store):

@@ -133,7 +133,7 @@ TRIAL = ParserTrial(
     seconds=0.31,
     page_tokens=96,
     tokens=15,
-    note="The refs were put back into the recorded HTML by tag and words.",
+    note="The refs were added to the recorded HTML by tag and text.",
 )
 FAILED = ParserTrial(
     page="Pair 1: its state", error="KeyError in line 6: 'data-ref'.", seconds=0.2, page_tokens=96

@@ -42,7 +42,13 @@ VIEW = SavingView(
     success=True,
     steps=(
         step(1, "type [1] [leonie]", 'textbox "Username"', thought="The name goes in first."),
-        step(2, "click [4]", 'link "Forgot password?"', why="it was gone back over", thought="Help is near."),
+        step(
+            2,
+            "click [4]",
+            'link "Forgot password?"',
+            why="a later step went back before it",
+            thought="Help is near.",
+        ),
         step(3, "type [2] [x8Q]", 'textbox "Password"', origin="person"),
         step(4, "click [3]", 'button "Login"', origin="person"),
         step(5, "click [9]", 'button "Again"', why="it failed", outcome="failed"),
@@ -73,8 +79,7 @@ VIEW = SavingView(
 )
 NO_SUCCESS = VIEW.replace(
     success=False,
-    question="Run 12 was judged no success: what did not succeed teaches the LLM to do the same. "
-    "Save it anyway?",
+    question="Run 12 failed, and its exemplar teaches the LLM to fail in the same way. Save it anyway?",
     problems=(
         Problem(
             id=EXEMPLAR.id,
@@ -124,7 +129,7 @@ def test_what_is_left_out_is_shown_with_the_reason(shown: SavingWindow):
     shown.show_view(VIEW)
     rows = shown.steps.rows
     assert [row.checked for row in rows] == [True, False, True, True, False]
-    assert rows[1].detail.startswith("left out: it was gone back over")
+    assert rows[1].detail.startswith("left out: a later step went back before it")
     assert rows[1].quiet
     assert shown.steps_section.fact.text() == "3 kept, 2 left out"
     assert "leonie" in shown.text.toPlainText()

@@ -161,11 +161,14 @@ def test_a_field_is_called_what_its_class_says(opened):
     editor = opened(PermissibleChanged(action="buy_*"))
     assert [(field.label, field.help) for field in editor.fields.values()] == [
         ("Action", ""),
-        ("Target", "Of the name of what it may act on, or of a value it takes."),
-        ("Permissible", "False: stop where the permissible actions do not contain it."),
+        ("Target", "Part of the name of an element it may act on, or of a value it takes."),
+        ("Permissible", "False: stop when the permissible actions do not contain it."),
     ]
     switch = editor.fields["contains"].widget
-    assert [switch.itemText(row) for row in range(switch.count())] == ["comes to be", "is no longer, or not"]
+    assert [switch.itemText(row) for row in range(switch.count())] == [
+        "becomes permissible",
+        "is no longer, or not",
+    ]
     assert editor._texts.text() == (
         "A name matches whole, or as a pattern with * and ?, such as buy_*. "
         "Other text matches anywhere, unless it contains * or ?. Case is ignored. An empty field matches everything."

@@ -64,9 +64,9 @@ def test_an_empty_list_offers_three_that_are_asked_for_often(panel, qtbot: QtBot
 
 
 def test_what_cannot_be_read_is_reported_above_the_list(panel):
-    panel.show_breaks(BreaksView(problems=("Breakpoint 7 cannot be read; make it anew.",)))
+    panel.show_breaks(BreaksView(problems=("Breakpoint 7 cannot be read; create it again.",)))
     assert panel.problems.isVisible()
-    assert "make it anew" in panel.problems.text()
+    assert "create it again" in panel.problems.text()
 
 
 @pytest.mark.parametrize(("number", "on"), [(1, False), (4, True)])

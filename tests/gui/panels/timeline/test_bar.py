@@ -187,8 +187,8 @@ def test_every_kind_of_mark_has_a_sign_of_its_own():
 def test_a_run_whose_phases_have_no_beginnings_says_so():
     view = samples.times().replace(phases_known=False)
     assert "not stored" in time_words.summary(view)
-    imported = view.replace(untimed="imported: its file has no times")
-    assert time_words.summary(imported) == "Run 18 · 5 steps · imported: its file has no times"
+    imported = view.replace(untimed="imported from a file without times")
+    assert time_words.summary(imported) == "Run 18 · 5 steps · imported from a file without times"
 
 
 def test_whether_waits_are_folded_is_remembered(qtbot, theme, settings):

@@ -82,7 +82,7 @@ async def test_one_of_a_file_is_not_archived_and_it_is_said_why(session, service
     assert len(pairs(view)) == 3
     assert any(pair.read_only for pair in view.groups[0])
     view = await watched.after(lambda: service.merge(ONE.id, "file/1"), lambda view: view.problem)
-    assert "can only be read" in view.problem
+    assert "is read-only" in view.problem
     view = await watched.after(lambda: service.merge("file/1", ONE.id), lambda view: not view.problem)
     assert session.memory.library().get(ONE.id).exemplar.archived
 

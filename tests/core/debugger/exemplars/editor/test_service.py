@@ -84,7 +84,7 @@ def test_one_of_a_file_opens_as_a_copy_under_a_free_id(asked):
     asked.service.open(BUNDLED)
     opened = asked.view.opened
     assert (opened.id, opened.draft.id, opened.base) == ("", f"{BUNDLED}-copy", None)
-    assert "only read" in opened.note
+    assert "read-only" in opened.note
     asked.save(opened.draft, "save", "")
     asked.service.open_copy(f"{BUNDLED}-copy")
     assert asked.view.opened.draft.id == f"{BUNDLED}-copy-2"
@@ -222,7 +222,7 @@ def test_the_program_is_run_on_a_pair_and_what_it_left_is_counted(asked):
     (page,) = asked.view.pages
     asked.service.test(draft, page)
     trial = asked.view.trial
-    assert (trial.text, trial.error, trial.note) == ("short", "", "That is the pair's observation.")
+    assert (trial.text, trial.error, trial.note) == ("short", "", "The result equals the pair's observation.")
     assert 0 < trial.tokens < trial.page_tokens
     asked.service.test(draft.replace(parser="def parse(html):\n    return 1/0"), page)
     assert "division" in asked.view.trial.error
@@ -237,7 +237,7 @@ def test_the_pages_of_the_source_run_are_offered_and_one_without_html_says_so(as
     assert [(one.kind, one.number) for one in asked.view.pages] == [("step", 1), ("step", 2)]
     assert "another task" in asked.view.pages_note
     asked.service.test(asked.draft(parser=PARSER), asked.view.pages[0])
-    assert asked.view.trial.text == "short" or "no HTML" in asked.view.trial.error
+    assert asked.view.trial.text == "short" or "not HTML" in asked.view.trial.error
     asked.library.save(ALL[1], Provenance(origin="agent run", run=999))
     asked.service.open(ALL[1].id)
     assert (asked.view.pages, "not in this trace" in asked.view.pages_note) == ((), True)

@@ -118,7 +118,7 @@ def test_archiving_is_taken_back_and_leaves_those_of_files(library):
     library.service.archive(Chosen(query=Query(order="id"), ranges=((0, 500),)), True)
     notice = library.wait("noticed")
     assert notice.text.startswith(f"“{ALL[0].id}” was archived.")
-    assert "read only" in notice.text
+    assert "read-only" in notice.text
     library.wait("listed", lambda view: view.total == 0)
     library.service.undo(notice.undo)
     library.wait("listed", lambda view: view.total == 1)
@@ -156,7 +156,7 @@ def test_an_export_writes_what_the_list_has(library):
 def test_the_index_is_made_anew_in_the_background(library):
     library.put(ALL[0])
     library.service.reindex()
-    assert "exemplars are indexed by" in library.wait("noticed").text
+    assert "exemplars are indexed with" in library.wait("noticed").text
     assert library.wait("changed", lambda job: not job.busy)
 
 

@@ -24,7 +24,7 @@ def test_what_was_gone_back_over_and_an_earlier_trial_are_left_out(stage, llm_se
     kept = exemplar_of_run(stage.services.store, run)
     assert [look.actions[0].split(" ")[0] for look in kept.exemplar.steps] == ["click", "stop"]
     assert "Orders" in kept.exemplar.steps[0].observation
-    assert {one.why for one in kept.left_out} == {"a later trial began anew"}
+    assert {one.why for one in kept.left_out} == {"a later trial started again"}
     assert (kept.successful, kept.provenance.origin) == (False, "agent run")
 
 

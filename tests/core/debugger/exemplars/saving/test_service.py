@@ -139,8 +139,8 @@ def test_an_id_that_is_taken_or_is_none_is_reported_and_nothing_is_saved(saving,
     saving.open(done)
     taken = saving.save().saved.id
     saving.open(stopped)
-    assert "There is an exemplar" in saving.choose(SavingChoice(id=taken)).problem
-    assert "cannot be an id" in saving.choose(SavingChoice(id="No Good")).problem
+    assert "already exists" in saving.choose(SavingChoice(id=taken)).problem
+    assert "is not a valid id" in saving.choose(SavingChoice(id="No Good")).problem
     assert saving.save(SavingChoice(id=taken), anyway=True).saved is None
 
 

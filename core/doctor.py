@@ -316,7 +316,7 @@ def check_agent_files() -> CheckNote:
 
 
 def check_database(load: Load) -> CheckNote:
-    """Open the database as a run would, and look at the room beside it."""
+    """Open the database as a run would, and look at the room next to it."""
     from core.trace.store import TraceStore
 
     settings = _settings(load)
@@ -375,7 +375,7 @@ async def check_llm(load: Load) -> CheckNote:
 
 
 def _settings(load: Load) -> "Settings | None":
-    """Return the settings, or None where they cannot be read: that is the finding of another check."""
+    """Return the settings, or None if they cannot be read: that is the finding of another check."""
     try:
         return load()
     except BackstepError:

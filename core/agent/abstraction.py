@@ -6,7 +6,7 @@ is done without an LLM: cut to what a prompt can hold, or by ranking.
 
 Ranking is a simple relative of the models that Mind2Web (Deng et al. 2023) and
 Synapse filter with: a word counts the more the fewer elements have it, an
-element that can be used takes over half of what the text beside it counts (its
+element that can be used takes over half of what the text next to it counts (its
 label, say), and what can be used goes before what can only be read.
 """
 
@@ -21,7 +21,7 @@ from core.schema.observation import CleanObservation, Element, Observation, Ref,
 from core.schema.step import Abstracted
 
 TEXT_LINES = 400
-"""Lines of plain text and structure shown at the most."""
+"""Lines of plain text and structure shown at most."""
 NAME_LENGTH = 300
 
 

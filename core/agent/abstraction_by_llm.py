@@ -3,7 +3,7 @@
 After Synapse (Zheng et al. 2024): explicit abstraction is shown pairs of page
 and clean observation; implicit abstraction is shown pairs of task and code,
 and the code runs on the page's HTML. What comes of it is compared with the page
-(`core.agent.abstraction_check`). Where it does not hold, the LLM is asked for
+(`core.agent.abstraction_check`). If it does not hold, the LLM is asked for
 the clean observation without pairs, and where that does not hold either, the
 page is ranked without an LLM.
 """

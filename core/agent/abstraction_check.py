@@ -29,7 +29,7 @@ _SHOWN = 3
 def part_refs(text: str, observation: Observation) -> tuple[set[int], str]:
     """Return the refs that a clean observation names, as ``[12]``, and its text without them.
 
-    A number in brackets is no ref where it is words of the page: in a line,
+    A number in brackets is not a ref where it is words of the page: in a line,
     after the ref of an element that has it in its own words, and wherever the
     page has it in its words and no element of that number.
     """
@@ -61,7 +61,7 @@ def _numbers(text: str) -> Iterable[int]:
 def problem_of(
     clean: CleanObservation, observation: Observation, task: str, *, done: Iterable[str] = ()
 ) -> str:
-    """Return, in a sentence, why a prompt must not show this in place of the page; empty where it may.
+    """Return, in a sentence, why a prompt must not show this in place of the page; empty if it may.
 
     `done` are earlier actions with what they were on.
     """

@@ -27,7 +27,7 @@ def drop_queue(state: RunState, why: str) -> None:
 
 
 def tell_cut(state: RunState) -> None:
-    """Have prompts tell, with what became of the last step, what of the queue was dropped since."""
+    """Have prompts tell, with the outcome of the last step, what of the queue was dropped since."""
     cut, last = state.queue_cut, state.history[-1].number if state.history else 0
     if not cut:
         return

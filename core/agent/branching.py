@@ -39,7 +39,7 @@ Kept = TypeVar("Kept", bound=Record)
 
 @dataclass
 class RunSetup:
-    """How a branch goes on, and who is notified of it."""
+    """How a branch continues, and who is notified of it."""
 
     preset: Preset
     llm: Answerer
@@ -50,7 +50,7 @@ class RunSetup:
     changes: Changes = field(default_factory=Changes)
     """What was asked of the branch; preset, LLM and resources are made of it already."""
     fresh: bool = False
-    """Whether the task was just begun anew for this, by `reopen_task`."""
+    """Whether the task was just started again for this, by `reopen_task`."""
     may_repeat: bool = False
     """Whether doing again what was done may do what cannot be undone."""
     on_asked: Callable[[Asked], None] = lambda asked: None
@@ -63,7 +63,7 @@ class RunSetup:
 
 
 async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, *, offline: bool) -> Episode:
-    """Begin the task of a stored run anew, to go back to a step of it from there.
+    """Begin the task of a stored run again, to go back to a step of it from there.
 
     Where it is to be `offline`, its pages get what servers answered in the run
     and reach none; those that come from here need no other. Raises as `open_run` does, and UsageError where nothing was
@@ -250,7 +250,7 @@ def _recalls_anew(changes: Changes) -> bool:
 async def take_up(
     store: TraceStore, world: World, episode: Episode, *, run: int, setup: RunSetup
 ) -> tuple[AgentRun, Restored]:
-    """Go on with a run that was left: its last step, which was never finished, begins again.
+    """Continue with a run that was left: its last step, which was never finished, begins again.
 
     Raises as `open_branch` does, with the run as it was left.
     """

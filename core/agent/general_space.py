@@ -14,7 +14,7 @@ from core.schema.action_space import Choice, Parameter, ParameterType, Permissib
 from core.schema.observation import Element, Observation, Use
 
 CAP = 250
-"""Usable elements offered at the most."""
+"""Usable elements offered at most."""
 
 CHORDS = (
     r"^((Control|Shift|Alt|Meta)\+)*"

@@ -119,7 +119,7 @@ def stays_done(state: RunState, world: World, step: int) -> tuple[SentAt, ...]:
 
 
 async def reopen(state: RunState, world: World) -> None:
-    """Begin the task anew: in a clean profile, or in the named one that the run has."""
+    """Start the task again: in a clean profile, or in the named one that the run has."""
     world.follow_network(state.episode.task)
     await world.tabs.open_profile(state.profile)
     state.episode = await world.environment.open(
@@ -219,7 +219,7 @@ async def go_back(
     Policy stack, subtask and buffer are as the entry holds them. History,
     tried actions, notes and budgets run on. A page that is lost, or that has
     nothing any more that could be the remedy's element, leaves the remedy
-    dropped. Raises BrowserError where the browser has ended.
+    dropped. Raises BrowserError if the browser has ended.
     """
     entry = entry_of(state, scheduled)
     checkpoint = history.checkpoint(entry.step)
@@ -267,9 +267,9 @@ async def _gone(entry: RemedyEntry, now: Observation) -> str:
 
 
 async def new_trial(state: RunState, world: World) -> Acted:
-    """Begin the task anew, in a clean profile unless the run has a named one.
+    """Start the task again, in a clean profile unless the run has a named one.
 
-    Raises BrowserError where the browser has ended.
+    Raises BrowserError if the browser has ended.
     """
     try:
         await reopen(state, world)

@@ -40,7 +40,7 @@ class HumanActions:
         With `more` of them waiting the page is already beyond it: then the last
         look at it, while the person was typing, is the page that they were done
         in; `waiting` tells whether one has come meanwhile. A step that was
-        begun for the agent becomes theirs. Returns the action, or None where
+        begun for the agent becomes theirs. Returns the action, or None if
         what they did is none. Raises ActionError, BrowserError, PageGone and
         TraceError; the step is not sealed then.
         """

@@ -46,7 +46,7 @@ def answerer_of(llm: Answerer, purpose: Purpose) -> Answerer:
 
 
 class Asked(Record):
-    """A call under way or ended, for whoever watches."""
+    """A call in progress or ended, for whoever watches."""
 
     record: CallRecord
     text: str = ""
@@ -73,7 +73,7 @@ class HeldCall:
 
     @property
     def rewritten(self) -> int:
-        """How often its messages were rewritten; 0 where they are sent as the agent asked with them."""
+        """How often its messages were rewritten; 0 if they are sent as the agent asked with them."""
         return len(self._before)
 
     def rewrite(self, messages: tuple[Message, ...]) -> None:
@@ -110,13 +110,13 @@ class HeldReply:
 
     @property
     def rewritten(self) -> int:
-        """How often it was rewritten; 0 where it is the reply that came."""
+        """How often it was rewritten; 0 if it is the reply that came."""
         return len(self._before)
 
     def rewrite(self, reply: LLMReply) -> None:
         """Put this reply in place of the one there is, and store it as that of the call.
 
-        Raises UsageError where it is read already, and TraceError.
+        Raises UsageError if it is read already, and TraceError.
         """
         if self._gone:
             raise UsageError("The agent already has this reply: it was passed on before a stop was set.")

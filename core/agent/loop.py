@@ -53,7 +53,7 @@ class AgentRun:
     """One run of an agent on a task; made by `open_run`."""
 
     has_preset: ClassVar[bool] = True
-    """Whether the agent goes by a preset, which can be changed."""
+    """Whether the agent uses a preset, which can be changed."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class AgentRun:
         self._begun = begun
         self._phases = phases
         self._done: PhaseRecord | None = None
-        """What the phase under way left, where the trace has not taken it yet."""
+        """What the current phase left, where the trace has not taken it yet."""
         self._judged: Verdict | None = None
         self._advancing = False
         self._phase_begun = 0.0
@@ -110,7 +110,7 @@ class AgentRun:
 
     @property
     def resting(self) -> bool:
-        """Whether no phase is under way, so that the state may be changed."""
+        """Whether no phase is in progress, so that the state may be changed."""
         return not self._advancing and self._done is None and not self.ended
 
     @property
@@ -121,7 +121,7 @@ class AgentRun:
 
     @property
     def asking(self) -> CallRecord | None:
-        """The LLM call that the phase under way waits for; those that are out while an action runs are not."""
+        """The LLM call that the current phase waits for; those that are out while an action runs are not."""
         return None if self.state.next_phase == "act" else self._asker.asking
 
     def keep_pictures(self, which: Pictures) -> None:
@@ -136,7 +136,7 @@ class AgentRun:
         self._asker.hold, self._asker.may_hold_replies = hold, replies
 
     def use(self, *, preset: Preset | None = None, llm: Answerer | None = None) -> None:
-        """Go on with another preset or another LLM.
+        """Continue with another preset or another LLM.
 
         The LLM is asked from the next call on. The preset holds from the next
         step on; a step in which nothing has been decided yet is that step.
@@ -155,7 +155,7 @@ class AgentRun:
                 self._take_preset()
 
     def look_again(self) -> None:
-        """Do the step anew from observe, with the page read anew; for a page that a person has changed."""
+        """Do the step again from observe, with the page read again; for a page that a person has changed."""
         self.world.touches.touch()
         self.state.stale = True
         drop_queue(self.state, "The person has changed the page.")
@@ -169,7 +169,7 @@ class AgentRun:
             self._begin_again("decide")
 
     def withdraw_questions(self) -> None:
-        """Withdraw what the step under way has asked beside its phases."""
+        """Withdraw what the current step has asked besides its phases."""
         self._tools.anticipator.forget(self.state.number)
         self._tools.ahead.forget()
 
@@ -188,7 +188,7 @@ class AgentRun:
             self._begin_step()
 
     def seal(self, before: Capture, records: Iterable[PhaseRecord]) -> None:
-        """Store a whole step of the person's, which began with `before`, and go on to the next; raises TraceError."""
+        """Store a complete step of the person, which began with `before`, and go to the next; raises TraceError."""
         state = self.state
         for record in (self._tools.pages.save(before), *records):
             self.store.save_phase(state.run, state.number, record)
@@ -216,7 +216,7 @@ class AgentRun:
         if self._begun != state.number and not self.ended:
             self._begin_step()
         elif self.edited == state.number and state.unacted and not self.ended:
-            # What was edited in the step holds when it is begun anew.
+            # What was edited in the step holds when it is started again.
             if state.from_queue and state.pending.proposed is not None:
                 state.queue.insert(0, state.pending.proposed)
             self.store.save_agent(state.run, state.number, self._keeper.json_of(state))
@@ -276,7 +276,7 @@ class AgentRun:
         return record
 
     async def keep_network(self) -> None:
-        """Store with the step under way what servers have answered since this was last asked."""
+        """Store with the current step what servers have answered since this was last asked."""
         taken = await self.world.tabs.network.take()
         if taken:
             self.store.save_network(self.state.run, self.state.number, taken)
@@ -288,7 +288,7 @@ class AgentRun:
         self._begun = state.number
 
     def _reread_preset(self) -> None:
-        """Take the preset as its file has it now; raises DataError where an edit went wrong."""
+        """Take the preset as its file has it now; raises DataError if an edit went wrong."""
         self._next_preset = self._resources.presets.get(self._next_preset.name)
         self._take_preset()
 
@@ -451,8 +451,8 @@ async def open_run(
 ) -> AgentRun:
     """Open the task in a clean profile (or the named one) and begin its run.
 
-    Raises UsageError, DataError, ActionError or WorldError where the task
-    cannot be opened; nothing is stored then. The preset's file is read anew at
+    Raises UsageError, DataError, ActionError or WorldError if the task
+    cannot be opened; nothing is stored then. The preset's file is read again at
     each step. `changes` are those that `resources` has already: they are kept
     with the run, for its branches. `attempt` says which run of an evaluation it
     is. `make` makes the run, an `AgentRun` without it.

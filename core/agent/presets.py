@@ -32,7 +32,7 @@ TABLES: tuple[Mechanism, ...] = ("policies", "plan", "remedies", "judgement", "a
 
 
 ANY_SPACE = ("none", "general", "auto")
-"""What `space` may say beside the name of a state space."""
+"""What `space` may say besides the name of a state space."""
 
 
 class PoliciesTable(Record):
@@ -58,9 +58,9 @@ class PlanTable(Record):
     """``[plan]``: subtasks in order, revised after a trial that failed."""
 
     trials: int = Field(default=3, ge=1, le=100)
-    """Trials at the most, the first one among them."""
+    """Trials at most, the first one among them."""
     actions: int = Field(default=30, ge=1, le=10_000)
-    """Page actions of one trial at the most; those of the whole task have their own limit."""
+    """Page actions of one trial at most; those of the whole task have their own limit."""
 
 
 class RemediesTable(Record):
@@ -104,7 +104,7 @@ AMOUNTS: dict[Mechanism, tuple[type[Record], str]] = {
     "abstraction": (AbstractionTable, "keep"),
     "memory": (MemoryTable, "votes"),
 }
-"""The number of a mechanism that can be set while a run goes on: the field of a table."""
+"""The number of a mechanism that can be set while a run continues: the field of a table."""
 
 
 def bounds(mechanism: Mechanism) -> tuple[int, int]:
@@ -209,7 +209,7 @@ ATTACHED = Preset(
 
 
 class Presets:
-    """The presets of the installation and of the user's folder, which wins; read anew when asked for.
+    """The presets of the installation and of the user's folder, which wins; read again when asked for.
 
     With `prompts` and `spaces`, the templates and the state space that a
     preset names are checked with it.
@@ -268,7 +268,7 @@ def _preset(source: UserFile) -> Preset:
 
 
 def _check_prompts(preset: Preset, path: Path, prompts: "Prompts") -> None:
-    """Raise DataError where a template is missing, at the line that names it, or is itself wrong."""
+    """Raise DataError if a template is missing, at the line that names it, or is itself wrong."""
     names = prompts.names()
     for part, template in preset.prompts:
         if not template:

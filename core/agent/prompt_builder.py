@@ -122,11 +122,11 @@ class Prompter:
 
     @staticmethod
     def plan(state: RunState) -> Any:
-        """Return the plan for templates, or None where there is none or it is switched off."""
+        """Return the plan for templates, or None if there is none or it is switched off."""
         return state.reflection.plan if state.is_on("plan") else None
 
     def subtask(self, state: RunState) -> str:
-        """Return the subtask that is worked on, or nothing where there is none."""
+        """Return the subtask that is worked on, or nothing if there is none."""
         plan = self.plan(state)
         return plan.current.text if plan is not None and plan.current is not None else ""
 
@@ -150,7 +150,7 @@ class Prompter:
         return tuple(state.reflection.experience) if state.is_on("plan") else ()
 
     def _frame(self, state: RunState) -> FramePrompt | None:
-        """Return what the policy at work is asked, or None where none is."""
+        """Return what the policy at work is asked, or None if none is."""
         if state.stack.top is None or not state.is_on("policies"):
             return None
         policies = self.resources.policies
@@ -260,7 +260,7 @@ class Prompter:
     def request(
         self, state: RunState, purpose: Purpose, messages: tuple[Message, ...], **view: Any
     ) -> LLMRequest:
-        """Return the request; `view` is what its messages say beside what every prompt does."""
+        """Return the request; `view` is what its messages say besides what every prompt does."""
         frame = self._frame(state)
         plan = self.plan(state)
         now = _observed(state)

@@ -1,4 +1,4 @@
-"""Prompt templates: Jinja files of the installation or, before them, of the user; read anew when edited."""
+"""Prompt templates: Jinja files of the installation or, before them, of the user; read again when edited."""
 
 import re
 import time
@@ -55,7 +55,7 @@ VALUES = (
     *"space state state_why instruction layout shown frame plan experience failed".split(),
     *UNSAID,
 )
-"""What a template may use, beside the functions ``usage`` and ``written``."""
+"""What a template may use, besides the functions ``usage`` and ``written``."""
 
 
 _MAX_CHARACTERS = 2_000_000
@@ -204,7 +204,7 @@ class _Loader(FileSystemLoader):
 
 
 def _measured(template: Template, values: dict[str, Any]) -> str:
-    """Return what a template puts out; raises OverflowError where that takes too long or grows too large."""
+    """Return what a template puts out; raises OverflowError if that takes too long or grows too large."""
     pieces: list[str] = []
     characters, end = 0, time.thread_time() + _MAX_SECONDS
     stream = cast("Generator[str]", template.generate(values))

@@ -1,4 +1,4 @@
-"""The files an agent goes by: presets, prompts, state spaces, policies and exemplars, each read anew when edited."""
+"""The files an agent uses: presets, prompts, state spaces, policies and exemplars, each read again when edited."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ class AgentResources:
     def changed(self, changes: Changes) -> "AgentResources":
         """Return this with the policies and exemplars of a branch; itself where there are no others.
 
-        Raises UsageError and DataError where these cannot be used.
+        Raises UsageError and DataError if these cannot be used.
         """
         policies, memory = self.policies, self.memory
         folder = None if changes.policies in (None, OWN) else Path(str(changes.policies)).expanduser()

@@ -1,4 +1,4 @@
-"""The agent as a step found it, and the earlier steps of a run: where it can go back to, and go on from.
+"""The agent as a step found it, and the earlier steps of a run: where it can go back to, and continue from.
 
 What the trace has anyway is not kept twice: the pages, what was done in them,
 and the exemplars that were recalled are read from the steps named here.
@@ -69,7 +69,7 @@ class SavedAgent(Record):
     """Of what grows with the run, such as the trail: the blobs of what comes before the items here."""
 
     def without_told(self) -> "SavedAgent":
-        """Return an attached agent's as one of ours goes on with it: of what it has said the plan alone is kept."""
+        """Return an attached agent's as one of ours continues with it: of what it has said the plan alone is kept."""
         return self.replace(stack=Stack(), memory=SpaceMemory(), remedies=RemedyStack())
 
     def as_json(self) -> str:
@@ -199,7 +199,7 @@ class RunHistory:
         self._run = run
 
     def agent(self, step: int) -> SavedAgent:
-        """Return the agent as the step found it; raises TraceError where that was not kept, or is damaged."""
+        """Return the agent as the step found it; raises TraceError if that was not kept, or is damaged."""
         data = self._store.agent(self._run, step)
         try:
             saved = SavedAgent.model_validate_json(data)
@@ -218,7 +218,7 @@ class RunHistory:
             yield from _GROWING[name].validate_json(self._store.blob(blob))
 
     def checkpoint(self, step: int) -> Checkpoint:
-        """Return what brings the browser back to a step; raises TraceError where the step never saw its page."""
+        """Return what brings the browser back to a step; raises TraceError if the step never saw its page."""
         saved = self.agent(step)
         document = self.observation(step).document
         loaded = saved.loaded_at.get(document, step)
@@ -237,7 +237,7 @@ class RunHistory:
 
     def exchanges(self, saved: SavedAgent, step: int) -> tuple[Exchange, ...]:
         """Return what servers answered on the way to a step's page: while its task was opened, and to what was done."""
-        # What an action set off may have been asked for when the step after it was under way.
+        # What an action set off may have been asked for when the step after it was in progress.
         steps = {step, *saved.done_at, *(done + 1 for done in saved.done_at)}
         first = min(saved.done_at, default=step)
         recorded = self._store.network(self._run)
@@ -249,7 +249,7 @@ class RunHistory:
         )
 
     def body(self, name: str) -> bytes:
-        """Return the content of an answer; raises TraceError where it is not there."""
+        """Return the content of an answer; raises TraceError if it is not there."""
         return self._store.blob(name)
 
     def inputs(self, saved: SavedAgent) -> list[RecordedInput]:
@@ -275,7 +275,7 @@ class RunHistory:
         )
 
     def observation(self, step: int) -> Observation:
-        """Return the page as a step found it; raises TraceError where it never saw one."""
+        """Return the page as a step found it; raises TraceError if it never saw one."""
         observed = record_of(Observed, self.records(step))
         if observed is None:
             raise TraceError(

@@ -105,7 +105,7 @@ class StepClock:
 
 
 class Overlap:
-    """Wall time in which at least one of several things that may overlap goes on."""
+    """Wall time in which at least one of several things that may overlap continues."""
 
     def __init__(self) -> None:
         self._going_on = 0
@@ -141,12 +141,12 @@ class TrailStep:
     """One look at a page and what was done on it, as a trajectory tells it."""
 
     frame: int
-    """The frame of the policy stack it was done in; 0 where there is none."""
+    """The frame of the policy stack it was done in; 0 if there is none."""
     observation: str
     thought: str
     actions: list[Action]
     results: list[str]
-    """What has to be said of the page: failures, and what happened beside the actions."""
+    """What has to be said of the page: failures, and what happened besides the actions."""
     url: str = ""
     """The address of the page, and its title."""
     title: str = ""
@@ -161,7 +161,7 @@ class Reflection:
     scheduled: Scheduled | None = None
     """What the next step does without being asked for an action."""
     doing: Scheduled | None = None
-    """What was scheduled for the step under way."""
+    """What was scheduled for the current step."""
     experience: list[str] = field(default_factory=list)
     """What each trial that failed has taught."""
     refused_on: str = ""
@@ -181,7 +181,7 @@ class Reflection:
 
 @dataclass
 class RunState:
-    """Everything that is known while a run goes on; only the loop and its phases write it."""
+    """Everything that is known while a run continues; only the loop and its phases write it."""
 
     run: int
     episode: Episode
@@ -191,7 +191,7 @@ class RunState:
     profile: str | None = None
     """The named browser profile that it runs in; None for clean ones."""
     number: int = 1
-    """The step under way, from 1."""
+    """The current step, from 1."""
     trial: int = 1
     next_phase: Phase = "observe"
     capture: Capture | None = None
@@ -217,9 +217,9 @@ class RunState:
     """What of `offered` a person permits in this step."""
     abstracted: Abstracted | None = None
     own_observation: Abstracted | None = None
-    """The clean observation that a person wrote for this step; holds until the page is read anew."""
+    """The clean observation that a person wrote for this step; holds until the page is read again."""
     programs: dict[int, str] = field(default_factory=dict)
-    """The program that shortens the pages of each frame, 0 where there is none."""
+    """The program that shortens the pages of each frame, 0 if there is none."""
     space_state: tuple[StateSpace, SpaceState] | None = None
     """The state that the page is in, where a state space holds."""
     memory: SpaceMemory = field(default_factory=SpaceMemory)
@@ -244,7 +244,7 @@ class RunState:
     last_proposal: Proposal = field(default_factory=Proposal)
     reflection: Reflection = field(default_factory=Reflection)
     recalled_by_frame: dict[int, Recalled] = field(default_factory=dict)
-    """The exemplars of each frame, 0 where there is none."""
+    """The exemplars of each frame, 0 if there is none."""
     recalled_at: dict[int, int] = field(default_factory=dict)
     """The step at which each frame's were recalled."""
     inputs: list[RecordedInput] = field(default_factory=list)
@@ -261,10 +261,10 @@ class RunState:
     asked_ahead: bool = False
     """Whether the coming step's action was asked for before this step's judgement was known."""
     before_consequences: "RunState | None" = field(default=None, repr=False)
-    """The run as it was before the judgement of the step under way had consequences."""
+    """The run as it was before the judgement of the current step had consequences."""
 
     def begin_next(self) -> None:
-        """Go on to the next step."""
+        """Continue to the next step."""
         self.number += 1
         self.next_phase = "observe"
         self.pending = Pending()
@@ -274,7 +274,7 @@ class RunState:
         self.clock = StepClock()
 
     def begin_again(self, phase: Phase, why: str) -> None:
-        """Do the step under way anew from a phase on; its proposal and its remedies give way, and are told `why`."""
+        """Do the current step again from a phase on; its proposal and its remedies give way, and are told `why`."""
         reflection, doing = self.reflection, self.reflection.doing
         if not self.undecided:
             self.queue.clear()  # The first of it was the proposal.
@@ -319,7 +319,7 @@ class RunState:
         return PHASES.index(self.next_phase) <= PHASES.index("act")
 
     def has_done(self, phase: Phase) -> bool:
-        """Return whether the step under way has done a phase."""
+        """Return whether the current step has done a phase."""
         return PHASES.index(self.next_phase) > PHASES.index(phase)
 
     def is_on(self, mechanism: Mechanism) -> bool:
@@ -386,7 +386,7 @@ class RunState:
 
     @property
     def frame(self) -> int:
-        """The number of the frame at work; 0 where there is none."""
+        """The number of the frame at work; 0 if there is none."""
         return self.stack.top.number if self.stack.top is not None else 0
 
     @property

@@ -1,4 +1,4 @@
-"""A stored step asked anew: the agent as the step found it, and the prompt that other files would make there.
+"""A stored step asked again: the agent as the step found it, and the prompt that other files would make there.
 
 The page is the recorded one, so nothing of the browser is needed, and nothing is stored or asked.
 """
@@ -45,7 +45,7 @@ def prompt_at(
 ) -> StoredPrompt:
     """Return what would be asked at a step of a run by this preset and these files, `without` an exemplar.
 
-    Raises TraceError where the step was not kept well enough, and DataError and
+    Raises TraceError if the step was not kept well enough, and DataError and
     UsageError where a file is wrong or gone.
     """
     history = RunHistory(store, row.run)

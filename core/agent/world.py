@@ -60,13 +60,13 @@ class World:
 
     @property
     def keeper(self) -> KeepsState | None:
-        """The environment, where its server keeps a state that can be put back."""
+        """The environment, where its server keeps a state that can be restored."""
         return self.environment if isinstance(self.environment, KeepsState) else None
 
     def irreversible(self, sent: Iterable[SentAt], step: int, start_url: str) -> tuple[SentAt, ...]:
         """Return what was sent since a step and stays done when a run that began at `start_url` goes back to it.
 
-        A site of ours is put back with its server's state.
+        A site of ours is restored with its server's state.
         """
         own = origin_of(start_url) if self.keeper is not None else ""
         return tuple(
@@ -76,7 +76,7 @@ class World:
     def repeated(self, inputs: Sequence[RecordedInput], sent: Iterable[SentAt], episode: Episode) -> str:
         """Return what doing these inputs again would do that cannot be undone, in a sentence, or nothing.
 
-        `sent` is what was sent as they were made. Pages that a seed or a site of ours gives are begun anew.
+        `sent` is what was sent as they were made. Pages that a seed or a site of ours gives are started again.
         """
         if episode.task.seeded:
             return ""
@@ -114,7 +114,7 @@ class World:
         return await self.capturer.capture(self.tabs.current, await self.tabs.list())
 
     async def marked_html(self) -> str:
-        """Return the current page's HTML with refs as ``data-ref``, or nothing where the page is gone."""
+        """Return the current page's HTML with refs as ``data-ref``, or nothing if the page is gone."""
         try:
             return await self.capturer.marked_html(self.tabs.current)
         except (PageGone, BrowserError, ActionError):

@@ -42,7 +42,7 @@ class ActMessage(NamedTuple):
 
 
 OnAct = Callable[[ActMessage], Awaitable[None]]
-"""Is awaited with each; raises Refused or Swallowed where it is not to be carried out."""
+"""Is awaited with each; raises Refused or Swallowed if it is not to be carried out."""
 
 
 async def carry_out(message: ActMessage) -> None:
@@ -365,7 +365,7 @@ class AgentConnection:
         return message.get("sessionId", session) in self._other_sessions
 
     async def _leave(self, session: str, parent: str) -> None:
-        """Have a page go on without the client, which was attached to it."""
+        """Have a page continue without the client, which was attached to it."""
         for method, params, asked in (
             ("Runtime.runIfWaitingForDebugger", {}, session),
             ("Target.detachFromTarget", {"sessionId": session}, parent),

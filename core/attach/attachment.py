@@ -70,7 +70,7 @@ class HeldAct:
             self._answer.set_exception(Swallowed())
 
     def takes(self, message: ActMessage) -> bool:
-        """Take in a further message, where it is one of this act; raises Swallowed where none is carried out."""
+        """Take in a further message, where it is one of this act; raises Swallowed if none is carried out."""
         if message.tab != self.tab or not self._fold.takes(message.part):
             return False
         self._note()
@@ -79,7 +79,7 @@ class HeldAct:
         return True
 
     async def answered(self) -> None:
-        """Wait until it may happen; raises Refused or Swallowed where it may not."""
+        """Wait until it may happen; raises Refused or Swallowed if it may not."""
         await self._answer
 
     def end(self) -> None:
@@ -117,9 +117,9 @@ class Attachment:
         self.ended = ""
         """How the agent's program has ended, in a sentence; empty while it runs."""
         self.gave_up = 0.0
-        """After how many seconds the agent did not wait any longer, when it last did not; 0 where it always has."""
+        """After how many seconds the agent did not wait any longer, when it last did not; 0 if it always has."""
         self._refusing = ""
-        """Why whatever the agent does is refused until it next asks its LLM; empty where it is not."""
+        """Why whatever the agent does is refused until it next asks its LLM; empty if it is not."""
         self._arrived: dict[Arrival, ExitStack] = {}
         """In order, each with the hold on the clock."""
         self.told: list[Told] = []
@@ -149,7 +149,7 @@ class Attachment:
             self.take(question)
 
     async def on_act(self, message: ActMessage) -> None:
-        """Wait until what a message does may happen; raises Refused or Swallowed where it may not."""
+        """Wait until what a message does may happen; raises Refused or Swallowed if it may not."""
         if self._refusing:
             raise Refused(self._refusing)
         if self._closed or (self._under_way is not None and self._under_way.takes(message)):
@@ -193,7 +193,7 @@ class Attachment:
         return watcher
 
     async def arrival(self) -> Arrival | None:
-        """Wait for what the agent asks or does next, and return it; None where it has ended."""
+        """Wait for what the agent asks or does next, and return it; None if it has ended."""
         while self.next is None and not self.ended:
             await self.change()
         return self.next
@@ -248,7 +248,7 @@ class Attachment:
             under_way.end()
 
     def take(self, arrival: Arrival) -> None:
-        """It is dealt with now, or withdrawn: the clock goes on."""
+        """It is dealt with now, or withdrawn: the clock continues."""
         if (hold := self._arrived.pop(arrival, None)) is not None:
             hold.close()
             self._tell()

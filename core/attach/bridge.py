@@ -22,7 +22,7 @@ class AgentBridge:
     """Serves an agent's addresses; the browser of `host` need not run yet."""
 
     def __init__(self, host: BrowserHost, llm: Callable[[], Answerer], clock: HeldClock) -> None:
-        """`llm` gives who answers what is no question."""
+        """`llm` gives who answers what is not a question."""
         self.attachment = Attachment(clock)
 
         async def forward(path: str, body: dict[str, object] | None) -> Response:
@@ -39,7 +39,7 @@ class AgentBridge:
         self._server = AgentServer(Starlette(routes=routes))
 
     async def start(self) -> Addresses:
-        """Begin to serve; raises BackstepError where no port can be had."""
+        """Begin to serve; raises BackstepError if no port can be had."""
         await self._server.start()
         server = f"http://127.0.0.1:{self._server.port}"
         return Addresses(

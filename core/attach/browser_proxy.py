@@ -3,7 +3,7 @@
 Any client of the DevTools protocol connects here (Playwright, Puppeteer,
 cdp-use); each gets a connection of its own to the engine, whose port stays
 secret. What the engine refuses, or dies of, is answered in `emulated`. A browser
-that was begun anew meanwhile is another engine: each connection asks for it.
+that was started again meanwhile is another engine: each connection asks for it.
 """
 
 import re
@@ -46,7 +46,7 @@ class BrowserProxy:
 
     @property
     def path(self) -> str:
-        """Where it is served."""
+        """If it is served."""
         return f"/cdp/{self.token}"
 
     def app(self) -> Starlette:

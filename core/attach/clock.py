@@ -59,7 +59,7 @@ class HeldClock:
         _BOTH.pack_into(self._shared, 0, self._total, since)
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables that a program is started with beside `given`, so that its clock is this one."""
+        """Return the variables that a program is started with besides `given`, so that its clock is this one."""
         python = [str(HOOKS), given.get("PYTHONPATH", "")]
         node = [given.get("NODE_OPTIONS", ""), f'--require "{HOOKS / "clock.js"}"']
         return {

@@ -80,7 +80,7 @@ class _Answer(NamedTuple):
 def answered(request: LLMRequest) -> LLMReply:
     """Return the built-in LLM's reply to an agent's question; `request` has the page and what is permissible.
 
-    Raises LLMError where it cannot be said in a form that the agent has shown.
+    Raises LLMError if it cannot be said in a form that the agent has shown.
     """
     if request.view is None or request.permissible is None:
         raise LLMError("The built-in LLM was asked before the page was read.")
@@ -125,7 +125,7 @@ def _by_words(request: LLMRequest, answer: _Answer) -> LLMReply | None:
 
 
 def _in_words(answer: _Answer) -> str:
-    """Return what is to be done to an element in words; empty where that is nothing."""
+    """Return what is to be done to an element in words; empty if that is nothing."""
     if answer.element is None:
         return ""
     where = f'the {answer.element.role} "{answer.element.name}"'
@@ -279,7 +279,7 @@ def _of_type(value: Any, kind: str) -> Any:
 
 
 def _value(name: str, answer: _Answer) -> Any:
-    """Return what a parameter of this name is to be given; None where it means nothing for this action."""
+    """Return what a parameter of this name is to be given; None if it means nothing for this action."""
     action, element = answer.action, answer.element
     if element is not None:
         for same, value in _OF_ELEMENT.items():
@@ -338,7 +338,7 @@ def _needed(element: Element, answer: _Answer) -> str:
 
 
 def _handle(element: Element, seen: Iterable[Element], texts: list[str]) -> str:
-    """Return how the newest of an agent's texts that names elements names this one; empty where none does."""
+    """Return how the newest of an agent's texts that names elements names this one; empty if none does."""
     text = next((one for one in reversed(texts) if _HANDLE.search(one)), "")
     found = list(_HANDLE.finditer(text))
     starts = [text.rfind("\n", 0, one.start()) + 1 for one in found]

@@ -119,7 +119,7 @@ class Gateway:
         ask: Callable[[AgentQuestion], Awaitable[None]],
         forward: Callable[[str, Any], Awaitable[Response]],
     ) -> None:
-        """`forward` answers what is no question: the list of models, and embeddings."""
+        """`forward` answers what is not a question: the list of models, and embeddings."""
         self.key = f"backstep-{secrets.token_urlsafe(24)}"
         self._ask = ask
         self._forward = forward

@@ -53,7 +53,7 @@ class Heard:
         self._frames: dict[str, int] = {}
         """The frames of the policies that are at work, by the agent's own ids."""
         self.step: AgentStep | None = None
-        """The agent's own step that is at work; None where it tells none."""
+        """The agent's own step that is at work; None if it tells none."""
         self.outcome: ToldOutcome | None = None
         """How the agent's episode has ended."""
 
@@ -73,7 +73,7 @@ class Heard:
                 state.stack = state.stack.record(turn)
 
     def hear(self, said: Iterable[Told]) -> None:
-        """Take in what was said since the last time; it belongs to the step under way."""
+        """Take in what was said since the last time; it belongs to the current step."""
         for told in said:
             self._take(told, self._state.number)
             if isinstance(told, ToldNote):
@@ -226,7 +226,7 @@ class Heard:
 
 
 def _step_of(told: ToldStep, before: AgentStep | None) -> AgentStep:
-    """Return the step that was told; said again, it keeps what is not told anew."""
+    """Return the step that was told; said again, it keeps what is not told again."""
     same = before if before is not None and before.number == told.number else AgentStep(number=told.number)
     return same.replace(goal=told.goal or same.goal, actions=told.actions or same.actions)
 

@@ -94,7 +94,7 @@ class ActPart(Record):
 
     act: PageAct
     begins: bool = True
-    """Whether it begins an act; without it goes on with the one before."""
+    """Whether it begins an act; without it continues with the one before."""
     announces: bool = False
     """Whether it only prepares the page for the act, whose own messages follow."""
     clears: bool = False
@@ -106,7 +106,7 @@ class ActPart(Record):
 
 
 def read(message: Message) -> ActPart | None:
-    """Return what a message does to a page, or None where it only reads or prepares."""
+    """Return what a message does to a page, or None if it only reads or prepares."""
     method, given = message.get("method", ""), message.get("params") or {}
     reader = _READERS.get(method)
     return None if reader is None else reader(given)

@@ -22,7 +22,7 @@ _WAIT_SECONDS = 5.0
 
 
 def found_program(command: Sequence[str], folder: Path) -> str:
-    """Return the path of the program of a command; raises UsageError where there is none."""
+    """Return the path of the program of a command; raises UsageError if there is none."""
     if not command:
         raise UsageError("Give the agent's program, as in: attach -- python my_agent.py")
     found = shutil.which(command[0]) or shutil.which(folder / command[0])
@@ -45,7 +45,7 @@ class AgentProgram:
         self._ended_by_us = False
 
     async def start(self) -> None:
-        """Start it; raises UsageError where it cannot be."""
+        """Start it; raises UsageError if it cannot be."""
         found = found_program(self._command, self._folder)
         try:
             self._process = await asyncio.create_subprocess_exec(

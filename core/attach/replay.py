@@ -34,9 +34,9 @@ class RecordedCall(NamedTuple):
 
     call: CallRecord
     words: str
-    """What was asked; empty where a person had changed it, and anything is taken for it."""
+    """What was asked; empty if a person had changed it, and anything is taken for it."""
     reply: LLMReply | None
-    """None where it had failed."""
+    """None if it had failed."""
 
     def asks_the_same(self, words: str) -> bool:
         """Return whether a question in these words is this one, put again."""
@@ -74,7 +74,7 @@ class ProgramReplay(Strategy):
     def __init__(
         self, store: TraceStore, run: int, attachment: Attachment, start: Callable[[], Awaitable[None]]
     ) -> None:
-        """`start` starts the program; it is called once the task was begun anew."""
+        """`start` starts the program; it is called once the task was started again."""
         self._store = store
         self._run = run
         self._attachment = attachment
@@ -83,7 +83,7 @@ class ProgramReplay(Strategy):
         """What the program has said of itself on the way, as it did before."""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
-        """Lead the program back; raises RestoreError where it asks or does something else than it did."""
+        """Lead the program back; raises RestoreError if it asks or does something else than it did."""
         if reason := ground.repeats(checkpoint.inputs):
             raise WouldRepeat(reason)
         if not ground.fresh:

@@ -83,7 +83,7 @@ class AttachedRun(AgentRun):
         """What the page is, without what the agent says."""
         self._recalled = Recalled()
         self.on_end: Callable[[], object] = lambda: None
-        """Is called once the run goes on no more."""
+        """Is called once the run continues no more."""
         self._decider = _Decider(attachment, prompter, world, self._heard, given, self._on_other_question)
         self._nothing: Action = NOTHING
         """What stands for the act of a step that has none."""
@@ -179,7 +179,7 @@ class AttachedRun(AgentRun):
         super().hold_calls(held_with_clock, replies)
 
     def _reread_preset(self) -> None:
-        """It goes by no file."""
+        """It uses no file."""
 
     async def finish(self, outcome: RunOutcome, error: str = "", verdict: Verdict | None = None) -> None:
         if not self.ended:
@@ -276,7 +276,7 @@ class _Decider:
         return Proposal(action=one.action, thought=self._thought, remark=remark)
 
     def _text_of_answer(self, held: HeldAct) -> str:
-        """Return the text that the agent is about to type, by the answer it has got; empty where that says none."""
+        """Return the text that the agent is about to type, by the answer it has got; empty if that says none."""
         begun = held.act.text if held.act.kind == "type" else ""
         text = next((one for one in self._texts if one.startswith(begun)), "")
         if text:
@@ -330,7 +330,7 @@ class _Decider:
         return same.reply
 
     async def _answer(self, state: RunState, question: AgentQuestion) -> int:
-        """Answer one question, and return the number of its call; 0 where its client has gone away."""
+        """Answer one question, and return the number of its call; 0 if its client has gone away."""
         llm, request = self._asker.answerer("agent"), question.request
         if isinstance(llm, RulesLLM):
             # It reads the page itself, not the agent's words for it.

@@ -51,7 +51,7 @@ class AgentServer:
         self._serving: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin to serve; raises BackstepError where no port can be had."""
+        """Begin to serve; raises BackstepError if no port can be had."""
         try:
             self._socket.bind(("127.0.0.1", 0))
         except OSError as error:

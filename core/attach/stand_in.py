@@ -43,7 +43,7 @@ class StandIn:
             (folder / browser.name).symlink_to(browser)
 
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables that a program is started with beside `given`, so that it launches the stand-in."""
+        """Return the variables that a program is started with besides `given`, so that it launches the stand-in."""
         node = (given.get("NODE_OPTIONS", ""), f'--require "{_NODE_HOOK}"')
         return {
             "PLAYWRIGHT_BROWSERS_PATH": str(self._folder),
@@ -55,7 +55,7 @@ class StandIn:
 
 
 def _others(given: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the folders of what Playwright has installed beside Chromium: other browsers, and what records videos."""
+    """Yield the folders of what Playwright has installed besides Chromium: other browsers, and what records videos."""
     cache = given.get("XDG_CACHE_HOME") or Path.home() / _CACHES.get(sys.platform, _CACHES["linux"])
     installed = Path(given.get("PLAYWRIGHT_BROWSERS_PATH") or Path(cache, "ms-playwright"))
     if not installed.is_dir():

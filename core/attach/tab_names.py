@@ -36,7 +36,7 @@ class TabNames:
 
 
 class NamedSocket:
-    """An agent's connection, on which tabs go by their names."""
+    """An agent's connection, on which tabs use their names."""
 
     def __init__(self, socket: WebSocket, names: TabNames) -> None:
         self.names = names

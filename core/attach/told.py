@@ -35,7 +35,7 @@ class ToldPolicyEnd(Record):
     kind: Literal["policy end"] = "policy end"
     id: Name
     error: str = ""
-    """Why it has failed; empty where it has not."""
+    """Why it has failed; empty if it has not."""
 
 
 class ToldState(Record):

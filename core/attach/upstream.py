@@ -122,7 +122,7 @@ def refuse(question: AgentQuestion, error: LLMError) -> None:
 
 
 async def answer_beside(llm: Answerer, path: str, body: dict[str, Any] | None) -> Response:
-    """Answer what is no question of the agent's: the list of models, and embeddings."""
+    """Answer what is not a question of the agent's: the list of models, and embeddings."""
     if path == "/embeddings" and body is not None:
         return await _embeddings(llm, body)
     model = {"id": llm.name, "object": "model", "created": 0, "owned_by": "backstep"}

@@ -1,9 +1,8 @@
-"""Carrying out actions in a page, by trusted input over the protocol.
+"""Carries out actions in a page with trusted input over the protocol.
 
-What an action does to elements is in `mouse_and_keys`, `gestures` and `fields`,
-each a function of the page; all find their elements by `locating`. A failure is
-an ActionError with a sentence for the LLM; it becomes a failed step and never
-ends a run.
+The functions for elements are in `mouse_and_keys`, `gestures` and `fields`. They find their elements with
+`locating`. A failure is an ActionError with a sentence for the LLM. It becomes a failed step and never ends a
+run.
 """
 
 from playwright.async_api import Error
@@ -31,7 +30,7 @@ class Actor:
         return self._tabs.current
 
     async def act(self, action: Action) -> Located | None:
-        """Carry out `action`; returns what it acted on, or None where it has no target.
+        """Carry out `action`; returns what it acted on, or None if it has no target.
 
         Returns as soon as the browser has taken the input: waiting for what it
         sets off is the caller's. Raises ActionError.

@@ -1,10 +1,9 @@
-"""Reading a page: one walk per document, merged into one observation, and its picture.
+"""Reads a page: one walk per document, merged into one observation, and a picture.
 
-Whether a page is still as it was last read is asked in a moment, where reading
-it anew takes long. Each document hears of changes in its tree and compares
-what leaves no trace there (changes.js); the protocol counts how often style
-and layout were made, and event listeners. What cannot be asked, or is moving,
-counts as changed.
+Reading takes long, but checking whether a page has changed since it was last read is quick. Each document
+observes changes in its tree and compares state that is not in the tree (changes.js). The protocol counts
+style and layout passes and event listeners. A document that cannot be checked, or that is moving, counts as
+changed.
 """
 
 import asyncio
@@ -40,7 +39,7 @@ _PATIENCE = 2.0
 
 @dataclass(frozen=True)
 class Rendered:
-    """What the renderer of some documents has done so far."""
+    """How much the renderer of some documents has done so far."""
 
     layouts: int
     styles: int
@@ -64,7 +63,7 @@ class SeenDocument:
 
 @dataclass
 class Seen:
-    """What a reading saw of a page, to tell later whether the page is still that."""
+    """The state of a page when it was read, to check later whether it has changed."""
 
     page: Page
     navigations: int
@@ -117,7 +116,7 @@ async def _document_unchanged(page: Page, one: SeenDocument) -> bool:
 
 
 LIMIT = 30_000
-"""Elements read of one page at the most; the rest is counted as omitted."""
+"""Elements read of one page at most; the rest is counted as omitted."""
 
 
 class _FrameBox(Record):
@@ -128,13 +127,13 @@ class _FrameBox(Record):
 
 
 class _Walk(Record):
-    """What the walker returns of one document: what differs from the reading it was told is known."""
+    """What the walker returns for one document: the differences from the reading that is already known."""
 
     url: str
     title: str
     elements: tuple[Element, ...]
     order: tuple[int, ...] | None = None
-    """The refs of all elements, or None where they are the known ones."""
+    """The refs of all elements, or None if they are the known ones."""
     frames: tuple[_FrameBox, ...]
     omitted: int
     viewport: tuple[int, int]
@@ -164,7 +163,7 @@ _WALK = TypeAdapter(_Walk)
 
 
 class Capturer:
-    """Takes captures of a page; what `hidden` selects is read by nobody."""
+    """Captures a page. Elements that `hidden` selects are not read."""
 
     def __init__(self, *, hidden: tuple[str, ...] = (), pictures: bool = True) -> None:
         self.hidden = hidden
@@ -348,7 +347,7 @@ def _parsed(text: str) -> _Walk:
     try:
         return _WALK.validate_json(text)
     except ValidationError:
-        # Pages may hold halves of surrogate pairs, which are no text outside of them.
+        # Pages may hold halves of surrogate pairs, which are not text outside of them.
         return _WALK.validate_json(_HALF.sub(r"\1\\ufffd", text))
 
 
@@ -368,7 +367,7 @@ def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
 
 
 async def _picture(page: Page, width: int) -> bytes:
-    """Return a picture of the viewport, one pixel to a CSS pixel, or nothing where none can be had."""
+    """Return a picture of the viewport, one pixel to a CSS pixel, or nothing if none can be had."""
     try:
         async with within(5):
             picture = await page.screenshot()

@@ -1,4 +1,4 @@
-"""How the documents of a tab are reached: protocol sessions, our script world in them, and what ends every question."""
+"""Access to the documents of a tab: protocol sessions, our script world in them, and the errors of a question."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from core.storage.resources import RESOURCES
 
 
 class PageGone(Exception):
-    """The document went away while it was being asked: it navigates, was closed, or crashed."""
+    """The document went away during a question: it navigated, was closed, or crashed."""
 
 
 def let_go(question: "asyncio.Future[Any]") -> None:

@@ -1,4 +1,4 @@
-"""An installed Chromium as browser host: found by path, started headless, ended with us."""
+"""An installed Chromium as browser host: found by its path, started headless, ended with this program."""
 
 import asyncio
 import logging
@@ -62,7 +62,7 @@ def find_chromium() -> str | None:
 def chromium_at(name: str) -> str:
     """Return the path of the executable that is meant by a path, or by ``chromium``: the installed one.
 
-    Raises BrowserError where there is none.
+    Raises BrowserError if there is none.
     """
     if name != "chromium":
         path = str(Path(name).expanduser())
@@ -80,7 +80,7 @@ def chromium_at(name: str) -> str:
 
 
 def chromium_arguments() -> list[str]:
-    """Return what a Chromium is started with beside what Playwright gives it."""
+    """Return what a Chromium is started with besides what Playwright gives it."""
     arguments = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
     arguments.append(f"--disable-features={','.join((*_OFF_IN_PLAYWRIGHT, *_OFF_HERE))}")
     # A page that failed stays as it failed until somebody asks for it again.
@@ -91,7 +91,7 @@ def chromium_arguments() -> list[str]:
 
 
 class ChromiumHost:
-    """Chromium with a clean context an episode, driven as Playwright launches it."""
+    """A Chromium with a clean context per episode, launched as Playwright does it."""
 
     engine: Engine = "Chromium"
 
@@ -128,7 +128,7 @@ class ChromiumHost:
         self._shared = shared
         self._screencast: Screencast | None = None
         self._port = 0
-        """Where others can drive it; 0 where none can."""
+        """Where others can drive it; 0 if none can."""
 
     async def connect(self, playwright: Playwright) -> Any:
         """Launch the executable; raises BrowserError when it is not there or does not start."""
@@ -159,7 +159,7 @@ class ChromiumHost:
 
     @property
     def launched(self) -> tuple[Playwright, Browser]:
-        """Playwright and the browser that it has launched; raises BrowserError where none runs."""
+        """Playwright and the browser that it has launched; raises BrowserError if none runs."""
         if self._playwright is None or self._browser is None:
             raise BrowserError(f"{self.name} is not running.")
         return self._playwright, self._browser
@@ -172,7 +172,7 @@ class ChromiumHost:
         return int(next(one["id"] for one in processes if one["type"] == "browser"))
 
     class _Contexts:
-        """What `Tabs` reads of a browser: its contexts, the persistent one of a named profile among them."""
+        """The part of a browser that `Tabs` uses: its contexts, including the persistent one of a named profile."""
 
         def __init__(self, host: "ChromiumHost") -> None:
             self._host = host

@@ -1,4 +1,4 @@
-"""What a person does in the live page, recorded as the actions that would do it again."""
+"""Records what a person does in the live page as actions that can be repeated."""
 
 import asyncio
 import contextlib
@@ -138,7 +138,7 @@ class HumanAction(NamedElement):
 
 
 class Demonstration:
-    """Follows a person through the documents of tabs; `human_actions` holds what they do, in order."""
+    """Follows a person through the documents of tabs; `human_actions` contains their actions in order."""
 
     def __init__(self) -> None:
         self.human_actions: asyncio.Queue[HumanAction] = asyncio.Queue()

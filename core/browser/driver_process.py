@@ -1,4 +1,4 @@
-"""Playwright's driver: a process that takes a while to start, so it can be begun ahead of what needs it."""
+"""The process of Playwright's driver. It starts slowly, so it can be started ahead of its use."""
 
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""What is put into fields: text, values of sliders, choices, checks, files."""
+"""Fills in fields: text, sliders, options, checkboxes, files."""
 
 import asyncio
 from collections.abc import Mapping
@@ -132,7 +132,7 @@ async def upload(page: Page, action: kinds.Upload) -> Located:
 async def _write(
     page: Page, action: kinds.Type, found: Located, frame: FrameLink | None, before: str
 ) -> None:
-    """Put a text into an editor that draws its lines itself; raises ActionError where it takes none."""
+    """Put a text into an editor that draws its lines itself; raises ActionError if it takes none."""
     keyboard = page.playwright_page.keyboard
     await typed(page, keyboard.press("ControlOrMeta+End" if action.append else "ControlOrMeta+a"))
     if not action.text:
@@ -148,7 +148,7 @@ async def _write(
 
 
 async def _slide(page: Page, text: str, found: Located, frame: FrameLink | None) -> Located:
-    """Bring a slider to a value by keys, unless it is there; raises ActionError where it cannot be reached."""
+    """Bring a slider to a value by keys, unless it is there; raises ActionError if it cannot be reached."""
     what = f"[{found.ref}] {found.label}"
 
     async def stand() -> SliderPlace:

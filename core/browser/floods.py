@@ -1,8 +1,7 @@
-"""What pages cause in any number and of any size is counted, thinned and cut here, before it crosses a thread.
+"""Limits the number and size of what pages cause, before it crosses a thread.
 
-`BrowserEvents` takes what a host sees in a page, in whichever thread. `thin`
-takes the messages of Playwright's driver before they are parsed. Both count
-with a `FloodLimit`; both have what they leave out told.
+`BrowserEvents` takes what a host sees in a page, in whichever thread. `thin` takes the messages of
+Playwright's driver before they are parsed. Both count with a `FloodLimit` and report what they leave out.
 """
 
 import asyncio
@@ -48,7 +47,7 @@ class _Count:
 
 
 class FloodLimit:
-    """Lets some of each kind through in a while of 5 s; where more came, only a tenth as many in the next.
+    """Lets some of each kind through in 5 s; if there were more, only a tenth as many in the next 5 s.
 
     May be asked from any thread.
     """
@@ -84,7 +83,7 @@ class FloodLimit:
 
 
 class BrowserEvents:
-    """Carries what happens in pages to the worker's loop."""
+    """Carries events of pages to the worker's loop."""
 
     def __init__(self) -> None:
         self._limit = FloodLimit()
@@ -138,7 +137,7 @@ class BrowserEvents:
             self._receive(BrowserEvent(kind=kind, text=text))
 
     def forget(self) -> None:
-        """Begin anew with other pages."""
+        """Begin again with other pages."""
         self.tell_left_out()
         self._limit.forget()
 
@@ -186,10 +185,10 @@ The driver passes on few of those that have come: about a thousand in a second.
 
 
 class MessageFilter:
-    """Decides which messages of Playwright's driver are worth parsing: parsing holds up every thread of Python.
+    """Decides which messages of Playwright's driver are parsed, since parsing blocks all threads of Python.
 
-    Requests that change something on a server, and documents, are never left
-    out: what can be gone back to, and where a navigation stands, depends on them.
+    Requests that change something on a server, and documents, are never left out: going back and the state of
+    a navigation depend on them.
     """
 
     def __init__(self, leave_out: LeaveOut, too_long: TooLong) -> None:
@@ -205,7 +204,7 @@ class MessageFilter:
         return self._limit.excess > _FLOOD
 
     def forget(self) -> None:
-        """Begin anew with other pages."""
+        """Begin again with other pages."""
         self._limit.forget()
 
     def admits(self, data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The documents inside a tab: who reaches them, which elements hold them, who listens to the mouse in them."""
+"""The documents inside a tab: their channels, their frame elements, and the mouse listeners in them."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from core.system.patience import within
 
 
 class Frames:
-    """Finds the documents of a tab, those that live in other processes too."""
+    """Finds the documents of a tab, including those in other processes."""
 
     def __init__(self, page: PageProtocol) -> None:
         self._page = page

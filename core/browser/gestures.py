@@ -1,4 +1,4 @@
-"""What is done with the mouse over a way: dragging, turning the wheel, selecting words."""
+"""Gestures that move the mouse: dragging, scrolling with the wheel, selecting text."""
 
 import asyncio
 from typing import Any
@@ -109,7 +109,7 @@ async def _both_in_view(page: Page, action: kinds.Drag) -> tuple[Located, Locate
 def _begun(start: Located, end: Located | None) -> tuple[float, float]:
     """Return where a mouse that holds something goes first, so that the browser takes it for a drag.
 
-    Before the window scrolls it goes as far as the browser wants of links, for it asks then what is held.
+    Before the window scrolls it goes as far as the browser wants of links, because it asks then what is held.
     """
     if end is None:
         return start.x, start.y + (_LINK_PIXELS if start.y <= 2 * _LINK_PIXELS else -_LINK_PIXELS)
@@ -136,7 +136,7 @@ async def _wheel(page: Page, ref: int | None, frame: FrameLink | None, action: k
 
 
 async def _select_by_mouse(page: Page, target: Target, frame: FrameLink | None) -> Located | None:
-    """Draw the mouse over the words; returns where they begin, or None where something lies over them."""
+    """Draw the mouse over the words; returns where they begin, or None if something lies over them."""
 
     async def end(last: bool) -> Located:
         answer = await page.walker("endOfWords", last, frame=frame)

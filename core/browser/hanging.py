@@ -1,7 +1,7 @@
-"""Tells a page that hangs from one that only works for long, waits for its server, or is given no processor.
+"""Distinguishes a page that hangs from one that works for long, waits for its server, or gets no processor time.
 
-What a page has used of the processor is the measure, not the clock. Chromium
-tells it while a script runs; it interrupts the script for it.
+It measures the page's processor time, not the clock. Chromium reports the time while a script runs, and
+interrupts the script to do so.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _LOOK_SECONDS = 0.25
 
 
 class ScriptPatience:
-    """How long a script may keep a page from answering, and what the person says while it does."""
+    """How long a script may block a page, and what the person decides meanwhile."""
 
     seconds: float = 15.0
     """Of the processor, after which its script is ended; browsers ask people then."""
@@ -103,7 +103,7 @@ async def _used(channel: Channel) -> tuple[float, float] | None:
     """Return the processor time of the page's main thread, and that of all its threads by processor.
 
     The second is what counts where its own workers keep the main thread from
-    running. In seconds; None where the page does not tell.
+    running. In seconds; None if the page does not tell.
     """
     try:
         async with within(_ALIVE_SECONDS):

@@ -1,7 +1,7 @@
-"""The seam to the browser: who opens it, its tabs, and what only the embedder can do.
+"""The interface of a browser host: it opens the browser and its tabs, and does what only the embedder can do.
 
-Everything above drives pages through the Playwright browser that a host
-connects; nothing above knows which host it is.
+All other code controls pages through the Playwright browser that a host connects, and does not know which
+host it is.
 """
 
 import os
@@ -23,7 +23,7 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 def end_process(process: int) -> bool:
-    """Kill a process; returns False where it has ended already, or is not ours to end."""
+    """Kill a process; returns False if it has ended already, or is not ours to end."""
     try:
         os.kill(process, KILL)
     except OSError:
@@ -63,7 +63,7 @@ class BrowserHost(Protocol):
     engine: Engine
     """Whose protocol it speaks: `core.attach.emulated` has what each cannot do."""
     events: BrowserEvents
-    """What happens in the pages beside what was asked."""
+    """What happens in the pages besides what was asked."""
 
     async def connect(self, playwright: Any) -> Any:
         """Return Playwright's `Browser`, given the `Playwright` object; raises BrowserError."""
@@ -72,7 +72,7 @@ class BrowserHost(Protocol):
     async def protocol_address(self) -> str:
         """Return where others can drive the browser now, as ``http://127.0.0.1:PORT``.
 
-        Raises UsageError where none can, and BrowserError where the browser does not run.
+        Raises UsageError if none can, and BrowserError where the browser does not run.
         """
         ...
 
@@ -117,7 +117,7 @@ class BrowserHost(Protocol):
         ...
 
     async def end_renderer(self, tab: TabId) -> bool:
-        """Kill the process that runs the tab's page, without asking the page; False where the host does not know it."""
+        """Kill the process that runs the tab's page, without asking the page; False if the host does not know it."""
         ...
 
     async def awake(self) -> None:

@@ -1,4 +1,4 @@
-"""Finding the element that an action names, and the point of it that input reaches, in the tab's own coordinates."""
+"""Finds the element that an action names, and a point of it that input reaches, in the tab's coordinates."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _GONE = "is no longer in the page"
 
 
 class Located(Record):
-    """An element found for an action, and a point of it that input reaches."""
+    """An element found for an action, with a point that input reaches."""
 
     ref: int
     label: str
@@ -98,7 +98,7 @@ async def located_in_tab(
 async def into_tab(page: Page, located: Located, frame: FrameLink, *, covered: bool = False) -> Located:
     """Bring the frame's element into view and move the point from frame to tab coordinates.
 
-    Raises ActionError where something lies over the frame there, unless it may be `covered`.
+    Raises ActionError if something lies over the frame there, unless it may be `covered`.
     """
     x, y, box, scrolled = located.x, located.y, located.box, located.scrolled
     link: FrameLink | None = frame
@@ -131,7 +131,7 @@ def say(target: Target, answer: dict[str, Any]) -> str:
 
 
 def require(answer: dict[str, Any], what: str) -> None:
-    """Raise ActionError where the walker tells a problem with the element, and ElementGone where it has gone."""
+    """Raise ActionError if the walker tells a problem with the element, and ElementGone where it has gone."""
     if "problem" in answer:
         kind = ElementGone if answer["problem"] == _GONE else ActionError
         raise kind(f"{what} {answer['problem']}.")

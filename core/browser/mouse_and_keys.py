@@ -1,4 +1,4 @@
-"""Clicks on elements and key presses, as the browser takes them from a person."""
+"""Clicks and key presses, sent as those of a person."""
 
 import asyncio
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""The browser's words for what went wrong, in ours: refusals of the protocol and errors of the network."""
+"""Readable sentences for errors of the protocol and the network."""
 
 import re
 

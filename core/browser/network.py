@@ -1,4 +1,4 @@
-"""What a tab is loading: the requests that are open, and where its navigation stands."""
+"""What a tab is loading: its pending requests and the state of its navigation."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ class _Open(NamedTuple):
 
 
 class Requests:
-    """The requests of a tab: which were begun since a moment, and are still open."""
+    """The requests of a tab that began after a given moment and are still pending."""
 
     WAITED_FOR = frozenset({"Document", "XHR", "Fetch", "Script", "Stylesheet"})
 
@@ -72,7 +72,7 @@ def _address(url: str) -> str:
 
 
 class Loading:
-    """Where the navigation of a tab's main frame stands, by the protocol's events."""
+    """The state of the navigation of a tab's main frame, by the protocol's events."""
 
     def __init__(self) -> None:
         self.main_frame = ""
@@ -135,7 +135,7 @@ class Loading:
             self.stop()
 
     def stop(self) -> None:
-        """Wait no more for the navigation under way."""
+        """Wait no more for the current navigation."""
         self._under_way = False
         self.requested = False
         self.interactive.set()

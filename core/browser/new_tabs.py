@@ -1,4 +1,4 @@
-"""Tabs that pages open: Playwright tells of one only once the page in it has answered."""
+"""Tabs that pages open. Playwright reports a tab only after its page has answered."""
 
 import asyncio
 

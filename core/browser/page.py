@@ -1,7 +1,6 @@
-"""One tab, driven over CDP: evaluation in our isolated world, its frames, its requests, its navigations.
+"""One tab, controlled over CDP: evaluation in our isolated world, frames, requests, navigations.
 
-Acting and reading build on this; see `actor` for what an action means, and
-`settling` for how a wait ends.
+Acting and reading build on this. See `actor` for the actions and `settling` for the waits.
 """
 
 import base64
@@ -24,7 +23,7 @@ FRAME_TAGS = ("IFRAME", "FRAME", "OBJECT", "EMBED")
 
 
 class Page(PageProtocol):
-    """A tab of the browser; made by `Page.attach`."""
+    """A tab of the browser; create it with `Page.attach`."""
 
     @cached_property
     def frames(self) -> Frames:
@@ -73,7 +72,7 @@ class Page(PageProtocol):
         return dict(found) if found is not None else None
 
     async def element_of(self, node: int) -> dict[str, Any] | None:
-        """Return ref, label and box of the element with this backend node id, or None where no frame has it."""
+        """Return ref, label and box of the element with this backend node id, or None if no frame has it."""
         for link in await self.frames.find():
             try:
                 found = await self.call_on(await self.resolved(node, link), "spot", link)

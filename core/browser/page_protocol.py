@@ -1,4 +1,4 @@
-"""Talking to one tab over CDP: scripts in our isolated world, requests and navigations followed."""
+"""The CDP connection to one tab: runs scripts in our isolated world, follows requests and navigations."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ _LATE = 2
 
 
 class Refs:
-    """Numbers elements: a ref is given once in all tabs, whatever becomes of its element."""
+    """Numbers elements. A ref is never given twice in the tabs of a browser."""
 
     def __init__(self) -> None:
         self.next = 1
@@ -42,7 +42,7 @@ class Refs:
 
 
 class PageProtocol:
-    """A tab as the protocol reaches it: evaluation in our isolated world, its requests, its navigations."""
+    """A tab over the protocol: evaluation in our isolated world, requests, navigations."""
 
     def __init__(
         self,
@@ -74,11 +74,11 @@ class PageProtocol:
         self.flooded: Callable[[], bool] = lambda: False
         """Whether pages of the browser send much more than is read."""
         self.check_lost: Callable[[], Awaitable[None]] = _nothing
-        """Raises BrowserError where the page is gone because the browser has ended or is being replaced."""
+        """Raises BrowserError if the page is gone because the browser has ended or is being replaced."""
         self.check_browser: Callable[[], Awaitable[None]] = _nothing
-        """Makes sure that it is the page which does not answer; raises BrowserError where it was the whole browser."""
+        """Makes sure that it is the page which does not answer; raises BrowserError if it was the whole browser."""
         self.end_renderer: Callable[[], Awaitable[None]] = self.crash
-        """Ends the renderer of a page that cannot be helped; raises BrowserError where more had to go."""
+        """Ends the renderer of a page that cannot be helped; raises BrowserError if more had to go."""
         self.script_patience = ScriptPatience()
         self.log = log
 
@@ -180,7 +180,7 @@ class PageProtocol:
         self._tell("crash", "The page's renderer crashed.", self.playwright_page.url)
 
     def _tell(self, kind: BrowserEventKind, text: str, url: str) -> None:
-        """Pass on something that happened beside what was asked."""
+        """Pass on something that happened besides what was asked."""
         self._listener(BrowserEvent(kind=kind, text=text, tab=self.tab, url=url))
 
     # Asking the page
@@ -342,7 +342,7 @@ class PageProtocol:
             let_go(task)
 
     async def _crashed(self) -> PageGone:
-        """Return what to raise where the renderer is gone; raises BrowserError where more than that had to go."""
+        """Return what to raise where the renderer is gone; raises BrowserError if more than that had to go."""
         async with self._rescue:  # Who ended it may find that it was no help.
             await self.check_lost()
         return PageGone("the renderer crashed")
@@ -396,7 +396,7 @@ class PageProtocol:
     async def world(self, link: FrameLink) -> int:
         """Return our script world in a document, waiting for one that is just beginning.
 
-        Raises PageGone, and BrowserError where more than the page had to be ended.
+        Raises PageGone, and BrowserError if more than the page had to be ended.
         """
         worlds = link.session.worlds
         for wait in (0.0, 0.25, 1.0, 3.0):

@@ -1,4 +1,4 @@
-"""The agent's page, scrolled for a person to look at and put back before anything else is done to it."""
+"""Scrolls the agent's page for a person, and scrolls it back before anything else is done in it."""
 
 import contextlib
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from core.schema.observation import Box, Ref
 
 
 class Peek:
-    """Scrolls a page for a person to look at, and puts it back as the agent has read it."""
+    """Scrolls a page for a person, and restores the scroll position that the agent has read."""
 
     def __init__(self) -> None:
         self._page: Page | None = None

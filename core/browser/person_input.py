@@ -1,4 +1,4 @@
-"""What a person does on a screen, done in the page by the protocol's input, in order."""
+"""Sends a person's input on a screen to the page over the protocol, in order."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _MOST = 500
 
 
 class InputQueue:
-    """Takes inputs from the screen; moves of the mouse that were overtaken are left out."""
+    """Takes inputs from the screen. Outdated mouse moves are left out."""
 
     def __init__(
         self,

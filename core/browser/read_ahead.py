@@ -1,9 +1,8 @@
-"""Reading a page while it is still awaited whether it rests: most pages do, once an action is done.
+"""Reads a page while waiting for it to settle. After an action, most pages have already settled.
 
-The reading begins after the first painted frame without a change, unless the
-page is still as it was read before. Whether it holds is asked as of any other
-reading (`Capturer.unchanged`), once the wait is over. Large pages are not read
-ahead, for reading them twice takes long.
+The reading begins after the first painted frame without a change, unless the page is unchanged since the last
+reading. After the wait, `Capturer.unchanged` checks whether the reading is still valid. Large pages are not
+read ahead, because reading them twice takes long.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ _QUICK = 50.0
 
 
 class ReadAhead:
-    """One reading ahead of the current page; begun as it is made, just before the page is awaited."""
+    """One reading ahead of the current page. It starts when it is created, just before the wait."""
 
     def __init__(self, tabs: Tabs, capturer: Capturer, since: SettleMark, last: Capture | None) -> None:
         """What began after `since` is awaited; `last` is how the page was read before."""
@@ -32,7 +31,7 @@ class ReadAhead:
         self._reading = asyncio.ensure_future(self._read())
 
     async def capture(self) -> Capture | None:
-        """Return how the page was read last, by now; None where that is not known."""
+        """Return how the page was read last, by now; None if that is not known."""
         if not self._begun:
             let_go(self._reading)
             return self._last

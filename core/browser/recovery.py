@@ -1,9 +1,9 @@
-"""Playwright's driver and its connection to a host's browser: begun, asked whether they answer, ended by force.
+"""Playwright's driver and its connection to a host's browser: starts them, checks whether they answer, and
+kills them.
 
-What does not answer is replaced, the smallest part first: the renderer of a
-tab, then the profile with its tabs, then the connection. `core.browser.tabs`
-climbs these rungs. What tells a part that has died from a busy machine is
-here: a question that does not concern any page (`Connection.answers`).
+Parts that do not answer are replaced, the smallest first: the renderer of a tab, then the profile with its
+tabs, then the connection. `core.browser.tabs` does this. `Connection.answers` distinguishes a dead part from
+a busy machine with a question that does not concern any page.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ _LEAVE_SECONDS = 1.5
 
 
 class Unanswered(Exception):
-    """What was asked of the browser was not answered; `connection` says that nothing at all is."""
+    """The browser did not answer; `connection` is true if it answers nothing at all."""
 
     def __init__(self, what: str, *, connection: bool) -> None:
         super().__init__(f"The browser did not answer: {what}.")
@@ -52,7 +52,7 @@ class Unanswered(Exception):
 
 
 class Connection:
-    """One driver at a time, and the browser that it is connected to."""
+    """One driver at a time, and its connected browser."""
 
     def __init__(self, host: BrowserHost, log: PageListener) -> None:
         self._host = host
@@ -78,7 +78,7 @@ class Connection:
         return self._filter.flooded
 
     def forget_pages(self) -> None:
-        """Begin anew with other pages."""
+        """Begin again with other pages."""
         self._filter.forget()
 
     @property
@@ -168,7 +168,7 @@ class Connection:
             let_go(task)
 
     async def end(self, *, by_force: bool = False) -> None:
-        """Let go of the browser and end the driver; what does not go by itself, or not at all `by_force`, is killed."""
+        """Let go of the browser and end the driver; what does not use itself, or not at all `by_force`, is killed."""
         playwright, process = self._playwright, self._process
         self._playwright = None
         if playwright is None:

@@ -1,4 +1,4 @@
-"""The screen of a browser that has no window: what is to be seen on it, and what a person does there.
+"""The screen of a browser without a window: its picture, and the person's input.
 
 A `Screen` belongs to one window, which shows whatever browser is on it.
 `core.browser.screencast` puts a browser on it.
@@ -29,7 +29,7 @@ class ShownBrowser(Record):
     tabs: tuple[ShownTab, ...] = ()
     current: TabId = ""
     problem: str = ""
-    """Why the picture is not what the page looks like now; empty where it is."""
+    """Why the picture is not what the page looks like now; empty if it is."""
 
 
 class ScreenPicture(NamedTuple):
@@ -63,13 +63,13 @@ class Key(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """Text that no single key stands for: pasted, or of an input method."""
+    """Text without a single key: pasted, or from an input method."""
 
     text: str
 
 
 class Copy(NamedTuple):
-    """What is selected in the page is wanted for the clipboard."""
+    """The selection in the page is to be copied to the clipboard."""
 
 
 class GoTo(NamedTuple):
@@ -100,7 +100,7 @@ PersonInput = Pointer | Key | Typed | Copy | GoTo | ChooseTab | DropTab | Browse
 
 
 class Screen:
-    """Joins a window to the browser that is on it now; the signals are sent from the worker's thread."""
+    """Connects a window to the browser that it shows. Signals are sent from the worker's thread."""
 
     def __init__(self) -> None:
         self.changed: Signal[ShownBrowser] = Signal()

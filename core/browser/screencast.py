@@ -1,8 +1,7 @@
-"""Puts a Chromium on a screen: pictures of its current tab, its tabs, and the person's input on its way to the page.
+"""Shows a Chromium on a screen: pictures of the current tab, the list of tabs, and the person's input for the page.
 
-Pictures come only of the current tab, only while the screen is watched, and ten
-in a second at most, so that a page that changes without end does not slow
-whoever works in it.
+There are pictures only of the current tab, only while the screen is watched, and at most ten a second, so
+that a page that changes constantly does not slow the agent or person in it.
 """
 
 import asyncio
@@ -52,7 +51,7 @@ class Opened(NamedTuple):
 
 
 class Screencast:
-    """One browser on a screen; begins as it is made, and ends with `close`."""
+    """One browser on a screen. It starts when it is created, and ends with `close`."""
 
     def __init__(
         self, screen: Screen, opened: Callable[[], Opened], activate: Callable[[TabId], Awaitable[None]]
@@ -79,7 +78,7 @@ class Screencast:
         self._following = asyncio.ensure_future(self._follow())
 
     def note_change(self) -> None:
-        """Look anew: another tab is current, or is there."""
+        """Look again: another tab is current, or is there."""
         self._changed.set()
 
     async def close(self) -> None:
@@ -144,7 +143,7 @@ class Screencast:
         return self._dated(_SILENT) if self._patience.left() <= 0 else ""
 
     def _ask(self) -> None:
-        """Ask the page something anew: it has answered the last question."""
+        """Ask the page something again: it has answered the last question."""
         self._well = time.time()
         self._patience = Limit(_SILENT_SECONDS)
         if self._session is not None:

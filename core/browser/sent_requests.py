@@ -1,4 +1,4 @@
-"""What pages send that going back does not undo: noted, and held until a watcher lets it go or refuses it."""
+"""Requests of pages that going back does not undo: recorded, and held until a watcher releases or refuses them."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ def cut(url: str) -> str:
 
 
 class SentLog:
-    """Collects what the documents of a tab send, by the events of the protocol."""
+    """Collects the requests of a tab's documents from the events of the protocol."""
 
     def __init__(self) -> None:
         self._sockets: dict[str, str] = {}
@@ -79,10 +79,10 @@ _ANY = re.compile("^https?:")
 
 
 class Holding:
-    """Stands between the pages and their servers while it is asked to; one request is asked about at a time.
+    """Holds the requests of pages while this is switched on, and asks about one at a time.
 
-    Reading requests pass, but a little later than else, and past the browser's
-    cache. What goes over a WebSocket that is open cannot be held.
+    Requests that only read pass, with a small delay and without the browser's cache. Messages over an open
+    WebSocket cannot be held.
     """
 
     def __init__(self) -> None:

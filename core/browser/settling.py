@@ -1,9 +1,8 @@
-"""How the page is awaited after an action: by what happens in it, never by a fixed sleep.
+"""Waits for the page to settle after an action, by events, never with a fixed sleep.
 
-Three things are waited for in turn until none is left: a navigation that has
-begun, the requests begun since the action, and two painted frames without a
-change in the DOM. Each wait is bounded (see `Limit`), and what was waited for in vain once
-(a load that never ends, an address that is polled) is not waited for again.
+It waits in turn for a navigation that has begun, for the requests since the action, and for two painted
+frames without a change in the DOM. Each wait is bounded (see `Limit`). After a timeout (a load that never
+ends, an address that is polled), it does not wait for the same thing again.
 """
 
 import time
@@ -54,7 +53,7 @@ DEFAULT_BOUNDS = Bounds()
 
 @dataclass(frozen=True)
 class SettleMark:
-    """The moment before an action, to tell what the action set off."""
+    """The moment before an action, to recognise what the action caused."""
 
     requests: int
     navigations: int

@@ -1,12 +1,10 @@
-"""One installed Chromium, driven by one driver, with contexts for several runs at once.
+"""One installed Chromium with one driver, and contexts for several runs at once.
 
-Each run has tabs of its own, in a context of its own, as if the browser were
-its own. What does not answer is replaced as `core.browser.recovery` has it. The
-last rung, the connection, is that of all, and each run would lose its page with
-it: it is replaced only where none of them is answered any more. A run that gets
-no profile while others are answered fails alone. Profiles are opened a few at a
-time, since that takes more of the processors than all the rest. What pages
-cause in floods is left out for all of them together.
+Each run has its own tabs in its own context. Parts that do not answer are replaced as in
+`core.browser.recovery`. All runs share the connection, and replacing it loses all their pages, so it is
+replaced only if no run gets answers any more. A run that gets no profile while others get answers fails
+alone. Only a few profiles are opened at a time, because this takes most of the processor time. The limits of
+`core.browser.floods` apply to all runs together.
 """
 
 import asyncio
@@ -24,7 +22,7 @@ from core.browser.tabs import Tabs
 
 
 class SharedChromium:
-    """Starts the browser when its first tabs are opened, and again where it has died."""
+    """Starts the browser when the first tabs are opened, and again if it has died."""
 
     def __init__(self, executable: str, *, dialogs: Literal["accept", "dismiss"] = "accept") -> None:
         self.host = ChromiumHost(executable, dialogs=dialogs)
@@ -59,7 +57,7 @@ class SharedChromium:
 
 
 class _ContextHost(ChromiumHost):
-    """Opens its contexts in the browser of another host, which launches and ends it."""
+    """Opens its contexts in the browser of another host, which starts and ends that browser."""
 
     def __init__(self, launcher: ChromiumHost, *, dialogs: Literal["accept", "dismiss"]) -> None:
         super().__init__(launcher.name, dialogs=dialogs)
@@ -75,7 +73,7 @@ class _ContextHost(ChromiumHost):
 
 
 class _SharedConnection(Connection):
-    """The connection of one run's tabs, by the driver of all."""
+    """The connection of one run's tabs over the shared driver."""
 
     def __init__(self, shared: SharedChromium, host: BrowserHost, log: PageListener) -> None:
         super().__init__(host, log)

@@ -1,4 +1,4 @@
-"""Bringing a slider to a value by its keys, as far as it goes there."""
+"""Sets a slider to a value with its keys, as far as possible."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -17,13 +17,13 @@ _FORWARD = {True: ("PageUp", "ArrowRight", "ArrowUp"), False: ("PageDown", "Arro
 
 
 class SliderPlace(Record):
-    """Where a slider stands, and between what, as far as it tells."""
+    """The value and the range of a slider, if it reports them."""
 
     now: float | None
     least: float | None
     most: float | None
     text: str
-    """What it shows for its value; empty where that is the number."""
+    """What it shows for its value; empty if that is the number."""
 
     @property
     def said(self) -> str:

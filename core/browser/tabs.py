@@ -1,10 +1,9 @@
-"""The tabs of one browser, as the agent acts in them: opened, focused, closed, popped up, and replaced.
+"""The tabs of one browser for the agent: opens, activates, closes and replaces them, and follows popups.
 
-Where the browser does not answer, a part of it is replaced and an event says
-so: the renderer of the tab, then the profile with all tabs, then the
-connection (see `core.browser.recovery`). Without its renderer the page is
-loaded again; with the profile or the connection it is gone (`Tabs.lost`) until
-a profile is opened anew, which going back to a step does.
+If the browser does not answer, a part of it is replaced and an event reports this: the renderer of the tab,
+then the profile with all tabs, then the connection (see `core.browser.recovery`). If the renderer is
+replaced, the page is loaded again. If the profile or connection is replaced, the page is gone (`Tabs.lost`)
+until a profile is opened again, which going back to a step does.
 """
 
 import asyncio
@@ -69,7 +68,7 @@ _BY_SCRIPT = "The page asked ("
 
 
 class Tabs:
-    """Joins a host's tabs to Playwright's pages, and knows which one is current."""
+    """Connects a host's tabs to Playwright's pages, and knows the current one."""
 
     def __init__(
         self, host: BrowserHost, connect: Callable[[BrowserHost, PageListener], Connection] = Connection
@@ -144,7 +143,7 @@ class Tabs:
         seconds = START_SECONDS if name else TAB_SECONDS  # A named profile may be a browser of its own.
         for rung in rungs:
             if silent and rung != "connection" and "connection" in rungs:
-                continue  # Where nothing is answered, another profile is no help.
+                continue  # If nothing is answered, another profile is no help.
             if rung == "connection" and await self._connection.serves_others():
                 break  # They are not to lose their pages for the sake of this one.
             if rung is not None:
@@ -207,7 +206,7 @@ class Tabs:
 
     @property
     def current(self) -> Page:
-        """The tab that is acted in; raises BrowserError where the browser was replaced and has none of the run."""
+        """The tab that is acted in; raises BrowserError if the browser was replaced and has none of the run."""
         self._check_lost()
         return self._current
 
@@ -257,10 +256,10 @@ class Tabs:
             self.host, self._connection = host, self._connect(host, self.log)
 
     async def close(self) -> None:
-        """Let go of the browser; what is already gone is no error."""
+        """Let go of the browser; what is already gone is not an error."""
         await self._connection.end()
 
-    # What happens beside what was asked
+    # What happens besides what was asked
 
     def on_event(self, listener: Callable[[BrowserEvent], None]) -> None:
         """Call `listener` in the loop's thread with each event as it comes."""
@@ -417,7 +416,7 @@ class Tabs:
         self._current = self._pages[tab]
 
     async def _check_browser(self, page: Page) -> None:
-        """Make sure the browser answers, where a page of it does not; raises BrowserError where it was replaced."""
+        """Make sure the browser answers, where a page of it does not; raises BrowserError if it was replaced."""
         self._check_lost()
         flooded = self._connection.flooded
         if not flooded and await self._connection.answers(MOST_SIGNS):
@@ -434,7 +433,7 @@ class Tabs:
         raise await self._replace("connection", "The browser did not answer.")
 
     async def _end_renderer(self, page: Page) -> None:
-        """End the renderer of a page that cannot be helped; raises BrowserError where the profile was replaced."""
+        """End the renderer of a page that cannot be helped; raises BrowserError if the profile was replaced."""
         if not await self.host.end_renderer(page.tab):
             await page.crash()
         if not await page.ended(_RENDERER_SECONDS):
@@ -548,7 +547,7 @@ class Tabs:
     async def held(self, ask: Ask) -> AsyncGenerator[None, None]:
         """Ask before the pages send anything, until left; waits for the page stand still meanwhile.
 
-        Raises BrowserError where the browser has ended.
+        Raises BrowserError if the browser has ended.
         """
         try:
             async with self.holding.on(self.current.playwright_page.context, ask):

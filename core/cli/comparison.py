@@ -12,7 +12,7 @@ _WIDEST = 48
 
 
 def compare(settings: Settings, left: int, right: int, *, as_json: bool) -> None:
-    """Print the steps of two runs side by side and what differs first; raises UsageError where one is not there."""
+    """Print the steps of two runs side by side and what differs first; raises UsageError if one is not there."""
     with reading(settings) as store:
         compared = compare_runs(store, left, right)
         parts = _first(store, compared)

@@ -24,7 +24,7 @@ from core.settings.settings import Settings, config_folder
 from core.trace.evaluations import evaluation_named
 
 _TELL_SECONDS = 5.0
-"""So often at the most the progress is told."""
+"""So often at most the progress is told."""
 
 
 def evaluate(
@@ -35,9 +35,9 @@ def evaluate(
     resume: bool,
     output: ReportOutput,
 ) -> EvaluationReport:
-    """Make the runs and print what came of them; raises BackstepError where it cannot begin.
+    """Make the runs and print the result of them; raises BackstepError if it cannot begin.
 
-    Raises Interrupted where it was interrupted: what was done is kept.
+    Raises Interrupted if it was interrupted: what was done is kept.
     """
     if resume and not request.name:
         raise UsageError("Use --name to say which evaluation to resume.")

@@ -46,9 +46,9 @@ class ReportOutput(Record):
 
 
 def report_again(name: str, settings: Settings, output: ReportOutput) -> EvaluationReport:
-    """Print the report of an evaluation that is done, was broken off or is under way; nothing is run.
+    """Print the report of an evaluation that is done, was broken off or is in progress; nothing is run.
 
-    Raises UsageError where there is none of that name.
+    Raises UsageError if there is none of that name.
     """
     with reading(settings) as store:
         row = evaluation_named(store, name)
@@ -62,7 +62,7 @@ def report_again(name: str, settings: Settings, output: ReportOutput) -> Evaluat
 
 
 def give(store: TraceStore, report: EvaluationReport, settings: Settings, output: ReportOutput) -> None:
-    """Print the report, and write the files that were asked for; raises UsageError where one cannot be written."""
+    """Print the report, and write the files that were asked for; raises UsageError if one cannot be written."""
     report = with_failures(store, report)
     if output.name_failures and report.failures:
         done = in_loop(_named(store, report.failures, settings, output.name_failures))

@@ -18,7 +18,7 @@ from core.settings.user_file import near
 
 
 def users_store(settings: Settings) -> LibraryStore:
-    """Return the user's library, beside the exemplars of the installation and of the user's folder of files."""
+    """Return the user's library, besides the exemplars of the installation and of the user's folder of files."""
     data = settings.database.parent
     return LibraryStore(data / LIBRARY_NAME, ExemplarFiles((EXEMPLARS, data / "exemplars")))
 
@@ -202,7 +202,7 @@ def _as_json(
 
 
 def _policies(path: Path, folder: Path) -> dict[Path, str]:
-    """Return the policies of SteP's files as policy files; raises DataError where one is there already."""
+    """Return the policies of SteP's files as policy files; raises DataError if one is there already."""
     from core.agent.policies.step_import import policy_files
 
     documents = sorted([*path.glob("*.json"), *path.glob("*.py")]) if path.is_dir() else [path]

@@ -36,7 +36,7 @@ def replay_exemplars(
     as_json: bool,
     as_lines: bool,
 ) -> bool:
-    """Carry exemplars out, those of the filter where no `ids` are given, and print what came of it.
+    """Carry exemplars out, those of the filter where no `ids` are given, and print the result.
 
     Returns whether none failed. Raises BackstepError.
     """

@@ -36,7 +36,7 @@ def keep_run(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Show a run as it would be prompted with and keep it; raises UsageError where it is no success.
+    """Show a run as it would be prompted with and keep it; raises UsageError if it is not a success.
 
     Just these `steps` are kept, or without any those that the run itself suggests; one that was not judged
     a success only with `anyway`.

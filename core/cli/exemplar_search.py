@@ -98,7 +98,7 @@ def leave_one_out_of(
 
 
 def reindex(settings: Settings, *, as_json: bool) -> None:
-    """Throw the index away and make it anew; what was made is kept where it is interrupted."""
+    """Throw the index away and make it again; what was made is kept where it is interrupted."""
     memory = memory_of(settings)
 
     async def work() -> int:

@@ -90,7 +90,7 @@ def show_exemplar(
 ) -> None:
     """Print one exemplar whole, an older version of it, or how two versions differ.
 
-    Raises UsageError where it is not there.
+    Raises UsageError if it is not there.
     """
     memory = memory_of(settings)
     library = listing_of(settings, memory)
@@ -191,7 +191,7 @@ def embedding_of(settings: Settings) -> Embedding:
 
 
 def listing_of(settings: Settings, memory: Memory) -> Library:
-    """Return the library with the files beside it, brought up to what the trace knows by now."""
+    """Return the library with the files next to it, brought up to what the trace knows by now."""
     library = memory.open_library()
     if library is not None and settings.database.exists():
         with reading(settings) as traces:

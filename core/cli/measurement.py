@@ -53,7 +53,7 @@ def bisect_run(
     as_json: bool,
     as_lines: bool,
 ) -> Bisection:
-    """Try the prefixes and print the table; raises BackstepError where it cannot begin.
+    """Try the prefixes and print the table; raises BackstepError if it cannot begin.
 
     With no steps asked for: `every` so many, or with 0 some spread over the whole run.
     """
@@ -113,7 +113,7 @@ def measure_family(
     as_json: bool,
     as_lines: bool,
 ) -> Family:
-    """Do the task of a run at `count` other seeds and print what came of it; raises BackstepError.
+    """Do the task of a run at `count` other seeds and print the result; raises BackstepError.
 
     Each seed is done with the files of the folder `before`, where it has any, and
     what was asked of the run; and with the files as they are, and what was asked
@@ -253,7 +253,7 @@ def measure_exemplars(
     as_json: bool,
     as_lines: bool,
 ) -> Worth:
-    """Run the tasks with and without and print what came of it; raises BackstepError where it cannot begin."""
+    """Run the tasks with and without and print the result; raises BackstepError if it cannot begin."""
     name = request.llm or settings.llm
     llms = open_unattended(settings, name)
     memory = memory_of(settings)
@@ -374,7 +374,7 @@ def _measure(
     """Store and return what `work` makes of a measurement, after each of its steps and at its end.
 
     `save` stores it and returns its number, which is 0 before. With `as_lines`
-    each change is printed as a line of JSON. Raises Interrupted where it was
+    each change is printed as a line of JSON. Raises Interrupted if it was
     cancelled, and what ends the work.
     """
 

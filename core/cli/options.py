@@ -90,7 +90,7 @@ def settings_with(**flags: Any) -> Any:
 
 
 def window_settings(**flags: Any) -> Any:
-    """Return the same for a window; raises BrowserError where the browser that it is to show is not there."""
+    """Return the same for a window; raises BrowserError if the browser that it is to show is not there."""
     settings = settings_with(**flags)
     if settings.browser != "embedded":
         from core.browser.chromium import chromium_at

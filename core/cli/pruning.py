@@ -25,9 +25,9 @@ _WHY: dict[Kept, str] = {
 
 
 def prune_runs(settings: Settings, wanted: PruneRequest, *, yes: bool, as_json: bool) -> None:
-    """Print what would go, or with `yes` delete it and print what came of that.
+    """Print what would go, or with `yes` delete it and print the result of that.
 
-    Raises UsageError where a process is at work on a run that would go.
+    Raises UsageError if a process is at work on a run that would go.
     """
     exemplars = _runs_of_exemplars(settings)
     with reading(settings) as store:
@@ -52,7 +52,7 @@ def prune_runs(settings: Settings, wanted: PruneRequest, *, yes: bool, as_json: 
 
 
 def _teller(runs: int) -> Callable[[int], None]:
-    """Return what says how many runs are gone, ten times at the most."""
+    """Return what says how many runs are gone, ten times at most."""
     told = 0
 
     def tell(gone: int) -> None:
@@ -65,7 +65,7 @@ def _teller(runs: int) -> Callable[[int], None]:
 
 
 def _runs_of_exemplars(settings: Settings) -> frozenset[int]:
-    """Return the runs that exemplars were made of, by the libraries in the data folder and beside the database."""
+    """Return the runs that exemplars were made of, by the libraries in the data folder and next to the database."""
     paths = {data_folder() / LIBRARY_NAME, settings.database.parent / LIBRARY_NAME}
     found: frozenset[int] = frozenset()
     for path in paths:

@@ -31,7 +31,7 @@ def run_task(
     profile: str | None,
     as_json: bool,
 ) -> RunReport:
-    """Run a task and print its progress and its report; raises BackstepError where it cannot begin."""
+    """Run a task and print its progress and its report; raises BackstepError if it cannot begin."""
     if not task and not url:
         raise UsageError("Choose a task (--task miniwob/click-test-2), or use --url and --instruction.")
     found = environments.find(task or "web/open", url=url, instruction=instruction)
@@ -68,7 +68,7 @@ def fork_run(
     *,
     as_json: bool,
 ) -> RunReport:
-    """Fork a run at a step and print its progress and its report; raises BackstepError where it cannot begin."""
+    """Fork a run at a step and print its progress and its report; raises BackstepError if it cannot begin."""
     with reading(settings) as store:
         store.owner_of(run, step)
         row = store.run(run)

@@ -16,7 +16,7 @@ from core.trace.store import TraceStore
 
 
 def export(settings: Settings, run: int, form: str, output: Path, *, content: bool) -> None:
-    """Write a run to a file; raises UsageError where there is no such run or form."""
+    """Write a run to a file; raises UsageError if there is no such run or form."""
     if content and not format_named(form).leaves_out_content:
         raise UsageError(f"--content is only for otel. The format {form} always contains the text.")
     with reading(settings):
@@ -25,7 +25,7 @@ def export(settings: Settings, run: int, form: str, output: Path, *, content: bo
 
 
 def send(settings: Settings, run: int, form: str, endpoint: str, *, content: bool) -> None:
-    """Send a run to a collector; raises UsageError where there is no such run, and WorldError."""
+    """Send a run to a collector; raises UsageError if there is no such run, and WorldError."""
     if form != "otel":
         raise UsageError("--endpoint is only for --format otel. For other formats, use --output.")
     from core.trace.exports.otel_send import send_otel  # OpenTelemetry: only when something is sent.

@@ -13,7 +13,7 @@ from core.trace.store import TraceStore
 
 
 def open_for_reading(settings: Settings) -> TraceStore:
-    """Open the trace as it is; raises UsageError where there is none yet."""
+    """Open the trace as it is; raises UsageError if there is none yet."""
     if not settings.database.exists():
         raise UsageError(f"There is no database at {settings.database}. Run a task first, or use --db.")
     return TraceStore.open(settings.database, read_only=True)
@@ -32,7 +32,7 @@ def reading(settings: Settings) -> Iterator[TraceStore]:
 
 
 def step_to_show(settings: Settings, run: int) -> int:
-    """Return the step of a run that the window is to show; raises UsageError where there is no such run, or no step."""
+    """Return the step of a run that the window is to show; raises UsageError if there is no such run, or no step."""
     from core.debugger.evaluations.failures import deciding_step
 
     with reading(settings) as store:
@@ -76,7 +76,7 @@ def list_runs(
 
 
 def show_run(settings: Settings, run: int, step: int | None, *, as_json: bool) -> None:
-    """Print a run with its steps, or everything of one step; raises UsageError where it is not there."""
+    """Print a run with its steps, or everything of one step; raises UsageError if it is not there."""
     with reading(settings) as store:
         row = store.run(run)
         if step is not None:

@@ -40,7 +40,7 @@ def in_browser(
 def chromium_of(
     settings: Settings, name: str, screen: Screen | None = None, *, shared: bool = False
 ) -> ChromiumHost:
-    """Return the installed Chromium that ``chromium`` or a path means; raises BrowserError where there is none.
+    """Return the installed Chromium that ``chromium`` or a path means; raises BrowserError if there is none.
 
     `shared` is one that agents of the user's own can drive.
     """
@@ -73,7 +73,7 @@ def in_loop(work: Awaitable[T]) -> T:
 
 
 def open_unattended(settings: Settings, *names: str, patient: bool = False) -> LLMs:
-    """Return the LLMs of the settings; raises UsageError where a name is none of them, or is the person.
+    """Return the LLMs of the settings; raises UsageError if a name is none of them, or is the person.
 
     `patient` ones wait for a server that does not answer.
     """

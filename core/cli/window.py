@@ -21,7 +21,7 @@ def make_session(
     arguments: WindowArguments,
     worker: Worker | None = None,
 ) -> Session:
-    """Return a session that opens its services once it is started; a file of tasks that is bad is no failure.
+    """Return a session that opens its services once it is started; a file of tasks that is bad is not a failure.
 
     Another browser than the embedded one is shown on `screen`.
     """

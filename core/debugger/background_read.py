@@ -1,4 +1,4 @@
-"""Questions to the database, asked in a thread of their own beside the run."""
+"""Questions to the database, asked in a thread of their own besides the run."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ T = TypeVar("T")
 async def ask_file(store: TraceStore | None, question: Callable[[TraceStore], T]) -> T:
     """Ask the file of `store` a question that takes a while, through a reader of its own.
 
-    The run's writing does not wait for it. Raises UsageError where there is
+    The run's writing does not wait for it. Raises UsageError if there is
     no store yet, and what the question raises.
     """
     if store is None:
@@ -83,7 +83,7 @@ class LatestRead:
     def ask(
         self, read: Callable[[], Awaitable[T]], send: Callable[[T], None], failed: Callable[[str], None]
     ) -> None:
-        """Read beside the loop, then `send` in it; `failed` gets a sentence why nothing was read."""
+        """Read outside the loop, then `send` in it; `failed` gets a sentence why nothing was read."""
         self._next = (read, send, failed)
         if not self.pending:
             self._reading = asyncio.ensure_future(self._read())

@@ -89,7 +89,7 @@ class CommandQueue:
 
 
 class Openings:
-    """Lets one opening, of a task or of a branch, go on at a time: each takes the place of the one before."""
+    """Lets one opening, of a task or of a branch, continue at a time: each takes the place of the one before."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -98,18 +98,18 @@ class Openings:
         """How often an opening, or a stop, was asked for: only the last one counts."""
         self._under_way: asyncio.Task[Any] | None = None
         self._wanted = 0
-        """How many are under way or wait for the one before to be cancelled."""
+        """How many are in progress or wait for the one before to be cancelled."""
         self.then: RunGoal | GoalKind | None = None
-        """Where the run is to go on to once it is open, as the person asked meanwhile."""
+        """Where the run is to continue to once it is open, as the person asked meanwhile."""
 
     @property
     def busy(self) -> bool:
         return self._wanted > 0
 
     async def only(self, work: Callable[[], Awaitable[T]]) -> T | None:
-        """Cancel the opening under way and do this one, in the current task.
+        """Cancel the current opening and do this one, in the current task.
 
-        Returns None where another one, or a stop, was asked for meanwhile.
+        Returns None if another one, or a stop, was asked for meanwhile.
         """
         self._asked += 1
         self._wanted += 1
@@ -128,7 +128,7 @@ class Openings:
                 self._under_way = None
 
     async def stop(self) -> bool:
-        """Cancel the opening under way and those that wait for it; return whether there was one."""
+        """Cancel the current opening and those that wait for it; return whether there was one."""
         self._asked += 1
         return await self._cancel()
 

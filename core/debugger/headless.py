@@ -1,4 +1,4 @@
-"""A run without a window: the loop goes on by itself, and what would stop for a person follows a rule."""
+"""A run without a window: the loop continues by itself, and what would stop for a person follows a rule."""
 
 import asyncio
 import logging
@@ -172,7 +172,7 @@ async def fork_headless(
 
 
 def check_again(services: Services, task: Task, runs: Iterable[int], on_gate: OnGate) -> None:
-    """Raise UsageError where a task is not to be begun anew by rule: `runs` of it have sent what stays done."""
+    """Raise UsageError if a task is not to be started again by rule: `runs` of it have sent what stays done."""
     world = services.world(task)
     sent = [one for run in runs for one in stays_done_since(services.store, world, run, 1)]
     _check_effects(f"Starting {task.id} again", sent, on_gate)

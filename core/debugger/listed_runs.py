@@ -11,7 +11,7 @@ from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
 _OTHERS_SECONDS = 3.0
-"""How often it is looked, while a run goes on, whether other runs have changed."""
+"""How often it is looked, while a run continues, whether other runs have changed."""
 _WATCHED_SECONDS = 1.0
 PAGE = 200
 """Runs that are listed at first, and how many more each time."""

@@ -125,7 +125,7 @@ class Publisher:
         self.set_mode("opening", message)
 
     def arrived(self, run: AgentRun, restored: Restored) -> None:
-        """The page was brought back, and a branch goes on from there."""
+        """The page was brought back, and a branch continues from there."""
         self.opened(run)
         level: Literal["info", "warning"] = "info" if restored.verified else "warning"
         self.log(level, "going back", restored.sentence)
@@ -168,7 +168,7 @@ class Publisher:
         self.publish_step(run)
 
     def publish_step(self, run: AgentRun) -> None:
-        """Send the step under way, unless a recorded one is being looked at."""
+        """Send the current step, unless a recorded one is being looked at."""
         self.steps.publish(run, editable=self.session.mode == "waiting")
 
     def show_recorded(self, run: int, number: int) -> None:
@@ -180,7 +180,7 @@ class Publisher:
             self.steps.show_recorded(run, number)
 
     def show_now(self) -> None:
-        """Show the step under way again."""
+        """Show the current step again."""
         self.steps.show_live()
         if self._current.run is not None:
             self.publish_step(self._current.run)
@@ -206,7 +206,7 @@ class Publisher:
         return self._listed.query
 
     def send_more_runs(self, listed: int) -> None:
-        """Send the runs with a page of older ones, beside the `listed` that were sent."""
+        """Send the runs with a page of older ones, besides the `listed` that were sent."""
         self._listed.list_more(listed)
         self.send_runs(self.query)
 
@@ -244,7 +244,7 @@ class Publisher:
         )
 
     def send_catalogue(self, services: Services) -> None:
-        """Send what can be chosen, once it has been read beside the loop: there are many files."""
+        """Send what can be chosen, once it has been read outside the loop: there are many files."""
         self._catalogue.ask(
             lambda: asyncio.to_thread(catalogue_of, services), self.catalogue_changed.send, self._refuse
         )
@@ -275,7 +275,7 @@ class Publisher:
         self.log("error", "session", message)
 
     def tell(self, text: str, *, done: bool = True) -> None:
-        """Say what a command came to; how a run ended or failed stays said beside it. What goes on goes on."""
+        """Say what a command came to; how a run ended or failed stays said next to it. What goes on continues."""
         before = self.session
         told = Told(number=before.told.number + 1 if before.told else 1, text=text, done=done)
         self.change(told=told, message=before.message if before.mode in ("ended", "failed") else text)

@@ -29,17 +29,17 @@ class RunCommands(SessionCommands):
 
     @command
     def begin(self) -> None:
-        """Go on to the first decision of a run that was opened just now, where no LLM is asked yet."""
+        """Continue to the first decision of a run that was opened just now, where no LLM is asked yet."""
         self._go(self._openings.then or "decide")
 
     @command
     def step(self) -> None:
-        """Do one step; at review, take the action and go on to the next review: into a policy that it calls."""
+        """Do one step; at review, take the action and continue to the next review: into a policy that it calls."""
         self._go("review")
 
     @command
     def over(self) -> None:
-        """Go on to the next review in this frame of the policy stack, or in one that called it.
+        """Continue to the next review in this frame of the policy stack, or in one that called it.
 
         A policy of an attached agent begins without a step of its own: its first step goes over all of it.
         """
@@ -48,7 +48,7 @@ class RunCommands(SessionCommands):
 
     @command
     def out(self) -> None:
-        """Go on until the policy at work has returned."""
+        """Continue until the policy at work has returned."""
         run = self._current.under_way
         self._go(out(run) if run is not None else "review")
 
@@ -59,22 +59,22 @@ class RunCommands(SessionCommands):
 
     @command
     def to_call(self) -> None:
-        """Go on until an LLM call is about to be sent, at the latest to the next review."""
+        """Continue until an LLM call is about to be sent, at the latest to the next review."""
         self._go("call")
 
     @command
     def run(self) -> None:
-        """Go on by itself until the end, a pause, or something that stops."""
+        """Continue by itself until the end, a pause, or something that stops."""
         self._go("end")
 
     @command
     def run_to_step(self, number: int) -> None:
-        """Go on to the review of that step."""
+        """Continue to the review of that step."""
         self._go(RunGoal("to step", step=number))
 
     @command
     def run_to_subtask(self, subtask: int) -> None:
-        """Go on until that subtask (from 0), or a later one, is current."""
+        """Continue until that subtask (from 0), or a later one, is current."""
         self._go(RunGoal("to subtask", subtask=subtask))
 
     @command
@@ -83,7 +83,7 @@ class RunCommands(SessionCommands):
         self._runner.pause_or_cancel()
 
     def _go(self, until: GoalKind | RunGoal) -> None:
-        """Go on, or do so once the page that is being opened is there."""
+        """Continue, or do so once the page that is being opened is there."""
         if self._openings.busy:
             self._openings.then = until
         else:
@@ -91,7 +91,7 @@ class RunCommands(SessionCommands):
 
     @command
     async def stop(self) -> None:
-        """End the run, or give up the opening under way."""
+        """End the run, or give up the current opening."""
         if await self._openings.stop():
             self._publisher.set_mode("empty", "Opening the task was stopped; choose a task (Ctrl+N).")
             return
@@ -128,14 +128,14 @@ class RunCommands(SessionCommands):
 
     @command
     def set_max_steps(self, count: int) -> None:
-        """End runs after this many page actions, the one under way too."""
+        """End runs after this many page actions, the current one too."""
         if self._current.run is not None:
             self._current.run.state.budget.page_actions = max(1, count)
         self._publisher.change(max_steps=max(1, count))
 
 
 class AgentSettings(SessionCommands):
-    """What the agent is made of: its preset, its LLM, and the mechanisms that are switched for the run under way."""
+    """What the agent is made of: its preset, its LLM, and the mechanisms that are switched for the current run."""
 
     @command
     def set_preset(self, name: str) -> None:
@@ -186,7 +186,7 @@ class AgentSettings(SessionCommands):
         self._publisher.change(**self._publisher.figures())
 
     def use_preset(self, name: str, *, before: str) -> None:
-        """Go on with this preset, where a run is under way; raises UsageError, DataError and TraceError."""
+        """Continue with this preset, where a run is in progress; raises UsageError, DataError and TraceError."""
         run = self._current.under_way
         if run is None or not run.has_preset:
             return
@@ -195,7 +195,7 @@ class AgentSettings(SessionCommands):
         run.use(preset=self._current.need_services().resources.presets.get(name))
 
     async def use_llm(self, llm: RoutedLLM, *, before: str) -> None:
-        """Go on with this LLM; a person's open question is withdrawn where it is not theirs any more."""
+        """Continue with this LLM; a person's open question is withdrawn where it is not theirs any more."""
         run = self._current.under_way
         if run is None:
             return
@@ -207,9 +207,9 @@ class AgentSettings(SessionCommands):
             await self._runner.ask_anew(f"{llm.name} was chosen instead of {before}")
 
     async def use_llms(self, llms: LLMs) -> None:
-        """Go on with these LLMs, which have the person of the old ones, and offer them.
+        """Continue with these LLMs, which have the person of the old ones, and offer them.
 
-        A call that is out is withdrawn and asked anew: whoever was to answer
+        A call that is out is withdrawn and asked again: whoever was to answer
         it is let go of. Where the LLM in use is gone, the built-in rules
         answer from then on.
         """
@@ -232,7 +232,7 @@ class AgentSettings(SessionCommands):
 
 
 class TaskCommands(SessionCommands):
-    """Opens tasks in the place of the run under way."""
+    """Opens tasks in the place of the current run."""
 
     def __init__(
         self, parts: SessionParts, agent: AgentSettings, connect: Callable[[], Awaitable[None]]
@@ -253,7 +253,7 @@ class TaskCommands(SessionCommands):
         profile: str = "",
         allow_profile: bool = False,
     ) -> None:
-        """Open a task in a clean profile, or in the named one; a run under way is ended as stopped.
+        """Open a task in a clean profile, or in the named one; a run in progress is ended as stopped.
 
         `allow_profile` lets the embedded browser open the profile from now on, which the settings remember.
         """
@@ -280,7 +280,7 @@ class TaskCommands(SessionCommands):
 
     @command
     async def stop_opening(self) -> None:
-        """Give up an opening, or a move, that is under way; a run that goes on goes on."""
+        """Give up an opening, or a move, that is in progress; a run that goes on continues."""
         if await self._openings.stop():
             self._publisher.set_mode(
                 "empty", "It was cancelled. Choose a task (Ctrl+N), or a step to go back to."
@@ -289,7 +289,7 @@ class TaskCommands(SessionCommands):
     async def open_anew(self) -> AgentRun | None:
         """Open the task of the current run from its start, and return the run once its page has been read.
 
-        None where it could not be opened, or another was asked for meanwhile. Raises UsageError without a run.
+        None if it could not be opened, or another was asked for meanwhile. Raises UsageError without a run.
         """
         if self._current.run is None:
             raise UsageError("Open a task first (Ctrl+N).")
@@ -311,7 +311,7 @@ class TaskCommands(SessionCommands):
         make: MakeRun,
         preset: Preset,
     ) -> AgentRun | None:
-        """Open a task for an attached agent, whose run `make` makes, and return the run; None where it could not be."""
+        """Open a task for an attached agent, whose run `make` makes, and return the run; None if it could not be."""
         return await self._openings.only(
             lambda: self._open_run(
                 task, seed, url, instruction, "", browser=browser, make=make, preset=preset
@@ -395,7 +395,7 @@ class TraceCommands(SessionCommands):
 
     @command
     def show_now(self) -> None:
-        """Show the step under way again."""
+        """Show the current step again."""
         self._publisher.show_now()
 
     @command
@@ -410,7 +410,7 @@ class TraceCommands(SessionCommands):
 
     @command
     def list_more_runs(self, listed: int) -> None:
-        """List a page of older runs, beside the `listed` ones."""
+        """List a page of older runs, besides the `listed` ones."""
         self._publisher.send_more_runs(listed)
 
     @command

@@ -37,7 +37,7 @@ class RunGoal:
 
     kind: GoalKind
     step: int = 0
-    """The step that was under way, or for ``to step`` the one to stop at."""
+    """The step that was in progress, or for ``to step`` the one to stop at."""
     depth: int = 0
     frame: int = 0
     subtask: int = 0
@@ -93,7 +93,7 @@ class Runner:
         self._publisher = publisher
         self._going: asyncio.Task[None] | None = None
         self._until = RunGoal("phase")
-        """Where the run under way is to stop."""
+        """Where the current run is to stop."""
         self.breaking = BreakpointMonitor(self._on_hit)
         """Breakpoints and watches."""
         self._pause = asyncio.Event()
@@ -111,7 +111,7 @@ class Runner:
         return self._going is not None and not self._going.done()
 
     def go(self, until: GoalKind | RunGoal) -> None:
-        """Go on from the phase that is next, or say why not; what goes on already goes on."""
+        """Continue from the phase that is next, or say why not; what goes on already continues."""
         until = until if isinstance(until, RunGoal) else RunGoal(until)
         run, publisher = self._current.run, self._publisher
         if run is None:
@@ -125,7 +125,7 @@ class Runner:
             return
         if self.busy:
             if self._until.kind == "decide" or self.breaking.held:
-                self._until = until  # The page is still being read: go on from there as asked.
+                self._until = until  # The page is still being read: continue from there as asked.
             self.breaking.let_go()
             return
         if publisher.session.handed_over:
@@ -136,7 +136,7 @@ class Runner:
         self._set_going(run, until)
 
     async def rested(self) -> None:
-        """Wait until the run goes on no more."""
+        """Wait until the run continues no more."""
         if self._going is not None and not self._going.done():
             await asyncio.wait([self._going])
 
@@ -186,7 +186,7 @@ class Runner:
             await self._current.services.tabs.host.end_questions()
 
     async def finish_stopped(self) -> None:
-        """End the run under way as stopped; one that the trace cannot end is found as interrupted later."""
+        """End the current run as stopped; one that the trace cannot end is found as interrupted later."""
         run = self._current.under_way
         if run is None:
             return
@@ -245,7 +245,7 @@ class Runner:
         run.hold_calls(lambda held: self._hold_call(run, held), lambda: self.breaking.holds_replies)
 
     async def _hold_call(self, run: AgentRun, held: HeldCall | HeldReply) -> None:
-        """Stop before or after an LLM call where a breakpoint or the command says so, until the person goes on."""
+        """Stop before or after an LLM call where a breakpoint or the command says so, until the person continues."""
         call = held.record
         stopped = self.breaking.call(run, call, over=isinstance(held, HeldReply))
         if isinstance(held, HeldCall) and self._until.kind == "call" and not stopped:
@@ -389,7 +389,7 @@ class Runner:
 
 
 def _lost(run: AgentRun) -> str:
-    """Return how a run whose browser was replaced can go on, or nothing where it has its page."""
+    """Return how a run whose browser was replaced can continue, or nothing if it has its page."""
     if not (lost := run.world.tabs.lost):
         return ""
     # A step can be gone back to once its page has been read.
@@ -410,7 +410,7 @@ def _unverified(record: PhaseRecord) -> str:
     if not isinstance(record, Acted) or record.restored is None or record.restored.verified:
         return ""
     if record.outcome == "failed":
-        return ""  # The remedy is dropped: the agent goes on without it.
+        return ""  # The remedy is dropped: the agent continues without it.
     return f"{record.restored.sentence} Step to try the remedy there, or skip it."
 
 

@@ -124,7 +124,7 @@ class Service(Generic[View]):
 
     @property
     def outcome(self) -> tuple[str, str]:
-        """What came of the job that ended last: why it failed, and what was done; either may be empty."""
+        """The result of the job that ended last: why it failed, and what was done; either may be empty."""
         return getattr(self.view, "problem", ""), getattr(self.view, "notice", "")
 
     async def end_job(self, key: str) -> None:
@@ -136,7 +136,7 @@ class Service(Generic[View]):
         return self._job is not None and not self._job.done()
 
     def start(self, work: Coroutine[Any, Any, None], busy: str) -> None:
-        """Begin the job; raises UsageError with the sentence `busy` where one is under way."""
+        """Begin the job; raises UsageError with the sentence `busy` where one is in progress."""
         if self.is_busy:
             work.close()
             raise UsageError(busy)
@@ -182,7 +182,7 @@ class JobService(Service[AnyJobView]):
         failed: Callable[[str], None] | None = None,
         **changes: Any,
     ) -> None:
-        """Begin the job; raises UsageError where one is under way.
+        """Begin the job; raises UsageError if one is in progress.
 
         `changes` are made to the view at once. A failure is passed to `failed`,
         without it to the service's own.

@@ -1,4 +1,4 @@
-"""What a session works with: settings, tasks, the files agents go by, LLMs, trace and browser, and the current run."""
+"""What a session works with: settings, tasks, the files agents use, LLMs, trace and browser, and the current run."""
 
 import time
 from collections.abc import Callable
@@ -91,7 +91,7 @@ class Services:
             return self.environments.find(OPEN_TASK, **web)
 
     def resources_for(self, changes: Changes) -> AgentResources:
-        """Return the files that an agent goes by for which `changes` hold; raises UsageError and DataError."""
+        """Return the files that an agent uses for which `changes` hold; raises UsageError and DataError."""
         return self.resources.changed(changes)
 
     async def close(self) -> None:
@@ -125,19 +125,19 @@ class Current:
         return self.run if self.run is not None and not self.run.ended else None
 
     def need_services(self) -> Services:
-        """Return the services; raises UsageError where they are not open."""
+        """Return the services; raises UsageError if they are not open."""
         if self.services is None:
             raise UsageError(self.failure or "The browser is not ready yet; wait a moment and try again.")
         return self.services
 
     def need_run(self, why: str) -> AgentRun:
-        """Return the run under way; raises UsageError that says `why` one is needed."""
+        """Return the current run; raises UsageError that says `why` one is needed."""
         if self.under_way is None:
             raise UsageError(f"{why} Open a task first (Ctrl+N).")
         return self.under_way
 
     def store_intervention(self, kind: InterventionKind, before: str, after: str) -> None:
-        """Store what the person changed in the step under way; raises TraceError."""
+        """Store what the person changed in the current step; raises TraceError."""
         assert self.run is not None
         self.run.store.save_intervention(
             Intervention(
@@ -173,8 +173,8 @@ def user_llms(
 
 
 def check_preset(config: Path, name: str) -> None:
-    """Raise UsageError or DataError where there is no such preset or its file is wrong."""
-    if name != ATTACHED.name:  # It goes by no file.
+    """Raise UsageError or DataError if there is no such preset or its file is wrong."""
+    if name != ATTACHED.name:  # It uses no file.
         agent_resources_of(config).presets.get(name)
 
 

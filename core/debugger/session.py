@@ -70,7 +70,7 @@ class Session:
         self.live_page_changed = publisher.steps.live_page_changed
         self.runs_changed = publisher.runs_changed
         self.step_changed = publisher.steps.step_changed
-        """The step under way (`live`), or the recorded one that was asked for."""
+        """The current step (`live`), or the recorded one that was asked for."""
         self.text_offered = self.edits.offered
         self.edit_refused = self.edits.refused
         self.question_asked = publisher.question_asked

@@ -24,7 +24,7 @@ Mode = Literal[
     "waiting",  # between two phases, for the person's next command
     "running",  # going on by itself
     "asking",  # an LLM call is out
-    "acting",  # an action is under way
+    "acting",  # an action is in progress
     "answering",  # the person is the LLM, and a question is open
     "ended",  # the run has ended
     "failed",  # the world failed; the message says what to do
@@ -32,14 +32,14 @@ Mode = Literal[
 
 
 class JobView(Record):
-    """A view that shows the job under way."""
+    """A view that shows the current job."""
 
     busy: bool = False
     doing: str = ""
     """What the job does now."""
     done: int = 0
     of: int = 0
-    """0 where it is not known how much there is."""
+    """0 if it is not known how much there is."""
 
 
 class Job(Record):
@@ -50,7 +50,7 @@ class Job(Record):
     """By which a service that does several at a time knows it."""
     done: int = 0
     of: int = 0
-    """0 where it is not known how much there is."""
+    """0 if it is not known how much there is."""
     opens: Literal["library", "bisect", "evaluations", "fix"]
     """The window that shows it."""
     run: int = 0
@@ -117,7 +117,7 @@ class Told(Record):
 
 
 class EditMade(Record):
-    """An edit of the run under way that can be undone."""
+    """An edit of the current run that can be undone."""
 
     key: str
     """Tells it from every other edit, of this and of other runs."""
@@ -144,18 +144,18 @@ class SessionView(Record):
     instruction: str = ""
     preset: str = "plain"
     attached: bool = False
-    """Whether an attached agent carries the run out, which goes by no preset and has no step limit."""
+    """Whether an attached agent carries the run out, which uses no preset and has no step limit."""
     llm: str = "rules"
     step: int = 0
-    """The step under way, or the last one; 0 before the first."""
+    """The current step, or the last one; 0 before the first."""
     max_steps: int = 30
     phase: Phase | None = None
-    """The phase that comes next, or is under way."""
+    """The phase that comes next, or is in progress."""
     calls: int = 0
     tokens: int = 0
     cost: float | None = None
     beside_llm_ms: float | None = None
-    """Time of the last whole step beside the LLM."""
+    """Time of the last whole step besides the LLM."""
     handed_over: bool = False
     """Whether the person's mouse and keys reach the live page."""
     success: bool | None = None
@@ -194,9 +194,9 @@ class EditText(Record):
     note: str = ""
     """What is to be known before it is applied, such as where a file is saved."""
     preview: str = ""
-    """The prompt that would result for the step in view, or why there is none; empty where nothing is shown."""
+    """The prompt that would result for the step in view, or why there is none; empty if nothing is shown."""
     why_no_try: str = ""
-    """Why it cannot be saved and tried at once in the step under way."""
+    """Why it cannot be saved and tried at once in the current step."""
     applied: bool = False
     """Whether this is what was applied last."""
     asked: bool = False
@@ -231,7 +231,7 @@ class LivePageView(Record):
     outlines: tuple[OutlineView, ...] = ()
     viewport: tuple[int, int] = (0, 0)
     scrolled: bool = False
-    """Scrolled for the person to look at; it is put back as the agent saw it before anything is done to it."""
+    """Scrolled for the person to look at; it is restored as the agent saw it before anything is done to it."""
 
     @property
     def next(self) -> OutlineView | None:
@@ -304,7 +304,7 @@ class StateView(Record):
     instruction: str = ""
     """Instruction from the file of the state."""
     file: str = ""
-    """The path of the state space, to be edited; empty where it is no file."""
+    """The path of the state space, to be edited; empty if it is not a file."""
     states: tuple[DiagramState, ...] = ()
     """The diagram; empty for a space that has no file."""
     edges: tuple[DiagramEdgeView, ...] = ()
@@ -324,7 +324,7 @@ class PermissibleView(Record):
     rows: tuple[PermissibleRow, ...] = ()
     left_out: int = 0
     beside: tuple[str, ...] = ()
-    """What the page of the step under way offers beside, by name; a person may permit it for the step."""
+    """What the page of the current step offers besides, by name; a person may permit it for the step."""
     chosen: str = ""
     """The chosen action as text, to be marked."""
     chosen_ref: Ref | None = None
@@ -334,10 +334,10 @@ class ActionView(Record):
     """The next action, or the one that was taken."""
 
     told: str = ""
-    """The step of an attached agent that this is, as the agent tells it; empty where it tells none."""
+    """The step of an attached agent that this is, as the agent tells it; empty if it tells none."""
     thought: str = ""
     action: str = ""
-    """As text; empty where there is none."""
+    """As text; empty if there is none."""
     proposed: str = ""
     """What the agent had proposed, where a person changed it."""
     origin: Origin = "agent"
@@ -347,7 +347,7 @@ class ActionView(Record):
     form: tuple[PermissibleAction, ...] = ()
     """The actions to choose from when editing, with their arguments and allowed values."""
     elements: tuple[Element, ...] = ()
-    """What refs stand for, to show words beside numbers."""
+    """What refs stand for, to show words next to numbers."""
     streaming: str = ""
     """What the LLM has said so far, while it speaks."""
     queue: tuple[str, ...] = ()
@@ -459,7 +459,7 @@ class ExemplarRow(Retrieved):
 
 
 class ExemplarsView(Record):
-    """Exemplars: what was asked of the memory, and what came of it."""
+    """Exemplars: what was asked of the memory, and the result."""
 
     query: str = ""
     embedding: str = ""
@@ -507,7 +507,7 @@ class ObservationView(Record):
     problem: str = ""
     """Why it was not made as it should have been, and what was done instead."""
     kept: tuple[Ref, ...] = ()
-    """The elements that were kept, to be marked in the page; empty where all were."""
+    """The elements that were kept, to be marked in the page; empty if all were."""
     code: str = ""
     """The parser that the LLM wrote, where it did."""
     html: str = ""
@@ -574,7 +574,7 @@ class StepView(Record):
     number: int
     row: StepRow | None = None
     live: bool = True
-    """Whether this is the step under way; else the recorded one covers the live page."""
+    """Whether this is the current step; else the recorded one covers the live page."""
     state: StateView = StateView()
     permissible: PermissibleView = PermissibleView()
     action: ActionView = ActionView()
@@ -609,7 +609,7 @@ class Picked(Record):
 
 
 class TaskFilesAnswer(Record):
-    """What became of adding or removing files of tasks."""
+    """The outcome of adding or removing files of tasks."""
 
     ok: bool
     text: str

@@ -1,4 +1,4 @@
-"""The one thread beside the window's: Playwright, the LLM client and the trace live on its asyncio loop."""
+"""The one thread besides the window's: Playwright, the LLM client and the trace live on its asyncio loop."""
 
 import asyncio
 import logging
@@ -60,7 +60,7 @@ class Worker:
             self.on_failure(error)
 
     def stop(self, timeout: float = 10.0) -> None:
-        """Cancel what is under way and end the thread; waits at most `timeout` seconds."""
+        """Cancel what is in progress and end the thread; waits at most `timeout` seconds."""
         if self._loop.is_closed():
             return
 

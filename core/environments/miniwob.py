@@ -154,7 +154,7 @@ class MiniWob:
 
 
 def html_root() -> Path:
-    """Return the folder of the package's pages; raises WorldError where the package is missing."""
+    """Return the folder of the package's pages; raises WorldError if the package is missing."""
     # Found, not imported: the package would load gymnasium and selenium.
     spec = find_spec("miniwob")
     if spec is None or not spec.submodule_search_locations:
@@ -179,7 +179,7 @@ def task_name(page: str) -> str:
 
 
 def read_catalogue() -> tuple[PageEntry, ...]:
-    """Return what is known of the pages; raises DataError where the file is damaged."""
+    """Return what is known of the pages; raises DataError if the file is damaged."""
     path = RESOURCES / "environments" / "miniwob.json"
     try:
         return TypeAdapter(tuple[PageEntry, ...]).validate_json(path.read_bytes())
@@ -220,7 +220,7 @@ def _task(entry: PageEntry | None, page: str) -> Task:
 
 
 async def _read(page: PageDriver) -> EpisodeState | None:
-    """Return how the episode stands, or None where the tab shows another page."""
+    """Return how the episode stands, or None if the tab shows another page."""
     state = await page.evaluate(
         '(() => { const episode = window[Symbol.for("backstep.episode")];'
         " return episode ? episode.read() : null; })()",

@@ -1,6 +1,6 @@
 """The user's own files of tasks: read, read again after an edit, added, and taken out.
 
-A file that is damaged by an edit keeps the tasks it had, beside the sentence
+A file that is damaged by an edit keeps the tasks it had, besides the sentence
 that says what is wrong with it. Everything here may block on the disk; two
 calls that change something must not overlap (core/environments/registry.py
 sees to that).
@@ -22,7 +22,7 @@ from core.settings.user_file import UserFile
 
 Content = TaskFile | tuple[WebArenaConfig, ...]
 Stamp = tuple[tuple[str, int, int, int], ...]
-"""Name, inode, time of change and size of each file; nothing where they cannot be read."""
+"""Name, inode, time of change and size of each file; nothing if they cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class OwnTasks:
         self._hold(self._read_again(_Held(source) for source in _merged(sources)))
 
     def refresh(self) -> bool:
-        """Read anew what has changed or had a problem; return whether anything is different now."""
+        """Read again what has changed or had a problem; return whether anything is different now."""
         before, now = self._held, self._read_again(self._held)
         changed = [(one.source, one.content) for one in before] != [(one.source, one.content) for one in now]
         if changed:
@@ -78,7 +78,7 @@ class OwnTasks:
     def add(self, path: Path) -> TaskSource:
         """Read a file or folder and use it, in place of what was read of it before.
 
-        Raises DataError where it cannot be used; everything is as it was then.
+        Raises DataError if it cannot be used; everything is as it was then.
         """
         path = absolute(path)
         stamp = _stamp(path)
@@ -95,7 +95,7 @@ class OwnTasks:
         return added.source
 
     def remove(self, path: Path) -> TaskSource:
-        """Use a source no more; raises UsageError where there is none at this path."""
+        """Use a source no more; raises UsageError if there is none at this path."""
         path = absolute(path)
         gone = next((one.source for one in self._held if one.source.path == path), None)
         if gone is None:
@@ -127,7 +127,7 @@ class OwnTasks:
         return tuple(done)
 
     def _clash(self, path: Path, content: Content, others: Iterable[_Held]) -> str:
-        """Return why `content` cannot stand beside the others, in a sentence, or nothing."""
+        """Return why `content` cannot stand besides the others, in a sentence, or nothing."""
         if isinstance(content, TaskFile):
             if content.id in self._taken:
                 return (
@@ -165,7 +165,7 @@ def absolute(path: Path) -> Path:
 
 
 def kind_of(path: Path) -> SourceKind:
-    """Tell a task file from WebArena's configuration by what is in it; raises DataError where it is neither."""
+    """Tell a task file from WebArena's configuration by what is in it; raises DataError if it is neither."""
     if path.is_dir():
         return "webarena"
     data = UserFile.read(path).content()

@@ -65,7 +65,7 @@ class TabOpener(Protocol):
 
 @runtime_checkable
 class KeepsState(Protocol):
-    """What an environment offers beyond `Environment` if its server keeps a state that can be put back."""
+    """What an environment offers beyond `Environment` if its server keeps a state that can be restored."""
 
     session_cookies: tuple[str, ...]
     """The names of the cookies by which the server knows the page's session."""
@@ -77,7 +77,7 @@ class KeepsState(Protocol):
     async def restore(self, episode: Episode, page: PageDriver, snapshot: str) -> Episode:
         """Give `page` a session of its own in the state of `snapshot`, and return the episode on it.
 
-        The page is not loaded anew. The session it had stays as it was, for
+        The page is not loaded again. The session it had stays as it was, for
         the branch that goes on with it. Raises DataError for a text that is no
         snapshot of this environment.
         """
@@ -99,7 +99,7 @@ class Environment(Protocol):
     async def open(self, task: Task, seed: int, page: PageDriver) -> Episode:
         """Begin the task in `page`, whose profile is clean; on return the agent may act.
 
-        Raises UsageError where something of the user's is missing, and
+        Raises UsageError if something of the user's is missing, and
         WorldError or ActionError where the page does not come up.
         """
         ...

@@ -36,7 +36,7 @@ class Environments:
         Raises DataError that lists every problem of every file asked for; what
         is wrong with a remembered one, or with any where not `strict`, stands
         in `sources`. `webarena_sites` gives the addresses of the sites
-        (``SHOPPING`` to ``http://…``) and, beside them, what their judges
+        (``SHOPPING`` to ``http://…``) and, next to them, what their judges
         need; None takes them from the process's environment.
         """
         self._web = OpenWeb()
@@ -86,9 +86,9 @@ class Environments:
             return changed
 
     def add_file(self, path: Path) -> TaskSource:
-        """Add a task file or WebArena's configuration, told apart by what is in it, or read it anew.
+        """Add a task file or WebArena's configuration, told apart by what is in it, or read it again.
 
-        Raises DataError where it cannot be used; everything is as it was then.
+        Raises DataError if it cannot be used; everything is as it was then.
         May block on the disk, and may be called from any thread.
         """
         with self._changing:
@@ -97,7 +97,7 @@ class Environments:
             return source
 
     def remove_file(self, path: Path) -> TaskSource:
-        """Leave out the tasks of a file; a run that is under way on one of them goes on."""
+        """Leave out the tasks of a file; a run that is in progress on one of them continues."""
         with self._changing:
             source = self._own.remove(path)
             self._join()

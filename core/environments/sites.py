@@ -56,7 +56,7 @@ class SiteAnswer(Record):
     kind: str = "text/html; charset=utf-8"
     status: int = 200
     location: str = ""
-    """With the status 303: where to go on."""
+    """With the status 303: where to continue."""
 
 
 class SiteApplication(Protocol, Generic[State]):
@@ -282,7 +282,7 @@ class SiteEnvironment(ABC, Generic[State]):
     async def state_of(self, page: PageDriver) -> State | None:
         """Return the state of the session that the page's profile is in, whatever site it shows; None for none.
 
-        Raises BrowserError where the browser does not answer.
+        Raises BrowserError if the browser does not answer.
         """
         from playwright.async_api import Error
 
@@ -300,7 +300,7 @@ class SiteEnvironment(ABC, Generic[State]):
         return self.server.sessions.state(session) if self.server.sessions.known(session) else None
 
     def snapshot(self, episode: Episode) -> str:
-        """Return the session's state as JSON text; raises DataError where the session is gone."""
+        """Return the session's state as JSON text; raises DataError if the session is gone."""
         return self.server.sessions.snapshot(episode.session)
 
     async def restore(self, episode: Episode, page: PageDriver, snapshot: str) -> Episode:
@@ -315,6 +315,6 @@ class SiteEnvironment(ABC, Generic[State]):
             await asyncio.to_thread(self._server.close)
 
     async def _put_session(self, page: PageDriver, session: str) -> None:
-        """Let every tab of the page's profile go on in `session`; nothing is loaded anew."""
+        """Let every tab of the page's profile continue in `session`; nothing is loaded again."""
         cookie = {"name": self.server.cookie, "value": session, "url": self.server.origin}
         await page.set_cookies([{**cookie, "path": "/", "httpOnly": True, "sameSite": "Lax"}])

@@ -44,7 +44,7 @@ class LoopbackServer:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def close(self) -> None:
-        """Stop serving and free the port; the next use of `origin` starts anew on another port."""
+        """Stop serving and free the port; the next use of `origin` starts again on another port."""
         if self._server is None or self._thread is None:
             return
         self._server.shutdown()

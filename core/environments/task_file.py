@@ -106,7 +106,7 @@ async def _simple_failures(judge: Judge, page: PageDriver, answer: str) -> list[
 
 
 async def _evaluated(expression: str, page: PageDriver) -> bool | str | None:
-    """Return what the expression gives, the error it raised as text, or None where it cannot be read."""
+    """Return what the expression gives, the error it raised as text, or None if it cannot be read."""
     # No eval() in the page: its content security policy may forbid it, the protocol's evaluation it cannot.
     script = (
         f"(() => {{ try {{ return {expression}; }} catch (error) {{"

@@ -34,7 +34,7 @@ class OpenWeb:
         )
 
     def task(self, url: str, instruction: str) -> Task:
-        """Return the task for this URL and instruction; raises UsageError where one of them says nothing."""
+        """Return the task for this URL and instruction; raises UsageError if one of them says nothing."""
         wanted = " ".join(instruction.split())
         if not wanted:
             raise UsageError(f"{OPEN_TASK} needs an instruction: say what to do at {url or 'the URL'}.")
@@ -57,7 +57,7 @@ class OpenWeb:
 
 
 def full_url(text: str) -> str:
-    """Return `text` as a URL that a browser opens; raises UsageError where it cannot be one.
+    """Return `text` as a URL that a browser opens; raises UsageError if it cannot be one.
 
     A missing scheme becomes http for this machine and private networks and
     https for all else; the path of an existing file becomes a file URL.

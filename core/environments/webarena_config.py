@@ -38,7 +38,7 @@ def with_sites(value: Any, sites: Mapping[str, str], task: str) -> Any:
 
 
 def site_address(name: str, sites: Mapping[str, str], task: str) -> str:
-    """Return the address of a site without a slash at its end; raises UsageError where it is not set."""
+    """Return the address of a site without a slash at its end; raises UsageError if it is not set."""
     address = sites.get(name, "").strip().rstrip("/")
     if not address:
         raise UsageError(
@@ -275,8 +275,8 @@ def _files(paths: Sequence[Path], problems: list[str]) -> list[Path]:
 def read_storage_state(config: WebArenaConfig, task: str) -> StorageState:
     """Return the logins a task starts with, from the file it names or from the config itself.
 
-    A relative path is looked for beside the config, in the folder above it,
-    and in the working directory. Raises UsageError where it is nowhere, and
+    A relative path is looked for next to the config, in the folder above it,
+    and in the working directory. Raises UsageError if it is nowhere, and
     DataError where it is damaged.
     """
     given = config.storage_state

@@ -229,7 +229,7 @@ def _short(text: str) -> str:
 
 
 def _questions(config: WebArenaConfig, answer: str) -> list[str]:
-    """Return what the LLM is asked; nothing where the answer settles it."""
+    """Return what the LLM is asked; nothing if the answer settles it."""
     fuzzy = config.eval.reference_answers.fuzzy_match
     if fuzzy is None:
         return []
@@ -296,7 +296,7 @@ _MEMBER_ROLE = """((account) => {
 
 
 async def run_call(text: str, page: PageDriver, sites: Mapping[str, str], task: str) -> str:
-    """Return what the call gives; raises UsageError or WorldError where the shop cannot be asked."""
+    """Return what the call gives; raises UsageError or WorldError if the shop cannot be asked."""
     name, arguments = parse_call(text)
     if name == "reddit_get_post_url":
         return post_url(arguments[0])

@@ -30,10 +30,10 @@ class Embedding(Protocol):
     """Makes vectors of texts."""
 
     name: str
-    """Names the embedding with all that changes its vectors: an index made by another name is made anew."""
+    """Names the embedding with all that changes its vectors: an index made by another name is made again."""
 
     async def embed(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> Vectors:
-        """Return one row for each text; raises LLMError where a server is asked and fails."""
+        """Return one row for each text; raises LLMError if a server is asked and fails."""
         ...
 
 
@@ -52,8 +52,8 @@ class HashedWords:
 
     The feature-hashing trick (Weinberger et al. 2009) over log-scaled counts.
     The task and the page are made vectors of their own and then added, so that
-    the task counts the same beside a short page and a long one. Numbers count
-    as one another; of HTML the tags, ids and classes count beside its words.
+    the task counts the same besides a short page and a long one. Numbers count
+    as one another; of HTML the tags, ids and classes count besides its words.
     """
 
     def __init__(self, dimension: int = 2048) -> None:
@@ -198,7 +198,7 @@ class EndpointEmbedding:
 
 
 def _numbers(row: object) -> list[float]:
-    """Raises TypeError where `row` is no list of numbers, and OverflowError where one is too large."""
+    """Raises TypeError if `row` is not a list of numbers, and OverflowError where one is too large."""
     if not isinstance(row, list) or not all(type(value) in (float, int) for value in row):
         raise TypeError
     return [float(value) for value in row]

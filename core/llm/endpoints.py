@@ -130,7 +130,7 @@ class Keys:
         return self.find_in_environment(name) or self._from_keyring(name)[0]
 
     def find_in_environment(self, name: str) -> str | None:
-        """Return the environment variable of that name, or None where it is not set or empty."""
+        """Return the environment variable of that name, or None if it is not set or empty."""
         return self._environ.get(name, "").strip() or None
 
     def why(self, name_or_url: str) -> str:
@@ -146,7 +146,7 @@ class Keys:
         return f"There is no key {name} in the environment or the system keyring."
 
     def store_key(self, name_or_url: str, key: str) -> None:
-        """Keep a key in the system keyring; raises DataError where that cannot be done."""
+        """Keep a key in the system keyring; raises DataError if that cannot be done."""
         name = self.name_of(name_or_url)
         key = key.strip()
         if not key or not key.isascii() or not key.isprintable() or " " in key:
@@ -169,7 +169,7 @@ class Keys:
     def _from_keyring(self, name: str) -> tuple[str | None, str]:
         try:
             found = self._keyring().get_password(APP, name)
-        except Exception as error:  # a backend raises what it likes, and having no key is no failure
+        except Exception as error:  # a backend raises what it likes, and having no key is not a failure
             return None, _trouble(error)
         return (found.strip() if found else None), ""
 

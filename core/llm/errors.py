@@ -48,7 +48,7 @@ class RelayError(LLMError):
     """The server refused the request of another program, or broke off."""
 
     def __init__(self, sentence: str, status: int) -> None:
-        """`status` is that of the refusal; 0 where no whole answer came."""
+        """`status` is that of the refusal; 0 if no whole answer came."""
         super().__init__(sentence)
         self.status = status
 
@@ -61,7 +61,7 @@ class LLMFailure(Record):
     passing: bool = False
     """Whether it may go better the next time."""
     status: int = 0
-    """HTTP status, or 0 where no whole answer came."""
+    """HTTP status, or 0 if no whole answer came."""
     parameter: str = ""
     """The argument the server names as the culprit."""
     retry_after: float | None = None

@@ -56,7 +56,7 @@ class Honoured(Record):
     reasons: bool = False
     """Whether a reply spent the default limit on reasoning alone."""
     tested: float = 0.0
-    """When it was tested, in seconds since the epoch; 0 where it was not, and the rest then is not known."""
+    """When it was tested, in seconds since the epoch; 0 if it was not, and the rest then is not known."""
     tools: Literal["", "forced", "offered", "no"] = ""
     """``forced``: calls the tool when it must. ``offered``: only when left the choice."""
     streams: bool | None = None
@@ -65,7 +65,7 @@ class Honoured(Record):
     images: Literal["", "seen", "taken", "no"] = ""
     """``taken``: no refusal, but what the picture shows was not known."""
     next_after_cancel: float | None = None
-    """Seconds until a short call was answered after a long one was cancelled; None where that was not tested."""
+    """Seconds until a short call was answered after a long one was cancelled; None if that was not tested."""
 
     def without(self, part: Part) -> "Honoured":
         return self.replace(given_up=tuple(sorted({*self.given_up, part})))

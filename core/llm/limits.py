@@ -34,9 +34,9 @@ class Meter:
         """When, and how many; of the last minute."""
 
     def check_cost(self, name: str, limits: Limits, model: str, prices: Prices) -> None:
-        """Raise LLMRefused where nothing more may be spent on `model`, or where that cannot be known.
+        """Raise LLMRefused if nothing more may be spent on `model`, or where that cannot be known.
 
-        Calls whose price was not known are counted once `prices`, read anew, have one.
+        Calls whose price was not known are counted once `prices`, read again, have one.
         """
         if limits.max_cost is None:
             return
@@ -100,7 +100,7 @@ class Meter:
         return 0.0, ""
 
     def count(self, usage: Usage, cost: float | None, model: str, answered: str) -> None:
-        """Count a reply: its tokens, beside those of its prompt, and what the call cost.
+        """Count a reply: its tokens, besides those of its prompt, and what the call cost.
 
         `answered` is what the server calls the `model` that was asked.
         """

@@ -230,7 +230,7 @@ class OpenAICompatibleLLM:
             await asyncio.sleep(wait)
 
     async def _await_turn(self, tokens: int, announce: Callable[[str, float], None]) -> None:
-        """Wait until the user's limits allow a call; raises LLMError where they allow none any more."""
+        """Wait until the user's limits allow a call; raises LLMError if they allow none any more."""
         self._meter.check_cost(self.name, self._limits, self.model, self._prices)
         while True:
             wait, limit = self._meter.wait(self._limits, tokens)
@@ -337,7 +337,7 @@ class OpenAICompatibleLLM:
         return {name: value for name, value in {self.key_name: self.find_key(), **own}.items() if value}
 
     def find_key(self) -> str | None:
-        """Return the key for the server, or None where it has none; asks a keyring, which may take its time."""
+        """Return the key for the server, or None if it has none; asks a keyring, which may take its time."""
         key = self._find_key() if callable(self._find_key) else self._find_key
         return (key or "").strip() or None
 
@@ -355,7 +355,7 @@ class OpenAICompatibleLLM:
             )
         self._key = key
         headers = {name: self._value(name, text) for name, text in self._headers.items()}
-        # A short word in a header, such as the program's name, is no secret, and may stand in any reply.
+        # A short word in a header, such as the program's name, is not a secret, and may stand in any reply.
         own = (text for name, text in headers.items() if text != self._headers[name] or len(text) >= 20)
         self._secrets = tuple(filter(None, (key, *own)))
         if self._api_version and key:

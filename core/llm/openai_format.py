@@ -132,7 +132,7 @@ class Dialect:
         return arguments
 
     def _form(self, schema: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the response_format that asks for a reply of this schema, or None where none is taken."""
+        """Return the response_format that asks for a reply of this schema, or None if none is taken."""
         level = self.honoured.schema_level
         if level == "strict" and count_values(schema) > _STRICT_VALUES:
             level = "schema"
@@ -150,7 +150,7 @@ class Dialect:
     ) -> str | None:
         """Give up the part of `sent` that the server's words refuse, for good.
 
-        Returns a sentence that says so, or None where the failure is about
+        Returns a sentence that says so, or None if the failure is about
         something else.
         """
         if failure.kind not in ("status", "stream"):
@@ -176,7 +176,7 @@ class Dialect:
     def keeps(self, answer: "Assembly", sent: dict[str, Any]) -> bool | None:
         """Tell whether an answer keeps to its response_format.
 
-        None where that says nothing of the server: no such form was asked for, it is asked for otherwise by now, or
+        None if that says nothing of the server: no such form was asked for, it is asked for otherwise by now, or
         the answer is empty, refused, filtered or cut.
         """
         if "response_format" not in sent or answer.finish_reason != "stop" or answer.refused:
@@ -314,7 +314,7 @@ class Assembly:
 
     @property
     def said_anything(self) -> bool:
-        """Whether anything beside reasoning has come."""
+        """Whether anything besides reasoning has come."""
         return bool(self._texts or self._calls)
 
     @property
@@ -413,7 +413,7 @@ class Assembly:
             call.arguments.append(self._take("arguments", arguments))
 
     def _call_for(self, index: object, id: str, name: str) -> _BuildingCall | None:
-        """Return the call that a piece belongs to, or None where it would be one too many."""
+        """Return the call that a piece belongs to, or None if it would be one too many."""
         for call in self._calls:
             if id and call.id == id:
                 return call
@@ -450,7 +450,7 @@ def _get(thing: object, name: str) -> Any:
 
 
 def _tokens(thing: object, name: str) -> int | None:
-    """Return a count of tokens, or None where there is none that can be right."""
+    """Return a count of tokens, or None if there is none that can be right."""
     count = _get(thing, name)
     fits = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS
     return count if fits else None

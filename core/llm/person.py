@@ -50,7 +50,7 @@ class PersonLLM:
     ) -> LLMReply:
         """Put the request to the person and wait, without limit.
 
-        Cancelling withdraws the question. Raises LLMError where no window
+        Cancelling withdraws the question. Raises LLMError if no window
         listens.
         """
         if not self._listeners:
@@ -75,7 +75,7 @@ class PersonLLM:
         return answer.replace(seconds=time.perf_counter() - started)
 
     def answer(self, text: str, tool_calls: tuple[ToolCall, ...] = ()) -> bool:
-        """Answer the open question, from any thread; return False where none is open."""
+        """Answer the open question, from any thread; return False if none is open."""
         reply = LLMReply(
             text=text,
             tool_calls=tool_calls,

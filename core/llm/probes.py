@@ -50,7 +50,7 @@ class Prober:
         self.cost: float | None = None
 
     async def probe(self) -> Honoured:
-        """Return what the server honours; raises LLMError where it answers not even a plain question."""
+        """Return what the server honours; raises LLMError if it answers not even a plain question."""
         self._llm.use_honoured(Honoured())
         self._tell("a plain reply")
         pieces: list[str] = []

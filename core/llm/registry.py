@@ -126,7 +126,7 @@ class LLMs:
         self._embedders: list[LLM] = []
 
     def get(self, name: str) -> LLM:
-        """Return the LLM of that name; raises UsageError where nothing could answer to it."""
+        """Return the LLM of that name; raises UsageError if nothing could answer to it."""
         if name not in self._made:
             self._made[name] = self._make(name)
         return self._made[name]
@@ -177,7 +177,7 @@ class LLMs:
         `--base-url` does not hold for it: that sends chat elsewhere, and vectors
         of another server have other distances. Where only the flag names a
         server, a model that is no entry is asked there, and nowhere else.
-        Raises UsageError where nothing could answer to the name.
+        Raises UsageError if nothing could answer to the name.
         """
         from core.llm.embedding import EndpointEmbedding, HashedWords
 
@@ -326,7 +326,7 @@ def open_llms(
 ) -> LLMs:
     """Return the registry with the price list and presets of the installation and of the user.
 
-    Raises DataError where one of these files is wrong.
+    Raises DataError if one of these files is wrong.
     """
     own = config_folder
     endpoints = load_endpoints(own=own / "endpoints.toml" if own else None)

@@ -122,10 +122,10 @@ def read_json(reply: LLMReply) -> Written:
 
 
 def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
-    """Read REASON and ACTION lines; `names` are actions beside those of any page.
+    """Read REASON and ACTION lines; `names` are actions besides those of any page.
 
-    A reason goes on until a line that begins with ACTION, whatever its own
-    lines begin with; an action goes on until its brackets are closed. Several
+    A reason continues until a line that begins with ACTION, whatever its own
+    lines begin with; an action continues until its brackets are closed. Several
     ACTION lines are several actions.
     """
     thinking, text = split_thinking(reply.text)
@@ -161,7 +161,7 @@ def _too_many(count: int) -> str:
 def load_json(text: str, *, constants: bool = False) -> Any:
     """Read JSON; raises ValueError with a short reason for anything that is not, however odd.
 
-    With `constants` NaN and infinities are None; without they are no JSON.
+    With `constants` NaN and infinities are None; without they are not JSON.
     """
     try:
         value = json.loads(text, strict=False, parse_constant=_no_number if constants else _no_constant)

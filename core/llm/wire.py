@@ -87,7 +87,7 @@ def is_whole(response: httpx2.Response) -> bool:
 async def read_whole(response: httpx2.Response, largest: int) -> Any:
     """Return the JSON value that is the answer.
 
-    Raises ValueError where it is none, its TooLargeError beyond `largest` bytes, and httpx2.HTTPError.
+    Raises ValueError if it is none, its TooLargeError beyond `largest` bytes, and httpx2.HTTPError.
     """
     body = bytearray()
     async with contextlib.aclosing(response.aiter_raw()) as pieces:

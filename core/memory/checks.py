@@ -23,7 +23,7 @@ MOST_TOKENS = 4000
 Level = Literal["fault", "note"]
 Kind = Literal["action", "element", "secret", "parser", "length", "run", "line"]
 RunIsSuccess = Callable[[int], bool | None]
-"""Tells whether a run of the trace was a success; None where that is not known."""
+"""Tells whether a run of the trace was a success; None if that is not known."""
 
 _REF = re.compile(r"^\s*\[(\d+)\]", re.MULTILINE)
 _HIDDEN = re.compile(r'^\s*\[(\d+)\].* value="•+"', re.MULTILINE)
@@ -90,7 +90,7 @@ def check_actions(exemplar: Draft, policies: Collection[str] = ()) -> Iterator[P
 
 
 def unreadable(exemplar: Draft) -> str:
-    """Return the first action that cannot be read, with its place, in a sentence; empty where all can."""
+    """Return the first action that cannot be read, with its place, in a sentence; empty if all can."""
     texts = [
         (f"look {number}, action {place}", text, tuple[str, ...]())
         for number, step in enumerate(exemplar.steps, start=1)
@@ -183,7 +183,7 @@ def check_length(exemplar: Draft, most_tokens: int = MOST_TOKENS) -> tuple[Probl
 
 
 def check_run(exemplar: Draft, run: int | None, is_success: RunIsSuccess | None) -> tuple[Problem, ...]:
-    """Return whether the run that it came from was no success, as far as the trace knows."""
+    """Return whether the run that it came from was not a success, as far as the trace knows."""
     if run is None or is_success is None or is_success(run) is not False:
         return ()
     return (Problem(id=exemplar.id, kind="run", text=f"Its source, run {run}, was not judged a success."),)

@@ -1,4 +1,4 @@
-"""Exemplars as files of JSON lines: one exemplar a line, read anew when a file changes."""
+"""Exemplars as files of JSON lines: one exemplar a line, read again when a file changes."""
 
 import json
 import os
@@ -110,7 +110,7 @@ def write_exemplars(path: Path, exemplars: Iterable[Exemplar]) -> None:
 
 
 def write_files(files: dict[Path, str]) -> None:
-    """Write all files beside their places first, then move them there; raises DataError."""
+    """Write all files next to their places first, then move them there; raises DataError."""
     parts = {path.with_name(f".{path.name}.part"): path for path in files}
     try:
         for part, path in parts.items():

@@ -26,7 +26,7 @@ from core.schema.record import Record
 _BATCH = 256
 """Texts that are embedded before their vectors are kept: what a person who cancels does not lose."""
 _DEAD = 10_000
-"""Members that have gone, beyond which those that are left are numbered anew."""
+"""Members that have gone, beyond which those that are left are numbered again."""
 
 
 class Near(Record):
@@ -69,7 +69,7 @@ class ExemplarIndex:
     ) -> None:
         """Keep vectors in `folder`, or in memory alone where there is none.
 
-        Those of the library that are `hidden` are no members; `small` is as in
+        Those of the library that are `hidden` are not members; `small` is as in
         `core.memory.nearest`.
         """
         self.embedding = embedding
@@ -97,7 +97,7 @@ class ExemplarIndex:
     async def refresh(self, exemplars: Sequence[Exemplar], on_progress: OnProgress | None = None) -> int:
         """Make the index that of `exemplars` and of the library, and return how many texts had to be embedded.
 
-        Where an id is in both, the library's is meant. Raises LLMError where
+        Where an id is in both, the library's is meant. Raises LLMError if
         the embedding asks a server that fails, and LibraryError; the index
         stays as it was then, and vectors that were made are kept, as they are
         where the caller cancels it.
@@ -117,7 +117,7 @@ class ExemplarIndex:
                 ) from error
 
     async def vector(self, text: str) -> Vectors:
-        """Return what `nearest` asks for; raises Damaged where the embedding gives vectors of another length by now."""
+        """Return what `nearest` asks for; raises Damaged if the embedding gives vectors of another length by now."""
         query = await self.embedding.embed([text])
         if self._vectors is not None and query.shape[1] != (self._vectors.dimension or query.shape[1]):
             raise Damaged  # The vectors of the exemplars have to be made again.
@@ -133,7 +133,7 @@ class ExemplarIndex:
         return self._members[self._row_of[number]].family
 
     def number_of(self, id: str) -> int | None:
-        """Return the number of the member of this id; None where there is none."""
+        """Return the number of the member of this id; None if there is none."""
         return next((number for number, row in self._row_of.items() if self._members[row].id == id), None)
 
     def id_of(self, number: int) -> str:
@@ -183,7 +183,7 @@ class ExemplarIndex:
         """Return the exemplars nearest to a vector, the nearest first, equal ones by family and id.
 
         With `environment`, only those of it and those of none count; `without`
-        is the number of one that does not. Raises Damaged where the vectors have to be made again.
+        is the number of one that does not. Raises Damaged if the vectors have to be made again.
         """
         rows = self._nearest_rows(query, count, self._allowed(family, environment, without))
         exemplars = self._exemplars_of([self._members[row].number for row, _ in rows])

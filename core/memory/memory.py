@@ -56,7 +56,7 @@ class Memory:
     def instead(self, place: Path | None) -> "Memory":
         """Return a memory of the exemplars of a folder or a file in place of these; None is of none.
 
-        Raises UsageError where there are none.
+        Raises UsageError if there are none.
         """
         own = None
         if place is not None and self._index_folder is not None:
@@ -158,9 +158,9 @@ class Memory:
         return index
 
     async def reindex(self) -> int:
-        """Throw the index away and make it anew; returns how many texts were embedded.
+        """Throw the index away and make it again; returns how many texts were embedded.
 
-        What was made is kept where it is cancelled, and the next use goes on
+        What was made is kept where it is cancelled, and the next use continues
         from there. Raises as `recall` does.
         """
         index = self._ready()
@@ -206,11 +206,11 @@ class Memory:
 
     @property
     def library_path(self) -> Path | None:
-        """The database of the library, which need not be there; None where it is kept nowhere."""
+        """The database of the library, which need not be there; None if it is kept nowhere."""
         return self._library_path
 
     def listing(self) -> "Library":
-        """Return the library with the exemplars of files beside it, to be listed, found and counted.
+        """Return the library with the exemplars of files next to it, to be listed, found and counted.
 
         Where there is none yet an empty one is listed, and nothing is made.
         """

@@ -34,7 +34,7 @@ class Searched(Protocol):
 
 
 async def recall(query: str, index: Searched, settings: RecallSettings, *, environment: str = "") -> Recall:
-    """Look `query` up; the index has to be fresh. Raises LLMError where the embedding's server fails."""
+    """Look `query` up; the index has to be fresh. Raises LLMError if the embedding's server fails."""
     found: tuple[Near, ...] = ()
     of_family: tuple[Near, ...] = ()
     if len(index):

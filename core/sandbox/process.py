@@ -44,7 +44,7 @@ class Parsed(Record):
 
     text: str = ""
     seconds: float = 0.0
-    """How long the code ran; 0 where it was never started."""
+    """How long the code ran; 0 if it was never started."""
     error: str = ""
     """One sentence for the person and the LLM, or nothing."""
 
@@ -56,7 +56,7 @@ class Confinement(Record):
     means: str = ""
     """What confines it, for example "seccomp filter, Landlock 7, resource limits"."""
     reason: str = ""
-    """Why parsers cannot run here, in one sentence; nothing where they can."""
+    """Why parsers cannot run here, in one sentence; nothing if they can."""
 
 
 _SECONDS_TO_START = 30.0
@@ -75,7 +75,7 @@ class ParserProcess:
 
     `guarded` False leaves out the checks inside Python, so that the
     confinement by the system can be tried alone; `modules` are then loaded
-    for the code beside the usual ones.
+    for the code besides the usual ones.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ async def run_parser(code: str, html: str, *, task: str = "", limits: SandboxLim
     """Return the text that `code` makes of `html`, or an error in one sentence.
 
     Never raises for what the code does. Cancelling it kills the process
-    before the cancellation goes on.
+    before the cancellation continues.
     """
     loop = asyncio.get_running_loop()
     confined = await loop.run_in_executor(None, confinement)

@@ -14,7 +14,7 @@ from core.schema.record import Record
 
 ParameterType = Literal["string", "integer", "number", "boolean"]
 OFFERED = 20
-"""Values that a refusal lists at the most."""
+"""Values that a refusal lists at most."""
 
 
 class Choice(Record):
@@ -33,7 +33,7 @@ class Parameter(Record):
     type: ParameterType = "string"
     description: str = ""
     choices: tuple[Choice, ...] | None = None
-    """The only values allowed; None where any will do."""
+    """The only values allowed; None if any will do."""
     choices_by_ref: dict[Ref, tuple[str, ...]] | None = None
     """For an argument whose values depend on the target: the values each target allows."""
     pattern: str = ""

@@ -123,7 +123,7 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
 
 
 def _option(cls: type[BaseAction], part: str) -> tuple[str, Any] | None:
-    """Return an option that is given with its name, and its value; None where the part is no such option."""
+    """Return an option that is given with its name, and its value; None if the part is no such option."""
     found = _OPTION.fullmatch(part)
     if found is None:
         return None
@@ -138,7 +138,7 @@ def _option(cls: type[BaseAction], part: str) -> tuple[str, Any] | None:
 
 
 def written_name(text: str, names: Iterable[str] = ()) -> str:
-    """Return the name that an action's text begins with, as `parse_action` takes it; empty where it has none."""
+    """Return the name that an action's text begins with, as `parse_action` takes it; empty if it has none."""
     head = _head(text, tuple(names))
     return head.name if head is not None else ""
 

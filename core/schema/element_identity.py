@@ -27,7 +27,7 @@ class FoundAgain(Record):
 
 
 class ElementPlace(Record):
-    """Where an element stands: what holds it, what stands beside it, each as role and name."""
+    """Where an element stands: what holds it, what stands next to it, each as role and name."""
 
     holders: tuple[tuple[str, str], ...] = ()
     before: tuple[str, str] = ("", "")
@@ -43,7 +43,7 @@ class ElementMark(Record):
     equals: int = 1
     """Elements of its role and name, itself among them."""
     place: ElementPlace | None = None
-    """None where the page does not hold it."""
+    """None if the page does not hold it."""
     held: int = 1
     """Its equals with the same holders."""
     position: int = 0

@@ -13,7 +13,7 @@ BackstepError                 any failure a user can do something about; its tex
 │       └── LibraryError      that of the exemplars
 │           └── NotInLibraryError   it has no exemplar, or no version, of that name
 ├── ActionError               an action could not be carried out in the page; becomes a failed step
-│   └── ElementGone           its element was in the page when it was read, and is not any more
+│   └── ElementGone           its element was in the page when it was read, and is no longer
 ├── ActionSyntaxError         a text that is not an action
 └── Interrupted               the person stopped it
 """

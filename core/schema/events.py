@@ -1,4 +1,4 @@
-"""What happens beside the steps of a run: in the browser (dialogs, downloads, crashes), and in the log."""
+"""What happens besides the steps of a run: in the browser (dialogs, downloads, crashes), and in the log."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ BrowserEventKind = Literal[
 
 
 class BrowserEvent(Record):
-    """Something that happened in the browser beside what was asked of it."""
+    """Something that happened in the browser besides what was asked of it."""
 
     kind: BrowserEventKind
     text: str
@@ -40,7 +40,7 @@ class ScriptWait(Record):
     seconds: int
     """So long it has not answered."""
     left: int | None
-    """In about so many seconds its script is ended; None where the person waits for it."""
+    """In about so many seconds its script is ended; None if the person waits for it."""
 
 
 class LogLine(Record):

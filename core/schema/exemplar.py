@@ -155,9 +155,9 @@ class RecallSettings(Record):
     reach: float = Field(default=REACH, ge=0, le=2)
     """How much farther than the nearest one may be to have a vote for the family; 2 lets all vote."""
     tokens: int = Field(default=10_000, ge=100, le=1_000_000)
-    """Tokens of all exemplars prompted with, at the most: the nearest that fit are taken."""
+    """Tokens of all exemplars prompted with, at most: the nearest that fit are taken."""
     most: int = Field(default=50, ge=1, le=50)
-    """Exemplars prompted with at the most."""
+    """Exemplars prompted with at most."""
     threshold: float | None = Field(default=None, ge=0, le=2)
     """A distance of the nearest beyond which memory is not used."""
     other_environments: bool = True
@@ -185,7 +185,7 @@ class ShownExemplar(Record):
 
 
 class Recall(Record):
-    """What was asked of the memory, and what came of it."""
+    """What was asked of the memory, and the result."""
 
     query: str = ""
     embedding: str = ""

@@ -97,7 +97,7 @@ class Turn(Record):
     target: str = ""
     """What it acted on, as the observation of that step had it, such as ``button "Save"``."""
     after: str = ""
-    """The same once the action was done, as ``textbox "Name" value="Ada"``; empty where it was gone, or as before."""
+    """The same once the action was done, as ``textbox "Name" value="Ada"``; empty if it was gone, or as before."""
     result: str = ""
     """What became of it: done, or the sentence that says why it failed; and what a judgement added."""
     unjudged: str = ""
@@ -174,7 +174,7 @@ class PromptPart(Record):
     message: int
     """The first of its messages, from 0."""
     messages: int = 0
-    """How many messages are all of it; 0 where it is a part of the text of one."""
+    """How many messages are all of it; 0 if it is a part of the text of one."""
     start: int = 0
     end: int = 0
     """Its characters in the text, where it is a part of that."""
@@ -223,7 +223,7 @@ class LLMReply(Record):
     model: str = ""
     """What the server says it ran."""
     cost: float | None = None
-    """US dollars by the price list; None where the model is not in it."""
+    """US dollars by the price list; None if the model is not in it."""
     cached_cost: float | None = None
     """What of `cost` is for the prompt tokens that the server had in its cache."""
     retries: tuple[Retry, ...] = ()

@@ -22,7 +22,7 @@ class Plan(Record):
 
     subtasks: tuple[Subtask, ...]
     revision: int = 0
-    """How often the plan was made anew after a failed trial."""
+    """How often the plan was made again after a failed trial."""
     author: Literal["agent", "person"] = "agent"
     """Who wrote it as it stands."""
     remark: str = ""
@@ -30,7 +30,7 @@ class Plan(Record):
 
     @property
     def index(self) -> int | None:
-        """The position of the current subtask, or None where all are over."""
+        """The position of the current subtask, or None if all are over."""
         return next((n for n, one in enumerate(self.subtasks) if one.status == "current"), None)
 
     @property
@@ -68,7 +68,7 @@ class Plan(Record):
     def edited(self, texts: tuple[str, ...], current: int) -> "Plan":
         """Return the plan as a person rewrote it; subtasks whose words stayed keep their status and steps.
 
-        `current` is the position to go on at; subtasks before it that were
+        `current` is the position to continue at; subtasks before it that were
         not over count as needless.
         """
         known = {one.text: one for one in self.subtasks}
@@ -98,7 +98,7 @@ class SetAside(Record):
     candidate: str
     """Its value, such as an item id."""
     url: str
-    """Where it was looked at."""
+    """If it was looked at."""
     title: str = ""
     reason: str = ""
     """The thought with which it was left."""

@@ -44,7 +44,7 @@ def sent_summary(irreversible: Sequence[SentAt]) -> str:
 
 
 def not_taken_back(doing: str, irreversible: Sequence[SentAt]) -> str:
-    """Return such as ``Going back to step 3 does not undo POST https://… (step 4)``; nothing where all is."""
+    """Return such as ``Going back to step 3 does not undo POST https://… (step 4)``; nothing if all is."""
     return f"{doing} does not undo {sent_summary(irreversible)}" if irreversible else ""
 
 
@@ -63,9 +63,9 @@ class PageDifference(Record):
     volatile: bool = False
     """Whether it counts among what changes by itself."""
     by_window: bool = False
-    """Whether it is one of those, for the window has another size by now."""
+    """Whether it is one of those, because the window now has another size."""
     by_reader: bool = False
-    """Whether it is one of those, for an earlier version of this program read pages otherwise."""
+    """Whether it is one of those, because an earlier version of this program read pages differently."""
 
     @property
     def words(self) -> str:
@@ -123,7 +123,7 @@ class Parted(Record):
     why: str
     """A sentence."""
     recorded: str = ""
-    """What it had asked its LLM; empty where it did not part by a question."""
+    """What it had asked its LLM; empty if it did not part by a question."""
     asked: str = ""
     """What it asks now."""
 
@@ -133,7 +133,7 @@ class Attempt(Record):
 
     strategy: str
     grade: Grade | None = None
-    """None where it was not fit, or failed before the page could be compared."""
+    """None if it was not fit, or failed before the page could be compared."""
     reason: str = ""
     """Why there is no grade."""
     remarks: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ JudgementPart = Literal["aligned", "subtask", "task"]
 
 
 class Judgement(Record):
-    """What the LLM said of a step; None where its reply said neither yes nor no."""
+    """What the LLM said of a step; None if its reply said neither yes nor no."""
 
     sentence: str = ""
     """What the action did, and what was learned by it."""
@@ -101,7 +101,7 @@ class Observed(PhaseSpec):
     html: BlobHash = ""
     screenshot: BlobHash = ""
     reused: bool = False
-    """Whether this is what was read last: the page has not changed since, and was not read anew."""
+    """Whether this is what was read last: the page has not changed since, and was not read again."""
 
     def columns(self) -> dict[str, Any]:
         return {"url": self.observation.url, "title": self.observation.title}
@@ -206,14 +206,14 @@ class Recognised(PhaseSpec):
     also: tuple[str, ...] = ()
     """Other states that matched as well."""
     fits: tuple[Fit, ...] = ()
-    """How each state of the space fared; empty where there is no space."""
+    """How each state of the space fared; empty if there is no space."""
     over: str = ""
-    """Why the run cannot go on by its state space, such as an empty buffer at the budget."""
+    """Why the run cannot continue by its state space, such as an empty buffer at the budget."""
     memory: SpaceMemory = SpaceMemory()
     """What the run remembers on its way through the space, as the step found it."""
     diagram: Diagram | None = None
     stack: StackRecord | None = None
-    """None where policies are switched off, or none is meant for the page."""
+    """None if policies are switched off, or none is meant for the page."""
     reflection: ReflectionRecord | None = None
     """Of an attached agent: what it has said by then; of others later phases have it."""
     permissible: Permissible
@@ -229,7 +229,7 @@ class Recalled(PhaseSpec):
     exemplars: tuple[str, ...] = ()
     """The ids of those that the prompt begins with."""
     recalled_at: int | None = None
-    """The step whose record has the rest, where that is an earlier one; None where memory is off."""
+    """The step whose record has the rest, where that is an earlier one; None if memory is off."""
     recall: Recall | None = None
     threshold: float | None = None
     problem: str = ""
@@ -262,7 +262,7 @@ class Proposal(Record):
     problem: str = ""
     """Why there is no usable action: the reply's fault, after its repair turn."""
     remark: str = ""
-    """What became of the rest of the reply, or how the action came about without a usable one."""
+    """The outcome of the rest of the reply, or how the action came about without a usable one."""
 
 
 class SampledReply(Record):
@@ -316,7 +316,7 @@ class Decided(PhaseSpec):
     scheduled: Scheduled | None = None
     """Why the LLM was not asked for an action."""
     agent_step: AgentStep | None = None
-    """The step of an attached agent that this is, or is a part of; None where the agent tells no steps."""
+    """The step of an attached agent that this is, or is a part of; None if the agent tells no steps."""
     problem: str = ""
     """Why there is no plan though one was asked for."""
     reflection: ReflectionRecord | None = None
@@ -400,7 +400,7 @@ class Acted(PhaseSpec):
     effect: Effect
     outcome: Literal["done", "failed", "skipped"]
     message: str = ""
-    """Why it failed, or what happened beside it (a dialog answered), in sentences the LLM gets to see."""
+    """Why it failed, or what happened next to it (a dialog answered), in sentences the LLM gets to see."""
     box: Box | None = None
     """Where the acted element was."""
     restored: Restored | None = None
@@ -408,7 +408,7 @@ class Acted(PhaseSpec):
     target: str = ""
     """What was acted on, such as ``button "Save"``."""
     after: str = ""
-    """The same once it was done, such as ``checkbox "Gift" checked``; empty where it is gone, or as before."""
+    """The same once it was done, such as ``checkbox "Gift" checked``; empty if it is gone, or as before."""
     xpath: str = ""
     settled: str = ""
     """How the wait ended: quiet, navigated, or which bound it ran into."""
@@ -444,7 +444,7 @@ class Aligned(Judgement, PhaseSpec):
     phase: Literal["align"] = "align"
     judged: bool = False
     summarised: str = ""
-    """By what the pages were shortened before they were judged; empty where they were judged whole."""
+    """By what the pages were shortened before they were judged; empty if they were judged whole."""
     calls: tuple[int, ...] = ()
     reflection: ReflectionRecord | None = None
 
@@ -509,7 +509,7 @@ def calls_of(record: Record) -> tuple[int, ...]:
 
 
 def reflection_of(record: Record) -> ReflectionRecord | None:
-    """Return the plan and the remedies as the phase left them; None where it records none."""
+    """Return the plan and the remedies as the phase left them; None if it records none."""
     reflection: ReflectionRecord | None = getattr(record, "reflection", None)
     return reflection
 
@@ -546,7 +546,7 @@ class CallRecord(Record):
     messages: BlobHash
     """JSON of the messages, tools and sampling that were sent."""
     reply: BlobHash = ""
-    """JSON of the LLMReply, or empty where none came."""
+    """JSON of the LLMReply, or empty if none came."""
     usage: Usage = Usage()
     cost: float | None = None
     started: float

@@ -18,7 +18,7 @@ class Task(Record):
     instruction: str = ""
     """The instruction, or a sample of it where the seed decides."""
     start_url: str = ""
-    """Where it starts; empty where the environment knows."""
+    """Where it starts; empty if the environment knows."""
     tags: tuple[str, ...] = ()
     seeded: bool = False
     """Whether the seed changes what is asked."""
@@ -32,7 +32,7 @@ class Verdict(Record):
     """How a trial ended, by whoever judges the task."""
 
     success: bool | None = None
-    """None where there is no judge, or it could not tell."""
+    """None if there is no judge, or it could not tell."""
     reward: float | None = None
     judge: Literal["page", "file", "llm", "person", "agent", "none"] = "none"
     """``agent``: an attached agent's environment, as the agent has told."""
@@ -47,7 +47,7 @@ class Episode(Record):
     instruction: str
     start_url: str
     session: str = ""
-    """Which state of a bundled site the episode works on; empty where the environment keeps none."""
+    """Which state of a bundled site the episode works on; empty if the environment keeps none."""
 
 
 def family_of(task: str) -> str:

@@ -23,7 +23,7 @@ def save_settings(changes: Mapping[KeyPath, object], *, environ: Mapping[str, st
 
     None takes a key out, so that its default holds. Comments, order and
     everything else in the file stay as they are. The file is replaced whole
-    or not at all. Raises DataError where the file or a change is not valid,
+    or not at all. Raises DataError if the file or a change is not valid,
     or the folder cannot be written; the file is then as it was.
     """
     import tomlkit  # Loading it takes a while, which starting the program need not wait for.

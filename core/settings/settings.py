@@ -112,7 +112,7 @@ class LLMSettings(_SamplingSettings):
     base_url: BaseUrl = ""
     """An address, or the name of an endpoint preset; empty for the one at the top of the file."""
     model: str = ""
-    """What the server calls it; empty where it is the entry's own name."""
+    """What the server calls it; empty if it is the entry's own name."""
     description: str = ""
     takes_images: bool = False
     timeout_seconds: float = Field(default=120.0, gt=0, le=3600)
@@ -126,11 +126,11 @@ class LLMSettings(_SamplingSettings):
     headers: Annotated[dict[str, str], AfterValidator(_headers)] = Field(default_factory=dict)
     """Sent with each request; ``$NAME`` stands for what is kept under that name as a key is."""
     body: Annotated[dict[str, Any], AfterValidator(_body)] = Field(default_factory=dict)
-    """Fields of the request's body beside those that each call has."""
+    """Fields of the request's body besides those that each call has."""
     api_version: str = Field(default="", pattern=r"^[A-Za-z0-9.-]*$")
     """Azure's: the address gets the deployment, and the key goes into the header ``api-key``."""
     deployment: str = Field(default="", pattern=r"^[^/?#\s]*$")
-    """Azure's name for the model; empty where it is `model`."""
+    """Azure's name for the model; empty if it is `model`."""
     max_cost: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     """US dollars it may cost from one start of the program to the next."""
     requests_per_minute: int | None = Field(default=None, ge=1)
@@ -167,7 +167,7 @@ class FileSettings(Record):
     script_seconds: float = Field(default=15.0, ge=8, le=86_400, allow_inf_nan=False)
     """Seconds of the processor that a page's script may take without an answer of the page, before it is ended."""
     pictures: Pictures = "all"
-    """Of runs without a window: whether the pictures of their steps are kept, or only where they are no success."""
+    """Of runs without a window: whether the pictures of their steps are kept, or only where they are not success."""
     record_network: bool = True
     """Whether what servers answer is kept with a run, so that its pages can be given again without them."""
     embedding: str = Field(default="built-in", min_length=1)
@@ -216,7 +216,7 @@ def settings_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def read_settings_file(environ: Mapping[str, str] = os.environ) -> FileSettings:
-    """Return what the settings file says, as it says it; raises DataError where it is wrong."""
+    """Return what the settings file says, as it says it; raises DataError if it is wrong."""
     path = settings_path(environ)
     return read_model(path, FileSettings) if path.exists() else FileSettings()
 

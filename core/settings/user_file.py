@@ -78,7 +78,7 @@ class UserFile:
 
     @classmethod
     def read(cls, path: Path) -> "UserFile":
-        """Raises DataError where the file cannot be read or is not UTF-8."""
+        """Raises DataError if the file cannot be read or is not UTF-8."""
         return cls(path, read_text(path))
 
     @property
@@ -189,7 +189,7 @@ def read_text(path: Path, *, line_ends: bool = False, most: int = MOST_BYTES) ->
 
 
 def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
-    """Return what is in a file; raises DataError where it has more than `most` bytes or cannot be read.
+    """Return what is in a file; raises DataError if it has more than `most` bytes or cannot be read.
 
     A pipe or a device is refused: it may give bytes without end, or none for ever.
     """
@@ -204,7 +204,7 @@ def read_bytes(path: Path, *, most: int = MOST_BYTES) -> bytes:
 
 
 def open_regular(path: Path, *, most: int) -> BinaryIO:
-    """Open a file to be read; raises DataError where it cannot be, is no regular file, or is larger than `most`."""
+    """Open a file to be read; raises DataError if it cannot be, is not a regular file, or is larger than `most`."""
     try:
         # Without this flag the opening of a pipe waits until somebody writes to it.
         file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
@@ -260,7 +260,7 @@ def split_front_matter(path: Path, text: str) -> tuple[UserFile, str, int]:
 
     The front matter is TOML between two lines of ``+++``; it has an empty
     line in place of the first, so that its lines count as in the file.
-    Raises DataError where there is none.
+    Raises DataError if there is none.
     """
     lines = text.removeprefix("\ufeff").split("\n")
     if lines[0].rstrip() != _FRONT:

@@ -30,7 +30,7 @@ def ensure(argv: Sequence[str]) -> None:
     """Return if the running interpreter has all that ``main.py`` needs for `argv`, else see to it.
 
     Says what is missing, installs it, and starts ``main.py`` again with the
-    same arguments in the virtual environment beside it: then this does not
+    same arguments in the virtual environment next to it: then this does not
     return. An environment of the user's own that meets pyproject.toml is
     used as it is. Exits with 3 and a sentence where something cannot be
     installed, and with 130 when interrupted.

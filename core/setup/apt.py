@@ -37,7 +37,7 @@ class Apt:
         return any((self._root / "var/lib/dpkg/info").glob("lib*t64*.list"))
 
     def prefix(self) -> tuple[str, ...] | None:
-        """Return what goes before a command that needs root, or None where there are no such rights.
+        """Return what goes before a command that needs root, or None if there are no such rights.
 
         May let sudo ask for the password, if there is a terminal to ask on.
         """

@@ -167,7 +167,7 @@ def last_lines(text: str, count: int = 12) -> str:
 
 
 def answer_of(command: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
-    """Run a command that only looks, and return what came of it; None where it does not start or answer."""
+    """Run a command that only looks, and return the result; None if it does not start or answer."""
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):

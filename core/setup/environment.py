@@ -1,4 +1,4 @@
-"""The virtual environment beside main.py: its stamp, a look at it file by file, and its making.
+"""The virtual environment next to main.py: its stamp, a look at it file by file, and its making.
 
 The stamp is written last, in one move, and says what the environment was
 made for; a fitting one is all that a start has to look at. An interruption at
@@ -60,7 +60,7 @@ class VirtualEnvironment:
         return os.path.realpath(sys.prefix) == os.path.realpath(self.folder)
 
     def stamp(self) -> Stamp | None:
-        """Return the stamp, or None where there is none that can be read."""
+        """Return the stamp, or None if there is none that can be read."""
         try:
             fields = json.loads((self.folder / STAMP).read_text(encoding="utf-8"))
             return Stamp(**{**fields, "extras": tuple(fields["extras"])})

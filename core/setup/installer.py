@@ -26,7 +26,7 @@ def locked(folder: Path, on_wait: Callable[[], None]) -> Iterator[tuple[int, ...
     Gives the descriptors that hold the lock: handed on to a command, they
     keep it until that command ends too, even if this process is killed
     before. The lock is on the folder itself, so it leaves no file behind.
-    Where the file system knows no locks, goes on without one and gives none.
+    Where the file system knows no locks, continues without one and gives none.
     """
     try:
         import fcntl
@@ -84,7 +84,7 @@ class Installer:
                 self._install_libraries(is_fatal=libraries == "require")
 
     def repair(self, extras: Sequence[str], *, reason: str) -> None:
-        """Look at everything anew, because an import failed for `reason`; raises WorldError."""
+        """Look at everything again, because an import failed for `reason`; raises WorldError."""
         with locked(self._project.root, self._say_wait) as descriptors:
             self._console.say(f"Backstep cannot start ({reason}). Checking what is missing.")
             self._environment.note_libraries(False)

@@ -76,7 +76,7 @@ _NEEDED = {
     "libz.so.1": "zlib1g",
     "libzstd.so.1": "libzstd1",
 }
-# What another release of PySide6 or of the system may ask for beside them.
+# What another release of PySide6 or of the system may ask for next to them.
 _FURTHER = {
     "libOpenGL.so.0": "libopengl0",
     "libXcursor.so.1": "libxcursor1",

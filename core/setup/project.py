@@ -77,7 +77,7 @@ def unmet(requirements: Iterable[str], path: Sequence[str]) -> list[str]:
 
 
 def find_distribution(name: str, path: Sequence[str]) -> Distribution | None:
-    """Return the first distribution `name` on `path`, or None where there is none."""
+    """Return the first distribution `name` on `path`, or None if there is none."""
     from importlib.metadata import Distribution
 
     return next(iter(Distribution.discover(name=name, path=list(path))), None)

@@ -46,7 +46,7 @@ class FileKind(NamedTuple):
 
 
 def version_of(database: sqlite3.Connection, path: Path, kind: FileKind) -> int:
-    """Return the version of the file, 0 where it is empty; raises the kind's error if it is not ours or too new."""
+    """Return the version of the file, 0 if it is empty; raises the kind's error if it is not ours or too new."""
     # In one statement, so that what another program makes meanwhile is seen whole or not at all.
     application, version, tables = database.execute(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"
@@ -68,7 +68,7 @@ def version_of(database: sqlite3.Connection, path: Path, kind: FileKind) -> int:
 def migrate(database: sqlite3.Connection, path: Path, kind: FileKind) -> None:
     """Bring the file to the newest version, in one transaction.
 
-    A file that holds anything is first copied to ``NAME.version-N`` beside
+    A file that holds anything is first copied to ``NAME.version-N`` besides
     it. Several programs may try at once: one does the work, the others wait
     and find it done.
     """
@@ -296,7 +296,7 @@ class DatabaseFile:
 
 @contextmanager
 def transaction(database: sqlite3.Connection, kind: str) -> Generator[None, None, None]:
-    """Begin a transaction of this kind, or go on in the one that is open."""
+    """Begin a transaction of this kind, or continue in the one that is open."""
     if database.in_transaction:
         yield
         return
@@ -455,5 +455,5 @@ def phrases_of(query: str) -> list[str]:
 
 
 def match_of(query: str) -> str:
-    """Return what a row must match for all words to occur in it; empty where there are none."""
+    """Return what a row must match for all words to occur in it; empty if there are none."""
     return " AND ".join(phrases_of(query))

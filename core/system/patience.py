@@ -32,7 +32,7 @@ class _Given(NamedTuple):
     when: float = 0.0
     """On the monotonic clock."""
     until: float = 0.0
-    """Until then it is not asked for anew."""
+    """Until then it is not asked for again."""
 
 
 _known: dict[int | None, _Given] = {}
@@ -107,7 +107,7 @@ def _counted(before: _Given, after: _Given) -> float:
 
 
 def _latest(process: int | None) -> _Given:
-    """Return what was asked for last, or ask anew where that has taken little of the time since."""
+    """Return what was asked for last, or ask again where that has taken little of the time since."""
     began = time.monotonic()
     known = _known.get(process)
     if known is not None and began < known.until:
@@ -142,7 +142,7 @@ def _listed(folder: str) -> list[str]:
     try:
         return os.listdir(folder)
     except OSError:
-        return []  # It has ended, or this is no Linux.
+        return []  # It has ended, or this is not Linux.
 
 
 def _words(path: str) -> list[str]:

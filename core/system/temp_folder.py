@@ -1,7 +1,7 @@
 """The folder of a process for temporary files: it goes with the process, and the next start sweeps what was killed.
 
 Chromium, Playwright's driver and the sandbox of parsers put their files there,
-because they go by TMPDIR. A process that lives holds a lock in its folder.
+because they use TMPDIR. A process that lives holds a lock in its folder.
 """
 
 import atexit
@@ -27,7 +27,7 @@ def begin_temp_folder() -> Path:
 
     It is in the folder that TMPDIR names, or in /tmp where that is too deep for
     a browser to start. Folders of processes that have ended without removing
-    theirs are removed. Raises OSError where it cannot be written there, and on
+    theirs are removed. Raises OSError if it cannot be written there, and on
     Windows, which lets nobody rename or remove an open file.
     """
     if sys.platform == "win32":

@@ -97,7 +97,7 @@ class Blobs:
     def get(self, name: BlobHash) -> tuple[bytes, str]:
         """Return content and media type.
 
-        Raises TraceError where the blob is missing, or is not what its name says.
+        Raises TraceError if the blob is missing, or is not what its name says.
         """
         row = self._database.row(f"{_SELECT} WHERE blobs.hash = ?", (name,))
         if row is None:
@@ -118,7 +118,7 @@ class Blobs:
         return self._content(row), row["media_type"]
 
     def id_if_known(self, name: BlobHash) -> int | None:
-        """Return the row of a blob, None where there is none of that name."""
+        """Return the row of a blob, None if there is none of that name."""
         row = self._database.row("SELECT id FROM blobs WHERE hash = ?", (name,))
         return None if row is None else int(row["id"])
 

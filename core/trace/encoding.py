@@ -104,7 +104,7 @@ def to_json(model: BaseModel, **options: Any) -> bytes:
 
 
 def from_json(cls: type[M], data: bytes) -> M:
-    """Raises ValueError where `data` is not such a model."""
+    """Raises ValueError if `data` is not such a model."""
     try:
         return cls.model_validate_json(data)
     except ValidationError as error:
@@ -115,7 +115,7 @@ def from_json(cls: type[M], data: bytes) -> M:
 
 
 def parsed(data: str | bytes) -> Any:
-    """Return what JSON says; raises ValueError where it is none, or is nested too deep to be read."""
+    """Return what JSON says; raises ValueError if it is none, or is nested too deep to be read."""
     try:
         return json.loads(data)
     except RecursionError as error:
@@ -154,7 +154,7 @@ def _decode_clean(part: bytes, observation: Observation | None) -> CleanObservat
 
 
 def json_of(record: str | bytes) -> bytes:
-    """Return the JSON of a record as it is stored, without its large part; raises ValueError where it is damaged."""
+    """Return the JSON of a record as it is stored, without its large part; raises ValueError if it is damaged."""
     return record.encode() if isinstance(record, str) else _decompressed(record)
 
 
@@ -174,7 +174,7 @@ class Prompt(Record):
     reply_schema: dict[str, Any] | None = None
     sampling: Sampling = Sampling()
     view: PromptView | None = None
-    """What the messages say, as data; None where that was not recorded."""
+    """What the messages say, as data; None if that was not recorded."""
     parts: tuple[PromptPart, ...] = ()
     """The exemplars and the policy in the messages; only to be trusted where there is a view."""
 
@@ -216,7 +216,7 @@ def encode_prompt(request: LLMRequest) -> EncodedPrompt:
 
 
 def decode_prompt(data: bytes, blob: Callable[[BlobHash], bytes]) -> Prompt:
-    """Read a stored prompt, its pictures by `blob`; raises ValueError where it is none."""
+    """Read a stored prompt, its pictures by `blob`; raises ValueError if it is none."""
     values = parsed(data)
     if not isinstance(values, dict):
         raise ValueError("a prompt is a JSON object with messages")
@@ -234,5 +234,5 @@ def encode_reply(reply: LLMReply) -> tuple[BlobHash, tuple[bytes, str]]:
 
 
 def decode_reply(data: bytes) -> LLMReply:
-    """Read a stored reply; raises ValueError where it is none."""
+    """Read a stored reply; raises ValueError if it is none."""
     return from_json(LLMReply, data)

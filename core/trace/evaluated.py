@@ -63,7 +63,7 @@ class WayStep(NamedTuple):
 
 
 def evaluated_runs(store: "TraceStore", evaluation: int) -> tuple[EvaluatedRun, ...]:
-    """Return all tries of an evaluation in order, those under way and broken off among them."""
+    """Return all tries of an evaluation in order, those in progress and broken off among them."""
     return store.ask(lambda database: _evaluated_runs(database, evaluation))
 
 

@@ -22,7 +22,7 @@ class Tally(Record):
     attempt: int
     """1 for first tries, 2 for second ones."""
     outcome: RunOutcome | None
-    """None where the run could not begin. One whose process has died is still ``running`` here."""
+    """None if the run could not begin. One whose process has died is still ``running`` here."""
     success: bool | None
     touched: bool
     """Whether a person had a hand in them."""
@@ -42,7 +42,7 @@ def take_evaluation(store: "TraceStore", name: str, plan: str) -> EvaluationRow:
     """Return the evaluation of that name, stored now with its plan, as JSON, where there is none.
 
     It is this process's to do until `leave_evaluation`, or until the
-    process ends. Raises UsageError where a process that lives has it.
+    process ends. Raises UsageError if a process that lives has it.
     """
     token = store.owner.token()
 
@@ -85,7 +85,7 @@ def evaluation_named(store: "TraceStore", name: str) -> EvaluationRow | None:
 
 
 def process_doing(store: "TraceStore", number: int) -> int | None:
-    """Return the id of the process that does an evaluation, or None where none does."""
+    """Return the id of the process that does an evaluation, or None if none does."""
     row = store.ask(
         lambda database: database.row("SELECT owner FROM evaluations WHERE number = ?", (number,))
     )

@@ -1,6 +1,6 @@
 """Which runs have a living process at work on them.
 
-A process that begins runs holds an advisory lock on a file of its own beside
+A process that begins runs holds an advisory lock on a file of its own besides
 the database, named by a token that each of its runs carries. The system lets
 go of the lock however the process ends, so neither a reused process id nor
 another container on the same disk can mislead.
@@ -92,7 +92,7 @@ def lives(database: Path, token: str) -> bool:
 
 
 def process_of(database: Path, token: str) -> int | None:
-    """Return the id of the process that holds the lock of that token, or None where none does; 0 where it says none."""
+    """Return the id of the process that holds the lock of that token, or None if none does; 0 if it says none."""
     if not lives(database, token):
         return None
     try:

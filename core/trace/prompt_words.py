@@ -44,7 +44,7 @@ def plain(text: str) -> str:
 
 
 def lasting(text: str) -> str:
-    """Return the words also without times, ids and temporary paths, which a program makes anew each time."""
+    """Return the words also without times, ids and temporary paths, which a program makes again each time."""
     text = plain(text)
     for pattern, name in _PASSING:
         text = pattern.sub(name, text)

@@ -26,7 +26,7 @@ again.
 _AT_ONCE = 50
 """Runs that are deleted in one transaction: others wait for it no longer than a moment."""
 _WORTH_COMPACTING = 0.1
-"""What part of the file must be free for the file to be written anew without it."""
+"""What part of the file must be free for the file to be written again without it."""
 _HASH = re.compile(rb"\b[0-9a-f]{64}\b")
 
 
@@ -47,7 +47,7 @@ class PruneRequest(Record):
     branched: bool = False
     """Also those with branches or bisections, where all of their branches go too."""
     evaluated: bool = False
-    """Also those that evaluations count, which then do them anew where they are resumed."""
+    """Also those that evaluations count, which then do them again where they are resumed."""
 
 
 class PruneRun(Record):
@@ -75,7 +75,7 @@ class PrunePlan(Record):
 
 
 class Pruned(Record):
-    """What came of deleting runs."""
+    """The result of deleting runs."""
 
     runs: int
     room: int

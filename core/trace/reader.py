@@ -55,7 +55,7 @@ class RunEvent(Record):
     """Something that happened in the browser, with its place in the run."""
 
     step: int
-    """The step under way; 0 before the first."""
+    """The current step; 0 before the first."""
     time: float
     """Seconds since the epoch."""
     event: BrowserEvent
@@ -376,7 +376,7 @@ def what_ifs(database: TraceDatabase, run: int, step: int) -> tuple[tuple[int, s
 
 
 def page_log(database: TraceDatabase, run: int, number: int) -> tuple[LogPart, ...] | None:
-    """Return what the pages reported in a step; None where the step was stored before that was kept."""
+    """Return what the pages reported in a step; None if the step was stored before that was kept."""
     rows = _rows_of_step(
         database, "SELECT moment, log FROM page_logs", owner(database, run, number), number, "id"
     )
@@ -570,9 +570,9 @@ _RECALL = 3
 def recalls_since(
     database: TraceDatabase, last: int, limit: int, living: Callable[[str], bool]
 ) -> tuple[int, list[tuple[int, int, float, Recall]]]:
-    """Return what was recalled in the next steps after `last` (run, step, when), and where to go on.
+    """Return what was recalled in the next steps after `last` (run, step, when), and where to continue.
 
-    A step that is still under way may have more to tell: it is where to go on.
+    A step that is still in progress may have more to tell: it is where to continue.
     """
     steps = database.rows(
         "SELECT steps.id, run, number, sealed, runs.outcome, owner FROM steps JOIN runs USING (run)"

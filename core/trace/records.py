@@ -128,7 +128,7 @@ class RunRow(Record):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
-    """None where no call had a price."""
+    """None if no call had a price."""
     seconds: float = 0.0
     seconds_in_llm: float = 0.0
     touched: bool = False
@@ -145,21 +145,21 @@ class RunRow(Record):
     offline: bool = False
     """Whether its pages get recorded answers only, and reach no server."""
     differences: tuple[Difference, ...] = ()
-    """For a branch: how it differs from the run that it left; nothing where it was only gone back."""
+    """For a branch: how it differs from the run that it left; nothing if it was only gone back."""
 
 
 class AttemptRow(Record):
-    """What came of an attempt."""
+    """The result of an attempt."""
 
     attempt: CaseAttempt
     run: RunRow | None = None
-    """None where it could not begin."""
+    """None if it could not begin."""
     error: str = ""
     """Why it could not begin."""
 
 
 def is_failure(success: bool | None, outcome: RunOutcome | None) -> bool:
-    """Return whether a run that is over was no success.
+    """Return whether a run that is over was not a success.
 
     One that nobody could judge is a failure where it did not end by itself;
     the outcome of a run that could not begin is None.
@@ -176,10 +176,10 @@ class EvaluatedRun(Record):
     time: int
     attempt: int
     run: int | None = None
-    """None where it could not begin."""
+    """None if it could not begin."""
     outcome: RunOutcome | None = None
     success: bool | None = None
-    """None where nobody could judge."""
+    """None if nobody could judge."""
     reward: float | None = None
     answer: str | None = None
     error: str = ""
@@ -188,7 +188,7 @@ class EvaluatedRun(Record):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
-    """US dollars; None where no call had a price."""
+    """US dollars; None if no call had a price."""
     seconds: float = 0.0
     seconds_in_llm: float = 0.0
     touched: bool = False

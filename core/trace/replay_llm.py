@@ -35,7 +35,7 @@ def read_name(name: str) -> tuple[int, str]:
 
 
 class ReplayLLM:
-    """Repeats one run; made anew for each run that it answers."""
+    """Repeats one run; made again for each run that it answers."""
 
     takes_images = False
 

@@ -26,7 +26,7 @@ def export_run(database: Path, run: int, form: str, path: str, *, content: bool 
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, which is replaced whole or not at all; raises UsageError where it cannot be written."""
+    """Write a file, which is replaced whole or not at all; raises UsageError if it cannot be written."""
     try:
         _write(path, data)
     except OSError as error:
@@ -46,9 +46,9 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:
-    """Return the number of the run, and what became of the file in a sentence.
+    """Return the number of the run, and the outcome of the file in a sentence.
 
-    Raises DataError where the file is of no known kind or faulty, and TraceError: nothing is stored then.
+    Raises DataError if the file is of no known kind or faulty, and TraceError: nothing is stored then.
     """
     if is_repro(path):
         content, run = import_repro(store, path)

@@ -86,7 +86,7 @@ class TraceStore:
         return cls(TraceDatabase.of_content(content, KIND))
 
     def close(self) -> None:
-        """Close the file; runs still under way can be recovered from now on."""
+        """Close the file; runs still in progress can be recovered from now on."""
         self._database.close()
         self.owner.let_go()
 
@@ -139,7 +139,7 @@ class TraceStore:
         self._under_way.begin_step(StepRow(run=run, number=number, trial=trial))
 
     def save_agent(self, run: int, step: int, agent: bytes) -> None:
-        """Store the agent, as JSON, that a step is begun anew with when its run is taken up."""
+        """Store the agent, as JSON, that a step is started again with when its run is taken up."""
         with self._write():
             kept, _ = self._database.blobs.put(agent, JSON)
             self._database.update("steps", {"run": run, "number": step}, {"agent": kept})
@@ -195,7 +195,7 @@ class TraceStore:
         self._under_way.forget(run)
 
     def save_call(self, run: int, call: CallRecord, *, blobs: NewBlobs = ()) -> None:
-        """Store a call, or store it anew under the same number once it has ended."""
+        """Store a call, or store it again under the same number once it has ended."""
         with self._write():
             names = writing.save_call(self._database, run, call, blobs)
         self._under_way.of(run).save_call(call)
@@ -211,7 +211,7 @@ class TraceStore:
         self._under_way.of(intervention.run).save_intervention(intervention)
 
     def save_what_if(self, run: int, step: int, record: str) -> int:
-        """Store what came of asking a step's question again, as JSON, and return its number."""
+        """Store the result of asking a step's question again, as JSON, and return its number."""
         with self._write(run):
             kept, _ = self._database.blobs.put(record.encode(errors="replace"), JSON)
             values = {"run": run, "step": step, "time": time.time(), "record": kept}
@@ -227,7 +227,7 @@ class TraceStore:
             return number
 
     def save_event(self, run: int, step: int, event: BrowserEvent) -> None:
-        """Store something that happened beside an action; what happened in one is in its `Acted`."""
+        """Store something that happened besides an action; what happened in one is in its `Acted`."""
         with self._write(run):
             values = {"run": run, "step": step, "time": time.time(), **event.model_dump()}
             self._database.insert("events", values)
@@ -337,7 +337,7 @@ class TraceStore:
         self._update_run(run, {"outcome": "left", "owner": None, "ended": time.time()})
 
     def take_up_run(self, run: int) -> None:
-        """Go on with a run that was left or interrupted."""
+        """Continue with a run that was left or interrupted."""
         owner = self.owner.token()
         self._under_way.forget(run)
         self._update_run(run, {"outcome": "running", "owner": owner, "ended": None, "error": ""})
@@ -365,7 +365,7 @@ class TraceStore:
     def prune(self, plan: PrunePlan, tell: Callable[[int], None] = lambda gone: None) -> Pruned:
         """Delete the runs of a plan for good, and free what only they needed; `tell` gets how many went so far.
 
-        Killed in the middle, it leaves whole runs, and the next time goes on.
+        Killed in the middle, it leaves whole runs, and the next time continues.
         Raises UsageError, with nothing deleted, where another process is at
         work on one of the runs, and TraceError.
         """
@@ -400,7 +400,7 @@ class TraceStore:
     def find_runs(self, query: str = "", *, current: int | None = None) -> tuple[int, ...]:
         """Return the numbers of all runs with steps that `runs` would return, newest first.
 
-        Those without steps are among them while they go on, and `current` in any case.
+        Those without steps are among them while they continue, and `current` in any case.
         """
         return self._read(lambda: reading.find_runs(self._database, query, current))
 
@@ -414,7 +414,7 @@ class TraceStore:
     def recalls(self, since: int, *, limit: int) -> tuple[int, list[tuple[int, int, float, Recall]]]:
         """Return what was recalled in the `limit` steps stored after `since`: run, step, when and what.
 
-        The first of the two is where to go on; a step still under way is read again then.
+        The first of the two is where to continue; a step still in progress is read again then.
         """
         return self._read(lambda: reading.recalls_since(self._database, since, limit, self._lives))
 
@@ -447,7 +447,7 @@ class TraceStore:
         return self._read(lambda: reading.owner(self._database, run, number))
 
     def restored(self, run: int) -> Restored | None:
-        """Return how well the first page of a branch was brought back; None for what is no branch."""
+        """Return how well the first page of a branch was brought back; None for what is not a branch."""
         data = self._read(lambda: reading.kept_for_run(self._database, run, "restored"))
         return self._whole(lambda: Restored.model_validate_json(data)) if data else None
 
@@ -463,7 +463,7 @@ class TraceStore:
         return self._database.seen_changes()
 
     def under_way(self, run: int) -> StepUnderWay | None:
-        """Return the last step of a run as it is now, without reading; None where this process has begun none of it."""
+        """Return the last step of a run as it is now, without reading; None if this process has begun none of it."""
         return self._under_way.step(run)
 
     def recalled(self, run: int, number: int) -> Recalled | None:
@@ -471,11 +471,11 @@ class TraceStore:
         return record_of(Recalled, self.step(run, number).records)
 
     def observed(self, run: int, number: int) -> Observation | None:
-        """Return the page as a step found it; None where there is no such step, or it has not seen its page."""
+        """Return the page as a step found it; None if there is no such step, or it has not seen its page."""
         return self._read(lambda: reading.observed(self._database, run, number))
 
     def agent(self, run: int, number: int) -> bytes:
-        """Return the agent as it was when the step began; raises TraceError where that was not kept."""
+        """Return the agent as it was when the step began; raises TraceError if that was not kept."""
         return self._read(lambda: reading.agent(self._database, run, number))
 
     def page(self, run: int, number: int) -> bytes:
@@ -516,7 +516,7 @@ class TraceStore:
         return self._whole(lambda: encoding.decode_prompt(data, self.blob))
 
     def reply(self, call: CallRecord) -> LLMReply | None:
-        """Return what came back, or None where nothing came."""
+        """Return what came back, or None if nothing came."""
         if not call.reply:
             return None
         data = self.blob(call.reply)
@@ -545,7 +545,7 @@ class TraceStore:
         return self._read(lambda: reading.what_ifs(self._database, run, step))
 
     def page_log(self, run: int, number: int) -> tuple[LogPart, ...] | None:
-        """Return what pages reported in a step, in order; None where it was stored before that was kept."""
+        """Return what pages reported in a step, in order; None if it was stored before that was kept."""
         return self._read(lambda: reading.page_log(self._database, run, number))
 
     def changes(self, run: int) -> Changes:
@@ -567,7 +567,7 @@ class TraceStore:
         return self._read(lambda: reading.log(self._database, run, limit))
 
     def blob(self, name: BlobHash) -> bytes:
-        """Raises TraceError where the blob is missing, or damaged: its hash is checked."""
+        """Raises TraceError if the blob is missing, or damaged: its hash is checked."""
         return self._read(lambda: self._database.blobs.get(name)[0])
 
     def blob_and_type(self, name: BlobHash) -> tuple[bytes, str]:
@@ -597,7 +597,7 @@ class TraceStore:
 
     @contextmanager
     def _write(self, run: int | None = None) -> Generator[None, None, None]:
-        """Write in one transaction; raises NotInTraceError where there is to be such a `run`, and is none."""
+        """Write in one transaction; raises NotInTraceError if there is to be such a `run`, and is none."""
         try:
             with self._database.write():
                 if run is not None:

@@ -25,7 +25,7 @@ JUDGED = 50
 
 
 class StepSource(Protocol):
-    """What a step is shown from: the trace's file, or what was stored of the step under way."""
+    """What a step is shown from: the trace's file, or what was stored of the current step."""
 
     def steps(self, run: int) -> tuple[StepRow, ...]: ...
 
@@ -117,7 +117,7 @@ class RunUnderWay:
 
     @property
     def row(self) -> StepRow:
-        """The step under way."""
+        """The current step."""
         return next(reversed(self.rows.values()))
 
     @property
@@ -131,7 +131,7 @@ class RunUnderWay:
         )
 
     def observation(self, step: int) -> Observation | None:
-        """Return what was observed in a step, where that is the one under way."""
+        """Return what was observed in a step, where that is the current one."""
         observed = record_of(Observed, self._records.values())
         return observed.observation if observed is not None and step == self.row.number else None
 
@@ -180,7 +180,7 @@ class RunsUnderWay:
         return self._runs.setdefault(run, RunUnderWay())
 
     def step(self, run: int) -> StepUnderWay | None:
-        """Return the last step that was begun of a run, as it is now; None where this process has begun none."""
+        """Return the last step that was begun of a run, as it is now; None if this process has begun none."""
         found = self._runs.get(run)
         return StepUnderWay(found, self._before | self._now) if found is not None and found.rows else None
 

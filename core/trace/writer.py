@@ -1,4 +1,4 @@
-"""Rows written as a run goes on; each function works inside the transaction that is open."""
+"""Rows written as a run continues; each function works inside the transaction that is open."""
 
 import json
 import time

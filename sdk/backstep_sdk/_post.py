@@ -39,7 +39,7 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (int, float)):
         return value
     if isinstance(value, str):
-        return value.encode(errors="replace").decode()  # Half a surrogate is no text.
+        return value.encode(errors="replace").decode()  # Half a surrogate is not text.
     if isinstance(value, Iterable):
         return [_plain(one) for one in value]
     return str(value)

@@ -29,7 +29,7 @@ class EditContext:
     resources: AgentResources
     history: RunHistory
     since_judged: tuple["RunEdit", ...] = ()
-    """The edits since the step under way was judged, which another judgement must not lose."""
+    """The edits since the current step was judged, which another judgement must not lose."""
 
 
 class Changed(Record):
@@ -88,7 +88,7 @@ class TextEdit(RunEdit):
     @classmethod
     @abstractmethod
     def offered(cls, context: EditContext) -> str:
-        """Return the text as it is now; raises UsageError where there is nothing to edit."""
+        """Return the text as it is now; raises UsageError if there is nothing to edit."""
 
 
 def need_before_action(state: RunState, after: Phase) -> None:
@@ -112,7 +112,7 @@ def from_toml(text: str, what: str, model: type[R]) -> R:
 
 
 def permissible_action(text: str, permissible: Permissible) -> Action:
-    """Return the action that a person wrote; raises UsageError where it is none, or not permissible."""
+    """Return the action that a person wrote; raises UsageError if it is none, or not permissible."""
     try:
         action = parse_action(text, permissible.own_names)
     except ActionSyntaxError as error:

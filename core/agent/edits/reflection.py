@@ -24,7 +24,7 @@ from core.schema.step import Aligned, Judgement, JudgementPart, Recognised, Sche
 
 
 class EditPlan(RunEdit):
-    """Put these subtasks in place of the plan, and go on at the one at `current`, from 0."""
+    """Put these subtasks in place of the plan, and continue at the one at `current`, from 0."""
 
     kind = "plan"
     subtasks: tuple[str, ...]
@@ -197,7 +197,7 @@ class DropRemedy(RunEdit):
 
 
 class StartNewTrial(RunEdit):
-    """Have the trial reviewed and the task begun anew, as after a trial that failed."""
+    """Have the trial reviewed and the task started again, as after a trial that failed."""
 
     kind = "trial"
     again = "decide"

@@ -37,7 +37,7 @@ def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
 
 
 def undo_edit(run: AgentRun) -> Changed:
-    """Take back the last edit; raises UsageError where there is none to undo any more."""
+    """Take back the last edit; raises UsageError if there is none to undo any more."""
     if not run.undoable or not run.resting:
         raise UsageError("There is no edit to undo. An edit can be undone until the run continues.")
     undone = run.undoable.pop()

@@ -14,7 +14,7 @@ _RECOGNISE: Phase = "recognise"
 
 
 class PopFrame(RunEdit):
-    """End the active policy by hand: its caller is told the answer, or what was lacking."""
+    """End the policy at work by hand: its caller is told the answer, or what was lacking."""
 
     answer: str = ""
     lacked: str = ""
@@ -41,7 +41,7 @@ class PopFrame(RunEdit):
 
 
 class RestartFrame(RunEdit):
-    """Begin the active policy anew, with its argument and nothing of its history and notes."""
+    """Begin the policy at work again, with its argument and nothing of its history and notes."""
 
     kind = "stack"
     again = _RECOGNISE
@@ -116,7 +116,7 @@ class ReturnText(Record):
 
 
 class EditFrame(TextEdit):
-    """Rewrite what the active policy was called with, what it has noted, and its history."""
+    """Rewrite what the policy at work was called with, what it has noted, and its history."""
 
     name = "frame"
     title = "The policy at work"
@@ -181,7 +181,7 @@ def _at_work(state: RunState) -> Frame:
 
 
 def _returned(state: RunState) -> Frame:
-    """Return the frame that came back last to the active policy."""
+    """Return the frame that came back last to the policy at work."""
     called = [one for one in state.stack.called_by(_at_work(state).number) if one.state != "left"]
     if not called:
         raise UsageError("No policy has returned to the policy at work yet.")

@@ -3,7 +3,7 @@
 The next prompt depends on the judgement only by whether the subtask is over:
 it is asked once for each, and the call that does not hold is withdrawn. The
 decision of the next step takes the answer where its own request is the same;
-where the page has changed since, it asks anew.
+where the page has changed since, it asks again.
 """
 
 from core.agent.decision import Decider

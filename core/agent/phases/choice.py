@@ -74,7 +74,7 @@ class HeldGate(Record):
 
     kind: Literal["undo", "loop", "effects", "hint"]
     """``undo``: it cannot be undone. ``loop``: it calls a policy again with nothing new. ``effects``: it goes back
-    to before something that stays done, or begins the task anew after it. ``hint``: the LLM itself says that it
+    to before something that stays done, or starts the task again after it. ``hint``: the LLM itself says that it
     cannot be undone."""
     reason: str
     """In words; of ``effects`` a whole clause, of ``loop`` whole sentences."""

@@ -1,4 +1,4 @@
-"""align and commit: what became of the action, what follows from that, and the sealed step."""
+"""align and commit: the outcome of the action, what follows from that, and the sealed step."""
 
 from collections.abc import Awaitable, Callable
 
@@ -45,7 +45,7 @@ def overrule(state: RunState, judgement: Judgement, begin: Callable[[], object])
     """Put a person's judgement of the step in place of the one there is, with what follows from it.
 
     `begin` is called with the state as it was before the step was judged.
-    Raises UsageError where the step has not been judged, or is over.
+    Raises UsageError if the step has not been judged, or is over.
     """
     before, acted = state.before_consequences, state.acted
     if state.next_phase != "commit" or before is None or acted is None or state.aligned is None:
@@ -89,7 +89,7 @@ async def _judgement(state: RunState, judge: AlignmentJudge, history: RunHistory
 
 
 def _take_stop_back(state: RunState, aligned: Aligned) -> None:
-    """Let the run go on where the task was judged not done that the agent wanted to stop."""
+    """Let the run continue where the task was judged not done that the agent wanted to stop."""
     before = state.pending.before_stop
     if not aligned.stop_refused or before is None:
         return
@@ -97,12 +97,12 @@ def _take_stop_back(state: RunState, aligned: Aligned) -> None:
     state.reflection.refused_on = place_of_page(state.observation).fingerprint
     if before.top is not None:
         state.stack = state.stack.back_to(before, step=state.number)
-    # It takes a place in the budget: else it could go on for ever.
+    # It takes a place in the budget: else it could continue for ever.
     state.totals.page_actions += 1
 
 
 def _unjudged(state: RunState) -> None:
-    """Take note of what became of a scheduled step."""
+    """Take note of the outcome of a scheduled step."""
     acted, doing = state.acted, state.reflection.doing
     remedies = state.reflection.remedies
     refused = state.pending.refused
@@ -125,7 +125,7 @@ def commit(state: RunState) -> Committed:
     action = pending.action
     if acted is not None:
         if acted.effect == "none" and acted.outcome != "done" and not (pending.skip and not pending.refused):
-            # What cannot be used, or was refused, takes a place in the budget: else it could go on for ever.
+            # What cannot be used, or was refused, takes a place in the budget: else it could continue for ever.
             state.totals.page_actions += 1
         refused = state.aligned is not None and state.aligned.stop_refused
         result: str = acted.outcome

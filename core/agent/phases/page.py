@@ -55,7 +55,7 @@ class PageStore:
 
 
 async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
-    """Take the page as it was last read; read it anew where it has changed since.
+    """Take the page as it was last read; read it again where it has changed since.
 
     What the browser and the environment's server keep for it is read with it.
     """
@@ -78,7 +78,7 @@ async def observe(state: RunState, world: World, pages: PageStore) -> Observed:
 
 
 async def _kept(state: RunState, world: World) -> PageState:
-    """Return what is kept for the page as it is now, read anew where the browser was touched since."""
+    """Return what is kept for the page as it is now, read again where the browser was touched since."""
     if state.page.touched == world.touches.last:
         return state.page
     return await world.page_state(state.episode)
@@ -87,7 +87,7 @@ async def _kept(state: RunState, world: World) -> PageState:
 async def recall(state: RunState, resources: AgentResources) -> Recalled:
     """Fetch exemplars by the objective and the page, once for each frame.
 
-    An embedding server, an index or a library that fails is reported as the problem, and the step goes on
+    An embedding server, an index or a library that fails is reported as the problem, and the step continues
     without exemplars; it is asked again at the next one.
     """
     if not state.is_on("memory"):
@@ -137,7 +137,7 @@ def abstracts_by_llm(state: RunState) -> bool:
 
 
 def abstract_without_llm(state: RunState) -> Abstracted | None:
-    """Make the clean observation where no LLM is asked for it; None where one is."""
+    """Make the clean observation where no LLM is asked for it; None if one is."""
     if abstracts_by_llm(state):
         return None
     if state.own_observation is not None:

@@ -26,7 +26,7 @@ async def recognise(
 ) -> Recognised:
     """Find the state and list what may be done; `pictures`: by whoever decides with a picture of the page.
 
-    Raises DataError and UsageError where a file it goes by is wrong or gone.
+    Raises DataError and UsageError if a file it uses is wrong or gone.
     """
     back, forward = await world.history()
     return recognise_page(state, resources, back=back, forward=forward, pictures=pictures)
@@ -164,7 +164,7 @@ def _anywhere(
 def _beside(
     space: StateSpace, page_actions: bool, own: tuple[PermissibleAction, ...], offered: Permissible
 ) -> tuple[PermissibleAction, ...]:
-    """Return what of the page's own actions stays permissible beside the state's."""
+    """Return what of the page's own actions stays permissible besides the state's."""
     if page_actions:
         return offered.actions
     names = ("stop",) if space.may_stop or not own else ()
@@ -172,7 +172,7 @@ def _beside(
 
 
 def _also_permitted(state: RunState, permissible: Permissible, offered: Permissible) -> Permissible:
-    """Return what is permissible with what a person permits beside it in this step."""
+    """Return what is permissible with what a person permits next to it in this step."""
     more = (offered.action(name) for name in state.also_permitted if permissible.action(name) is None)
     found = tuple(one for one in more if one is not None)
     return permissible.replace(actions=(*permissible.actions, *found)) if found else permissible

@@ -1,4 +1,4 @@
-"""What does each phase, and what it works with in a run. A new phase is a function beside these and a line here."""
+"""What does each phase, and what it works with in a run. A new phase is a function next to these and a line here."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple

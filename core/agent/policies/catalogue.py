@@ -1,4 +1,4 @@
-"""The policies of the installation and of the user's folder, which wins; read anew when edited.
+"""The policies of the installation and of the user's folder, which wins; read again when edited.
 
 A policy has an id, its folder and name (``webarena/find_commits``), which is
 its own, and a name, which is its own among those of one environment.
@@ -43,7 +43,7 @@ class Policies:
         """Return these policies with those of one more folder, which win, and with other texts of some.
 
         Texts that some have already stay, and go before the folder's too.
-        Raises UsageError where the folder or a policy of that id is not there,
+        Raises UsageError if the folder or a policy of that id is not there,
         and DataError with the first thing that is wrong in what was added.
         """
         if folder is not None and not folder.is_dir():
@@ -106,7 +106,7 @@ class Policies:
         return policy
 
     def path_of(self, id: str) -> str:
-        """Return the path of a policy's file, or nothing where there is none that can be read."""
+        """Return the path of a policy's file, or nothing if there is none that can be read."""
         policy = self._whole().get(id)
         return str(policy.path) if policy is not None else ""
 

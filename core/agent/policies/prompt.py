@@ -53,7 +53,7 @@ class ReturnView(Record):
 
 
 class FramePrompt(Record):
-    """Everything that the prompt of a frame shows beside the page."""
+    """Everything that the prompt of a frame shows besides the page."""
 
     policy: str
     objective: str
@@ -94,7 +94,7 @@ def frame_prompt(
 
     `permissible` is what `permissible_in` gave. `history` is how many of the
     frame's own steps are shown. Examples that call what cannot be called here
-    are left out. Raises ValueError where no policy is at work.
+    are left out. Raises ValueError if no policy is at work.
     """
     frame = stack.top
     if frame is None:

@@ -110,7 +110,7 @@ class AlignmentJudge:
         calls: list[int],
         read: Callable[[str], Aligned],
     ) -> Aligned | None:
-        """Return what the reply says, asked once more where it leaves something open; None where no call is left.
+        """Return what the reply says, asked once more where it leaves something open; None if no call is left.
 
         Whether the action was aligned is a question about the policy at work;
         all others are about the whole task.

@@ -53,7 +53,7 @@ class Anticipator:
     async def late(self, state: RunState, *, wait: bool) -> AsyncIterator[tuple[int, Anticipated]]:
         """Yield the steps whose remedies have come in meanwhile, with their records; `wait` for all that are out.
 
-        A question that failed is reported as the problem, and its step goes on without remedies.
+        A question that failed is reported as the problem, and its step continues without remedies.
         """
         for step in sorted(self._out):
             if not wait and not self._out[step].done():
@@ -179,7 +179,7 @@ def _taken_in(state: RunState, found: _Found) -> Anticipated:
 
 
 def base_entry(state: RunState, action: Action) -> RemedyEntry:
-    """Return an entry of the step under way for an action, with all that is put back before it is tried."""
+    """Return an entry of the current step for an action, with all that is restored before it is tried."""
     plan = state.reflection.plan
     return RemedyEntry(
         number=0,

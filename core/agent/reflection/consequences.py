@@ -69,7 +69,7 @@ def backtrack(state: RunState, why: str) -> None:
 
 
 def schedule_new_trial(state: RunState, why: str) -> None:
-    """Have this trial reviewed and the task begun anew, however many trials are allowed."""
+    """Have this trial reviewed and the task started again, however many trials are allowed."""
     drop_queue(state, why)
     state.reflection.scheduled = Scheduled(kind="new trial", why=why)
 
@@ -97,7 +97,7 @@ def _first_choice_tried(state: RunState, step: int) -> None:
 
 
 def reflection_record(state: RunState) -> ReflectionRecord | None:
-    """Return what is to be kept of the reflection, or None where none of it is at work."""
+    """Return what is to be kept of the reflection, or None if none of it is at work."""
     reflection = state.reflection
     at_work = any(state.is_on(one) for one in ("plan", "remedies", "judgement"))
     if not at_work and reflection.plan is None and not reflection.remedies.entries:

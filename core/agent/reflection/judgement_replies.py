@@ -1,4 +1,4 @@
-"""Reading judgements: what a reply says by its form, and nothing where the form leaves it open.
+"""Reading judgements: what a reply says by its form, and nothing if the form leaves it open.
 
 A word such as YES counts where it stands for itself: alone on a line, alone as
 the last sentence, or as the first word of the reply before a punctuation mark.
@@ -47,12 +47,12 @@ SCHEMA: dict[str, Any] = {
 
 
 def read_yes_no(text: str) -> bool | None:
-    """Return whether a reply says yes; None where it says neither, or both."""
+    """Return whether a reply says yes; None if it says neither, or both."""
     return _said(text, _YES_NO)[0]
 
 
 def read_subtask(text: str) -> SubtaskSaid | None:
-    """Return what a reply says of the subtask, yes for done; None where it says nothing, or several things."""
+    """Return what a reply says of the subtask, yes for done; None if it says nothing, or several things."""
     return _said(text, _SUBTASK)[0]
 
 

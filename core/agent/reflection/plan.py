@@ -9,7 +9,7 @@ from core.schema.messages import Message
 from core.schema.progress import Plan, Subtask
 
 LONGEST = 30
-"""Subtasks that a plan holds at the most; what an LLM writes beyond them is dropped and reported."""
+"""Subtasks that a plan holds at most; what an LLM writes beyond them is dropped and reported."""
 
 _MARK = re.compile(
     r"^\s*(?:\*\*)?(?:(?:step|subtask)\s*)?(\d{1,3})\s*[.):\]-]\s*(?:\*\*)?\s*|^\s*[-*•]\s+", re.IGNORECASE
@@ -17,7 +17,7 @@ _MARK = re.compile(
 
 
 def read_plan(text: str, *, revision: int = 0) -> Plan | None:
-    """Return the plan that a reply holds, or None where it holds none.
+    """Return the plan that a reply holds, or None if it holds none.
 
     A numbered or dashed list counts; lines that go on an item belong to it,
     and what stands before the list does not. A reply without a list is one

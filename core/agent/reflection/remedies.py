@@ -17,7 +17,7 @@ from core.schema.step import EntryState
 
 
 class RemedyEntry(Record):
-    """One alternative, with all that is put back before it is tried."""
+    """One alternative, with all that is restored before it is tried."""
 
     number: int
     """Counts up in the run, from 1."""
@@ -61,7 +61,7 @@ class RemedyStack(Record):
         return RemedyStack(entries=(*self.entries[:at], *new, *self.entries[at:]))
 
     def pop(self) -> tuple[RemedyEntry | None, "RemedyStack"]:
-        """Return the topmost entry that waits, and the stack with it chosen; None where none waits."""
+        """Return the topmost entry that waits, and the stack with it chosen; None if none waits."""
         waiting = self.waiting
         if not waiting:
             return None, self

@@ -17,9 +17,9 @@ from core.schema.progress import SetAside, SpaceMemory
 
 CHOOSE = "choose_candidate"
 TOLD_TOKENS = 3000
-"""Tokens of all that was read of the candidates and is told at the most; each has the same share."""
+"""Tokens of all that was read of the candidates and is told at most; each has the same share."""
 REASON_TOKENS = 120
-"""Tokens of the reason that a candidate was left for, at the most."""
+"""Tokens of the reason that a candidate was left for, at most."""
 
 
 def is_due(space: StateSpace, memory: SpaceMemory) -> bool:
@@ -123,7 +123,7 @@ def _detail(candidate: str, memory: SpaceMemory, tokens: int) -> tuple[str, ...]
 
 
 def way_back(backup: Backup, entry: SetAside) -> Action:
-    """Return the action that goes back to a candidate; raises ActionError where the file's is none."""
+    """Return the action that goes back to a candidate; raises ActionError if the file's is none."""
     try:
         return parse_action(filled(backup.returns, {"url": entry.url, "candidate": entry.candidate}))
     except ActionSyntaxError as error:

@@ -1,6 +1,6 @@
 """A first state-space file out of recorded pages: like pages grouped into states, for a person to edit.
 
-Pages are compared by what they have in common beside their contents: what
+Pages are compared by what they have in common besides their contents: what
 only one page has (the items of a list, say) or all have (a menu) weighs
 little, digits count as one another, and addresses are compared without ids.
 """
@@ -23,7 +23,7 @@ ALIKE_AT_ONE_ADDRESS = 0.3
 LITTLE = 0.15
 """What a feature weighs that tells little: of one page alone, or of all pages."""
 MUST = 3
-"""Elements proposed for `must` at the most."""
+"""Elements proposed for `must` at most."""
 NAMED_ROLES = (
     "heading",
     "button",

@@ -81,7 +81,7 @@ class OptionGroups(Record):
     group: PatternText
     """Each element that fits is one argument, called by its name."""
     choice: PatternText = ""
-    """The elements inside that can be chosen; empty where the group is a select with options."""
+    """The elements inside that can be chosen; empty if the group is a select with options."""
     required: bool = True
 
 
@@ -148,7 +148,7 @@ class Backup(Record):
     choose_at: int = Field(default=13, ge=1, le=1000)
     """After this many transitions the agent has to choose."""
     question: str = ""
-    """What the LLM is asked then, beside the buffer."""
+    """What the LLM is asked then, besides the buffer."""
     instruction: str = Field(
         default="The steps are nearly used up and nothing more can be looked at. Choose the candidate that comes "
         "nearest to the task; none has to fit in every point.",
@@ -309,7 +309,7 @@ class Spaces:
     def for_page(self, environment: str, url: str) -> StateSpace | None:
         """Return the space that is meant for pages of this environment and URL, or None.
 
-        Raises DataError where a file that could be meant is wrong.
+        Raises DataError if a file that could be meant is wrong.
         """
         for name in self.names():
             space = self.get(name)

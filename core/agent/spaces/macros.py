@@ -50,7 +50,7 @@ def macro_steps(
 def fill(
     step: MacroStep, action: SpaceAction, arguments: Mapping[str, str], observation: Observation
 ) -> Action | None:
-    """Return the step as an action of the page as it is now, or None where the choice is made already.
+    """Return the step as an action of the page as it is now, or None if the choice is made already.
 
     Raises ActionError with a sentence where the page no longer has what the
     step needs.
@@ -159,7 +159,7 @@ _FIRST_THAT_HAS = """
 def first_step(
     here: SpaceState, permissible: Permissible, observation: Observation, action: Action
 ) -> Action | None:
-    """Return what a state's action does first in the page as it is; None where it is no such action or does nothing."""
+    """Return what a state's action does first in the page as it is; None if it is no such action or does nothing."""
     own, allowed = here.action_named(action.name), permissible.action(action.name)
     if not isinstance(action, Named) or own is None or allowed is None:
         return None
@@ -186,9 +186,9 @@ def refs_named(action: Action, observation: Observation) -> list[Ref]:
 async def element_of(
     here: SpaceState, permissible: Permissible, observation: Observation, page: Page, action: Action
 ) -> Ref | None:
-    """Return the element that a state's action acts on first; None where it is no such action or the page has none.
+    """Return the element that a state's action acts on first; None if it is no such action or the page has none.
 
-    Raises PageGone, ActionError and BrowserError where the page cannot be asked.
+    Raises PageGone, ActionError and BrowserError if the page cannot be asked.
     """
     first = first_step(here, permissible, observation, action)
     if first is None:
@@ -206,7 +206,7 @@ async def element_of(
 async def action_at(
     here: SpaceState, permissible: Permissible, observation: Observation, page: Page, ref: Ref
 ) -> Named | None:
-    """Return the state's action whose first step acts on the element, None where none that is whole does.
+    """Return the state's action whose first step acts on the element, None if none that is whole does.
 
     Whole is one whose required arguments have choices. Raises PageGone,
     ActionError and BrowserError where the page cannot be asked.

@@ -1,4 +1,4 @@
-"""What the pages of a candidate (an item, say) tell, kept beside what the page in view shows.
+"""What the pages of a candidate (an item, say) tell, kept besides what the page in view shows.
 
 A page that shows one part at a time replaces what was read before; the state's
 file names what is kept (`keeps`) and which action shows it (`reads`).
@@ -14,7 +14,7 @@ from core.schema.pattern import Pattern, matching, parse_pattern
 from core.schema.progress import Kept, SpaceMemory
 
 KEPT_TOKENS = 300
-"""Tokens kept of one text at the most."""
+"""Tokens kept of one text at most."""
 _BETWEEN = " / "
 """Parts one text from the next, such as two reviews, where all of it is one line."""
 

@@ -82,7 +82,7 @@ def _and(parts: tuple[str, ...]) -> str:
 # What may be done
 
 CAP = 250
-"""Values of one argument offered at the most."""
+"""Values of one argument offered at most."""
 
 
 class OptionGroup(Record):
@@ -94,7 +94,7 @@ class OptionGroup(Record):
     """Its name on the page, such as ``Shoe size``."""
     group: Element
     choices: tuple[tuple[str, Element | None], ...]
-    """Each value with the element to choose it by; None where the group is a select."""
+    """Each value with the element to choose it by; None if the group is a select."""
 
 
 def offered_actions(

@@ -1,1 +1,1 @@
-"""Bringing the browser back to a step: checkpoints, ways to restore them, and how well that went."""
+"""Restores the browser to a step: checkpoints, strategies to restore them, and the grade of the result."""

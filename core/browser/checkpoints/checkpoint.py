@@ -1,4 +1,4 @@
-"""What is needed to bring the browser back to a step, what bringing it back works with, and what a way back is."""
+"""What is needed to restore the browser to a step, what strategies work with, and what a strategy is."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -42,14 +42,14 @@ async def _nothing_kept() -> PageState:
 
 @dataclass
 class RestoreContext:
-    """The live browser, and what only the environment and the agent can do about it."""
+    """The live browser, with what only the environment and the agent can do in it."""
 
     tabs: Tabs
     actor: Actor
     read: Callable[[], Awaitable[Observation]]
     """Reads the current page."""
     reopen: Callable[[], Awaitable[None]]
-    """Begins the task anew in a clean profile."""
+    """Starts the task again in a clean profile."""
     put_server_back: Callable[[str], Awaitable[None]] | None = None
     """Gives the page a session of its own in the state of a snapshot."""
     server_state: Callable[[], str] | None = None
@@ -61,16 +61,16 @@ class RestoreContext:
     touch: Callable[[], None] = lambda: None
     """Says that the browser is about to be touched."""
     begin_here: Callable[[], Awaitable[None]] | None = None
-    """Begins the task anew in the tab and profile that are there. Only where its pages are made by their own
+    """Starts the task again in the tab and profile that are there. Only where its pages are made by their own
     scripts, which keep in memory what no reading shows, and where doing again does no harm."""
     own_cookies: tuple[str, ...] = ()
     """Cookies by which the environment's server knows the page's session: they are its own to set."""
     clean: bool = True
-    """Whether a task that is begun anew has a clean profile; a named one keeps what was done in it."""
+    """Whether a task that is started again has a clean profile; a named one keeps what was done in it."""
     fresh: bool = False
-    """Whether the task has just been begun anew, and nothing was done in it since."""
+    """Whether the task has just been started again, and nothing was done in it since."""
     live: bool = False
-    """Whether an agent goes on in the page at once: it has to show what servers hold now."""
+    """Whether an agent continues in the page at once: it has to show what servers hold now."""
     sent: tuple[SentAt, ...] = ()
     """What was sent since the step and stays done."""
     repeats: Callable[[Sequence[RecordedInput]], str] = lambda inputs: ""
@@ -91,7 +91,7 @@ class RestoreContext:
 
 
 class RestoreError(BackstepError):
-    """A strategy could not go on; its text says at what and why."""
+    """A strategy failed; the text says where and why."""
 
     def __init__(self, message: str, parted: Parted | None = None) -> None:
         """`parted` is where an agent that was to lead there went another way."""
@@ -100,16 +100,16 @@ class RestoreError(BackstepError):
 
 
 class NotTried(RestoreError):
-    """A strategy is no way back from where the browser is; it has left the page as it was."""
+    """A strategy does not apply in the browser's present state. It has not changed the page."""
 
 
 class WouldRepeat(NotTried):
-    """It would do again what cannot be undone."""
+    """The strategy would repeat something that cannot be undone."""
 
 
 @dataclass(frozen=True)
 class Brought:
-    """How a page came to be as it is now."""
+    """How the page was restored."""
 
     remarks: tuple[str, ...] = ()
     """What was done otherwise, or left."""

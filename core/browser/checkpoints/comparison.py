@@ -1,8 +1,7 @@
-"""How well the page as it is now equals a recorded one: the grade, and what differs.
+"""Compares the present page with the recorded one: the grade and the differences.
 
-``exact`` is never a matter of looking alike: an equal page can hide another
-state of its scripts. It is given only where the page was not touched, or was
-reached by the same inputs from the start, and shows no difference at all.
+An equal page can hide another state of its scripts. So the grade is ``exact`` only if the page shows no
+difference, and was not touched or was reached by the same inputs from the start.
 """
 
 import re
@@ -23,7 +22,7 @@ from core.storage.resources import RESOURCES
 
 VOLATILE = RESOURCES / "volatile.toml"
 Provenance = Literal["untouched", "replayed", "restored", "recorded"]
-"""How the page came to be as it is: nobody touched it since, all inputs were made again, parts were put back, or
+"""How the page came to be as it is: nobody touched it since, all inputs were made again, parts were restored, or
 inputs were made again in a page that got recorded answers."""
 
 _PARTS = ("name", "value", "states", "options", "detail")
@@ -49,7 +48,7 @@ ALIKE = 0.6
 
 
 class Volatile(Record):
-    """What changes by itself; the form of resources/volatile.toml."""
+    """Parts of a page that change by themselves: the format of resources/volatile.toml."""
 
     elements: tuple[PatternText, ...] = ()
     """Patterns of elements whose words and values do not count."""
@@ -100,7 +99,7 @@ def compare(
     beside: Sequence[PageDifference] = (),
     later: Observation | None = None,
 ) -> Comparison:
-    """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
+    """Return how well `now` equals `recorded`; `besides` is what differs in what the browser and the server keep.
 
     What nobody touched and is another one in a `later` reading of the same page changes by itself.
     What an earlier version of the page reader read and this one does not counts as little, and is told as such.
@@ -342,7 +341,7 @@ def _without_unnamed_pictures(observation: Observation) -> Observation:
 
 
 def _told_by_icon(before: str, after: str) -> bool:
-    """Tell whether a detail is what it was, with the icon of the control or the words beside it put first."""
+    """Tell whether a detail is what it was, with the icon of the control or the words next to it put first."""
     return bool(_BY_ICON.match(after)) and (not before or after.endswith(f", {before}"))
 
 

@@ -1,4 +1,4 @@
-"""Giving form fields, scroll position and focus of a page back what they were."""
+"""Restores form fields, scroll position and focus of a page."""
 
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import Brought, RestoreContext
@@ -39,7 +39,7 @@ async def put_fields_back(recorded: Observation, ground: RestoreContext) -> Brou
 
 
 def _to_put_back(element: Element, now: Element) -> Action | None:
-    """Return the action that gives `now` what `element` held; None where it holds that."""
+    """Return the action that gives `now` what `element` held; None if it holds that."""
     target = RefTarget(ref=now.ref)
     if "select" in element.uses and element.options:
         chosen = next((one for one in element.options if one.selected), None)

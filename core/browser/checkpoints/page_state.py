@@ -1,4 +1,4 @@
-"""What the browser keeps for a page beside it (cookies, storage, its place in the history): read, and put back."""
+"""Reads and restores what the browser stores for a page: cookies, storage, its place in the history."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from core.schema.record import Record
 
 
 class PageState(Record):
-    """What was kept at a step."""
+    """What the browser stored at a step."""
 
     touched: str = ""
     """Which touch of the browser was the last one then; the same now means that nobody touched it since."""
@@ -25,22 +25,22 @@ class PageState(Record):
     entry: int | None = None
     """The number that the browser gave to the page in its tab's history."""
     content: str = ""
-    """A short number of the whole document with what its fields hold, seen and unseen; empty where not read."""
+    """A short number of the whole document with what its fields hold, seen and unseen; empty if not read."""
     behind: tuple[str, ...] | None = None
-    """The URLs of the pages behind it in that history; None where they were not recorded."""
+    """The URLs of the pages behind it in that history; None if they were not recorded."""
     cookies: tuple[dict[str, Any], ...] = ()
     """Those sent to the page, each with the fields of the protocol's Network.setCookie."""
     local: dict[str, str] | None = {}
-    """None where it could not be read, as with the next two: it is not put back then, nor wiped."""
+    """None if it could not be read, as with the next two: it is not put back then, nor wiped."""
     session: dict[str, str] | None = {}
     databases: str | None = "[]"
     """IndexedDB as JSON, where it holds nothing else than JSON can."""
     whole: bool = True
-    """False where cookies and storage were left out: they are not put back then."""
+    """False if cookies and storage were left out: they are not put back then."""
     unread: tuple[str, ...] = ()
     """What could not be read, and why."""
     server: str = ""
-    """The environment's snapshot of its server; empty where it keeps none."""
+    """The environment's snapshot of its server; empty if it keeps none."""
 
     def without_logins(self) -> "PageState":
         """Return it as it is stored for a named profile, whose logins stay in the profile alone."""
@@ -58,7 +58,7 @@ BLANK = "about:blank"
 
 @dataclass(frozen=True)
 class TabHistory:
-    """The pages of a tab as the browser numbers them; empty tabs at its beginning are no pages."""
+    """The pages of a tab as the browser numbers them; empty tabs at its beginning are not pages."""
 
     entries: tuple[tuple[int, str], ...]
     """Number and URL of each."""
@@ -92,7 +92,7 @@ class TabHistory:
         return None
 
     async def go_to_first(self, tabs: Tabs) -> None:
-        """Go to the tab's first page, so that opening its URL anew leaves nothing behind it."""
+        """Go to the tab's first page, so that opening its URL again leaves nothing behind it."""
         first = next((number for number, url in self.entries if url != BLANK), None)
         if first is not None and self.behind():
             await self.go(tabs, first)
@@ -105,7 +105,7 @@ class TabHistory:
 
 
 EMPTY_PAGE = "/__backstep_empty_page__"
-"""The path at a page's origin where storage is put back: answered here, the server is never asked for it."""
+"""The path at a page's origin where storage is restored: answered here, the server is never asked for it."""
 
 _COOKIE_FIELDS = ("name", "value", "domain", "path", "secure", "httpOnly", "sameSite", "expires")
 
@@ -180,11 +180,11 @@ def _key(cookie: dict[str, Any]) -> tuple[str, str, str]:
 
 
 async def put_storage_back(tabs: Tabs, url: str, kept: PageState) -> tuple[str, ...]:
-    """Make the storage of `url`'s origin what was kept; return what could not be put back.
+    """Make the storage of `url`'s origin what was kept; return what could not be restored.
 
     Where it is another one by now, that is done from an empty page at the
     origin, which takes the place of the current one: scripts of that would
-    write to it meanwhile. Raises ActionError or BrowserError where the empty
+    write to it meanwhile. Raises ActionError or BrowserError if the empty
     page does not come up.
     """
     origin = origin_of(url)
@@ -257,7 +257,7 @@ async def _reload(tabs: Tabs) -> None:
 async def replace_page(tabs: Tabs, url: str) -> None:
     """Open `url` in the place of the page that is shown: what lies behind and before it in the history stays.
 
-    Raises ActionError where it does not come up.
+    Raises ActionError if it does not come up.
     """
     before = tabs.mark()
     try:

@@ -1,4 +1,4 @@
-"""Going back to a checkpoint: ways tried from the cheapest to the dearest until one is verified."""
+"""Goes back to a checkpoint: tries the strategies, cheapest first, until one is verified."""
 
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -39,7 +39,7 @@ async def restore(
 
     Ends with the first strategy whose page equals the recorded one. Where none
     does, the page stays as the last one left it and the grade says how far
-    that is off. Raises BrowserError where the last way
+    that is off. Raises BrowserError if the last way
     failed for the browser has ended, and LLMError where an element is asked
     for in vain.
     """
@@ -115,7 +115,7 @@ async def _as_loaded(ground: RestoreContext) -> AsyncGenerator[None, None]:
     try:
         yield
     finally:
-        with suppress(PageGone, BrowserError, ActionError):  # In a profile that was begun anew it is gone.
+        with suppress(PageGone, BrowserError, ActionError):  # In a profile that was started again it is gone.
             await page.send("Network.setCacheDisabled", {"cacheDisabled": False})
 
 

@@ -1,4 +1,4 @@
-"""Ways to bring a page back: in the document that is there, by loading it anew, by doing again what was done."""
+"""The strategies that restore a page: in the present document, by loading it again, or by repeating the actions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,9 +31,9 @@ from core.schema.observation import Observation
 
 
 class AsItIs(Strategy):
-    """Leaves the page alone: the step after which nothing changed can be gone back to by staying.
+    """Leaves the page as it is. This goes back to a step after which nothing has changed.
 
-    Brought back: nothing. The page is looked at, and stays where it is as recorded.
+    Restored: nothing. The page is only compared.
     """
 
     name = "nothing to do"
@@ -48,10 +48,10 @@ class AsItIs(Strategy):
 
 
 class SameDocument(Strategy):
-    """Gives fields, scroll position and focus of the document that is still there back what they were.
+    """Restores fields, scroll position and focus in the same document.
 
-    Brought back: what fields held, scroll and focus; the state of a bundled site's server. The document
-    stays, with all that scripts changed in it and keep in memory.
+    Restored: fields, scroll position, focus, and the state of a bundled site's server. The document stays,
+    with all changes by scripts and their memory.
     """
 
     name = "same document"
@@ -70,11 +70,11 @@ class SameDocument(Strategy):
 
 
 class HistoryEntry(Strategy):
-    """Goes to the page's entry in the history of its tab, and puts fields, scroll position and focus back.
+    """Goes to the page's entry in the history of its tab, and restores fields, scroll position and focus.
 
-    Brought back: the page as the browser kept it or loads it again, what fields held, scroll and focus;
-    cookies, and the state of a bundled site's server. Not storage, nor what scripts kept in memory where
-    it is loaded again.
+    Restored: the page from the browser's cache or loaded again, fields, scroll position, focus, cookies, and
+    the state of a bundled site's server. Not restored: storage, and the memory of scripts if the page is
+    loaded again.
     """
 
     name = "history entry"
@@ -101,10 +101,10 @@ class HistoryEntry(Strategy):
 
 
 class UrlWithStorage(Strategy):
-    """Puts cookies and storage back, opens the step's URL anew, and gives fields, scroll and focus what they had.
+    """Restores cookies and storage, opens the step's URL again, and restores fields, scroll position and focus.
 
-    Brought back: the URL, cookies, local and session storage, IndexedDB where it holds plain values, what
-    fields held, scroll and focus; the state of a bundled site's server. Not what scripts kept in memory.
+    Restored: the URL, cookies, local and session storage, IndexedDB with plain values, fields, scroll
+    position, focus, and the state of a bundled site's server. Not restored: the memory of scripts.
     """
 
     name = "URL with storage"
@@ -133,10 +133,10 @@ _NOT_ASKED = "The state of the server was not restored."
 
 
 class ReplayFromNearest(Strategy):
-    """Opens the page of an earlier step, where the document was loaded, and does again what was done in it.
+    """Opens the page of the earlier step that loaded the document, and repeats the actions in it.
 
-    Brought back: the URL and storage of the step at which the document was loaded, and what followed from
-    the actions in it, scripts' memory too. Not tried where they would do again what cannot be undone.
+    Restored: the URL and storage of that step, and the effects of the actions, including the memory of
+    scripts. Not tried if the actions would repeat something that cannot be undone.
     """
 
     name = "replay from the nearest checkpoint"
@@ -158,10 +158,10 @@ class ReplayFromNearest(Strategy):
 
 
 class ReplayInPlace(Strategy):
-    """Opens the task's first page again in the tab that is there and does again what was done until the step.
+    """Opens the task's first page again in the present tab and repeats all actions before the step.
 
-    Brought back: what followed from the actions since the task was opened, scripts' memory too, where
-    scripts alone make its pages. The profile and the tab's history stay.
+    Restored: the effects of all actions, including the memory of scripts, if the task's pages need no server.
+    The profile and the tab's history stay.
     """
 
     name = "replay in place"
@@ -174,10 +174,10 @@ class ReplayInPlace(Strategy):
 
 
 class ReplayRecorded(Strategy):
-    """Does again what was done, in a page that reaches no server: each request gets what was recorded for it.
+    """Repeats the actions offline: each request gets its recorded answer.
 
-    Brought back: what followed from the actions since the task was opened, scripts' memory too, with the
-    answers of then: no request leaves for a server, which goes on afterwards from what it holds now.
+    Restored: the effects of all actions, including the memory of scripts, with the recorded answers. No
+    request reaches a server, so the run continues later with the server's present state.
     """
 
     name = "replay with recorded answers"
@@ -204,10 +204,10 @@ class ReplayRecorded(Strategy):
 
 
 class ReplayFromStart(Strategy):
-    """Begins the task anew, in a clean profile unless it has a named one, and does again what was done.
+    """Starts the task again, in a clean profile unless it has a named one, and repeats all actions.
 
-    Brought back: everything that follows from the actions, scripts' memory too; a named profile keeps what
-    it had come to. Not tried where they would do again what cannot be undone.
+    Restored: all effects of the actions, including the memory of scripts; a named profile keeps its data. Not
+    tried if the actions would repeat something that cannot be undone.
     """
 
     name = "replay from the start"
@@ -220,7 +220,7 @@ class ReplayFromStart(Strategy):
 
 
 def _check_repeats(inputs: Sequence[RecordedInput], ground: RestoreContext) -> None:
-    """Raise WouldRepeat where these inputs would do again what cannot be undone."""
+    """Raise WouldRepeat if these inputs would do again what cannot be undone."""
     if reason := ground.repeats(inputs):
         raise WouldRepeat(reason)
 
@@ -252,7 +252,7 @@ async def retarget(
 ) -> tuple[Action, str]:
     """Return `action` with its refs those of the page as it is now, and a remark where that was chosen, not known.
 
-    Raises RestoreError where an element is not found again.
+    Raises RestoreError if an element is not found again.
     """
     changes: dict[str, Any] = {}
     remarks: list[str] = []

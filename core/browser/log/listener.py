@@ -1,7 +1,6 @@
-"""Listens to the pages of a browser for their log: bounded, whatever a page does.
+"""Collects the log of a browser's pages. Its size is bounded, whatever a page does.
 
-Of each kind the first and the last are kept between two moments. Nothing is
-asked of the page: all of it comes with events that are sent anyway.
+It keeps the first and last entries of each kind. It only uses events that are sent anyway, and never asks the page.
 """
 
 import itertools
@@ -52,7 +51,7 @@ RequestKey = tuple[int, str]
 
 
 class _Kind:
-    """What is kept of one kind: as plain values, made records only when they are asked for."""
+    """The entries of one kind, as plain values; records are made only on request."""
 
     def __init__(self, kind: LogKind, make: Callable[..., LogEntry]) -> None:
         self.kind = kind
@@ -99,7 +98,7 @@ class _Kind:
 
 
 class PageListener:
-    """The log of all tabs of one browser since it was last dropped."""
+    """The log of all tabs of one browser since it was last cleared."""
 
     def __init__(self) -> None:
         self._kinds: dict[LogKind, _Kind] = {
@@ -172,14 +171,14 @@ class PageListener:
         )
 
     def drop(self) -> None:
-        """Begin anew; requests that are open are recorded once more when they end."""
+        """Begin again; requests that are open are recorded once more when they end."""
         for kind in self._kinds.values():
             kind.drop()
         for key, (began, values) in tuple(self._open.items()):
             self._open[key] = (began, {**values, "began_before": True})
 
     def forget(self) -> None:
-        """Begin anew with another browser profile: what was open has gone with the old one."""
+        """Begin again with another browser profile: what was open has gone with the old one."""
         self.drop()
         self._open.clear()
         self._sockets.clear()

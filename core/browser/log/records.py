@@ -1,6 +1,6 @@
-"""What a page reported and asked for beside its content: console, errors, requests and dialogs, as records.
+"""Records of a page's log: console, errors, requests and dialogs.
 
-How they are gathered from the browser is left to `core.browser.log.listener`.
+`core.browser.log.listener` collects them from the browser.
 """
 
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ class ConsoleEntry(_Entry):
 
 
 class ErrorEntry(_Entry):
-    """An error of the page's scripts that nobody caught."""
+    """An uncaught error of the page's scripts."""
 
     kind: Literal["error"] = "error"
     place: str = ""
@@ -58,9 +58,9 @@ class RequestEntry(_Entry):
     failed: bool = False
     milliseconds: float | None = None
     bytes: int | None = None
-    """What came over the network, headers among it; for a message its length. None where it is not known."""
+    """What came over the network, headers among it; for a message its length. None if it is not known."""
     ended: bool = False
-    """False where it was still open when the log of the step was closed: its end is in a later step's."""
+    """False if it was still open when the log of the step was closed: its end is in a later step's."""
     began_before: bool = False
     """Whether it was begun in an earlier part of the log, which has it as not ended."""
 
@@ -72,7 +72,7 @@ class DialogEntry(_Entry):
     dialog: str
     """alert, confirm, prompt, beforeunload, or what else it asked for."""
     answer: str = ""
-    """How it was answered, in words; empty where that is not known."""
+    """How it was answered, in words; empty if that is not known."""
     place: str = ""
     """The address of the page that asked."""
 
@@ -85,8 +85,7 @@ LogEntry: TypeAlias = Annotated[
 class LogGap(Record):
     """Entries of one kind that came too many at once.
 
-    The first are kept and the last; of requests and dialogs that come faster
-    than they are read, the first.
+    The first and the last are kept; of requests and dialogs that come faster than they are read, only the first.
     """
 
     kind: LogKind
@@ -96,7 +95,7 @@ class LogGap(Record):
 
 
 class PageLog(Record):
-    """What happened in the pages of a run between two moments, in order."""
+    """What happened in the pages of a run in a period, in order."""
 
     entries: tuple[LogEntry, ...] = ()
     left_out: tuple[LogGap, ...] = ()

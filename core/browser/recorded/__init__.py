@@ -1,1 +1,1 @@
-"""What servers answered to a page: recorded as it comes, and given again without asking them."""
+"""The answers of servers to a page: recorded, and replayed without asking the servers."""

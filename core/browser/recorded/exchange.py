@@ -1,5 +1,5 @@
-"""The requests of a page with what was answered, and which recorded answer a request gets: each in its turn, the last
-one again when they are used up.
+"""The requests of a page with their answers, and which recorded answer a request gets: each in turn, and the
+last one again when they are used up.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ SOCKET = "websocket"
 
 
 class Exchange(Record):
-    """A request and its answer; the answer's content is kept under its hash."""
+    """A request and its answer; the answer's content is stored under its hash."""
 
     method: str
     url: str
@@ -24,7 +24,7 @@ class Exchange(Record):
     sent: str = ""
     """The hash of what was sent with it; empty for nothing."""
     status: int = 0
-    """0 where no answer came; `error` says why."""
+    """0 if no answer came; `error` says why."""
     headers: tuple[tuple[str, str], ...] = ()
     body: str = ""
     """The hash of the content; empty for none."""
@@ -38,7 +38,7 @@ class Exchange(Record):
 
     @property
     def location(self) -> str:
-        """Where it sends on to; empty where it does not."""
+        """Where it sends on to; empty if it does not."""
         if self.status not in (301, 302, 303, 307, 308):
             return ""
         return next((value for name, value in self.headers if name.lower() == "location"), "")
@@ -67,7 +67,7 @@ _HOPS = 20
 
 
 class RecordedAnswer(Record):
-    """What a request gets; nothing where there is no record of it."""
+    """The answer that a request gets; empty if none was recorded."""
 
     exchange: Exchange | None = None
     remark: str = ""
@@ -77,9 +77,8 @@ class RecordedAnswer(Record):
 class Answers:
     """The exchanges of a run up to a step, as a server would give them.
 
-    A request is recognised by its method, its URL and what it sends. Where nothing
-    was recorded for all three, what was sent does not count; then neither do
-    those parameters of the URL that change by themselves.
+    A request is recognised by its method, URL and body. If nothing matches all three, the body is ignored,
+    and then also the URL parameters that change by themselves.
     """
 
     def __init__(self, exchanges: Sequence[Exchange], *, stable: Callable[[str], str] = str) -> None:

@@ -1,4 +1,4 @@
-"""A browser whose pages reach no server: every request gets what was recorded for it, or fails."""
+"""A browser whose pages are offline: every request gets its recorded answer or fails."""
 
 import json
 import logging
@@ -17,7 +17,7 @@ from core.schema.errors import BackstepError
 log = logging.getLogger(__name__)
 
 Body = Callable[[str], bytes]
-"""Returns the content of a hash; raises TraceError where it is not there."""
+"""Returns the content of a hash; raises TraceError if it is not there."""
 _KEY = "backstep-sealed"
 _TO_SERVERS = re.compile("^https?:")
 _MOST_REMARKS = 20
@@ -39,11 +39,11 @@ _CLOSED = re.compile(r"has been closed|is already handled")
 
 
 class Seal:
-    """Keeps the pages of a browser from every server, and gives them what was recorded instead.
+    """Blocks all requests of a browser's pages and gives them the recorded answers.
 
-    Frames of other sites, workers, popups and what a page sends as it goes are
-    answered too. Sockets do not open, and neither service nor shared workers
-    begin: their requests are out of reach. So is a socket that a worker opens.
+    This includes frames of other sites, workers, popups, and requests that a page sends while it unloads.
+    Sockets do not open, and service and shared workers do not start, because their requests are out of reach.
+    So is a socket that a worker opens.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Seal:
         """Called at once with what is not answered as recorded."""
 
     async def put_on(self, context: BrowserContext) -> None:
-        """Seal the context, whose task is about to be opened: every answer is due anew.
+        """Seal the context, whose task is about to be opened: every answer is due again.
 
         Raises playwright's Error where the browser has ended.
         """
@@ -129,7 +129,7 @@ class Seal:
             await route.abort("blockedbyclient")
             return
         if exchange.location:
-            # A redirect that is given here would be followed past every hold: the page goes on by itself.
+            # A redirect that is given here would be followed past every hold: the page continues by itself.
             await route.fulfill(
                 status=200,
                 headers=_headers(exchange, only=("set-cookie",)),

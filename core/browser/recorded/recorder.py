@@ -1,4 +1,4 @@
-"""Keeps what servers answer to the tabs of a browser, beside the run and never in its way."""
+"""Records the answers of servers to a browser's tabs without slowing the run."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ class NetworkRecorder:
         self._kept = 0
 
     def follow(self, context: BrowserContext, *, logins: bool) -> None:
-        """Begin anew with the tabs of `context`, whose task is about to be opened.
+        """Begin again with the tabs of `context`, whose task is about to be opened.
 
         Without `logins` the cookies that servers set are left out.
         """

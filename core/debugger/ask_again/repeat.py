@@ -35,7 +35,7 @@ _KEPT = 5000
 
 
 def deciding_call(detail: StepDetail) -> CallRecord:
-    """Return the call that chose the step's action; raises UsageError where there was none.
+    """Return the call that chose the step's action; raises UsageError if there was none.
 
     Of several questions of an attached agent it is the last one that was answered.
     """
@@ -59,7 +59,7 @@ async def ask_again(
     """Ask the question of a stored step and return all answers, which are stored with the step.
 
     `on_answer` is called after each answer. An answer that fails is one among
-    the others. Cancelled, what has come in is stored. Raises UsageError where
+    the others. Cancelled, what has come in is stored. Raises UsageError if
     the step asked no LLM, and TraceError.
     """
     detail = store.step(question.run, question.step)

@@ -104,7 +104,7 @@ class AskAgainService(Service[AskView]):
     async def go_on_with(self, run: int, step: int, text: str) -> None:
         """Go back to a step of an attached agent's run, and on from there with this reply to its question.
 
-        Raises UsageError with the line where the text is no reply.
+        Raises UsageError with the line where the text is not a reply.
         """
         from core.attach.replay import recorded_calls  # What serves an agent comes with it.
 
@@ -126,7 +126,7 @@ class AskAgainService(Service[AskView]):
     async def _put(
         self, question: Question, ask: Callable[[Answerer, OnAnswer], Coroutine[Any, Any, object]]
     ) -> None:
-        """Put a question and tell its answers as they come; raises UsageError where one is still out."""
+        """Put a question and tell its answers as they come; raises UsageError if one is still out."""
         if self._asking is not None:
             raise UsageError("A question is still running. Wait for its answers, or cancel it.")
         view = self._opened(question.run, question.step)
@@ -214,7 +214,7 @@ class Teller:
     def written(self, id: str) -> WrittenExemplar:
         """Return an exemplar as the prompt tells it.
 
-        Raises UsageError where there is none of that id, and DataError where
+        Raises UsageError if there is none of that id, and DataError where
         the template wants to know more than an exemplar says.
         """
         exemplar = self._memory.exemplar(id)

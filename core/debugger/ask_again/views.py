@@ -40,7 +40,7 @@ class ReplyAgain(Record):
 
 
 class WhatIf(Record):
-    """What came of a question; it is stored with its step and changes nothing in the run."""
+    """The result of a question; it is stored with its step and changes nothing in the run."""
 
     number: int = 0
     """Given by the trace."""
@@ -142,7 +142,7 @@ class AskView(Record):
     credits: tuple[Attribution, ...] = ()
     """By how much exemplars of the step's prompt made its action likelier, as far as it was asked."""
     asked: tuple[WhatIf, ...] = ()
-    """The latest last; one under way has fewer answers than were asked for."""
+    """The latest last; one in progress has fewer answers than were asked for."""
     busy: bool = False
     problem: str = ""
     """Why nothing can be asked, or what went wrong."""

@@ -84,7 +84,7 @@ class AttachedAgent:
         return partial(AttachedRun, attachment=self.attachment)
 
     async def start(self, instruction: str, url: str) -> None:
-        """Start its program on a page that was opened for it; raises UsageError where it cannot be."""
+        """Start its program on a page that was opened for it; raises UsageError if it cannot be."""
         request = self.request
         environment = environment_of(
             self.addresses,
@@ -113,7 +113,7 @@ class AttachedAgent:
         *,
         given: Sequence[RecordedCall] = (),
     ) -> RunSetup:
-        """Return a setup by which a branch of a stored run is led back by its program, and goes on with it.
+        """Return a setup by which a branch of a stored run is led back by its program, and continues with it.
 
         `given` are replies to the questions of its first step.
         """
@@ -135,7 +135,7 @@ class AttachedAgent:
 
 
 def check_agent(request: AttachRequest) -> None:
-    """Raise UsageError where there is no such program."""
+    """Raise UsageError if there is no such program."""
     if request.command:
         found_program(request.command, _folder_of(request))
 
@@ -143,7 +143,7 @@ def check_agent(request: AttachRequest) -> None:
 async def open_agent(request: AttachRequest, host: BrowserHost, llm: Callable[[], Answerer]) -> AttachedAgent:
     """Return an agent with its addresses; the browser of `host` need not run yet. Raises BackstepError and OSError.
 
-    `llm` gives who answers what is no question of its.
+    `llm` gives who answers what is not a question of its.
     """
     folder = tempfile.TemporaryDirectory(prefix="attach-", ignore_cleanup_errors=True)
     try:
@@ -159,7 +159,7 @@ async def open_agent(request: AttachRequest, host: BrowserHost, llm: Callable[[]
 
 
 def agent_of(store: TraceStore, row: RunRow) -> AttachRequest:
-    """Return how the agent of a stored run is started again; raises UsageError where it was started elsewhere."""
+    """Return how the agent of a stored run is started again; raises UsageError if it was started elsewhere."""
     try:
         request = AttachRequest.model_validate_json(store.preset_text(row.run))
     except ValidationError:

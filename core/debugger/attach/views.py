@@ -30,7 +30,7 @@ class Hold(Record):
     """Seconds since the epoch."""
     what: Literal["call", "action"]
     gave_up: float = 0.0
-    """After how many seconds it did not wait any longer, when it last did not; 0 where it always has."""
+    """After how many seconds it did not wait any longer, when it last did not; 0 if it always has."""
 
 
 class AttachView(Record):

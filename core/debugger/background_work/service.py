@@ -39,7 +39,7 @@ class BackgroundWorkService(Service[BackgroundWorkView]):
         self.show(rows=self.view.under_way)
 
     def _on_worked(self, service: Service[Any]) -> None:
-        """Bring the rows of a service up to what it says goes on."""
+        """Bring the rows of a service up to what it says continues."""
         rows = [one for one in self.view.under_way if self._services[one.number] is service]
         going = {job.key: job for job in service.jobs}
         for row in rows:

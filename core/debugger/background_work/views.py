@@ -14,7 +14,7 @@ class WorkRow(Record):
     job: Job
     state: Literal["under way", "ending", "ended", "failed", "cancelled"] = "under way"
     words: str = ""
-    """What came of it, or why it failed."""
+    """The result, or why it failed."""
 
 
 class BackgroundWorkView(Record):

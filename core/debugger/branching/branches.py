@@ -25,17 +25,17 @@ _RESUMABLE = ("left", "interrupted")
 
 @dataclass(frozen=True)
 class _Moved:
-    """What became of a move."""
+    """The outcome of a move."""
 
     run: AgentRun | None = None
-    """None where no run is current that was not before."""
+    """None if no run is current that was not before."""
     failure: BackstepError | None = None
     """Why the page was not brought back, which was reported."""
 
 
 @dataclass(frozen=True)
 class AgentReturn:
-    """How an attached agent is brought back to a step, and goes on."""
+    """How an attached agent is brought back to a step, and continues."""
 
     setup: RunSetup
     begun: Callable[[AgentRun, Restored], None]
@@ -52,9 +52,9 @@ class Branches(SessionCommands):
         self.lead_back: (
             Callable[[RunRow, RunSetup, Sequence[RecordedCall]], Awaitable[AgentReturn]] | None
         ) = None
-        """Prepares to bring the attached agent of a run back; raises UsageError where it cannot be started.
+        """Prepares to bring the attached agent of a run back; raises UsageError if it cannot be started.
 
-        It is given how the branch would go on otherwise, and the replies to the questions of its first step.
+        It is given how the branch would continue otherwise, and the replies to the questions of its first step.
         """
         self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
         """What the person was last told, for which run and step: what stays done, or what would be done again.
@@ -64,7 +64,7 @@ class Branches(SessionCommands):
 
     @command
     async def go_back(self, run: int, step: int) -> None:
-        """Go back to a step of any run: the page is brought back, and a branch goes on from there."""
+        """Go back to a step of any run: the page is brought back, and a branch continues from there."""
         await self._carry_out(lambda: self._go_back(run, step))
 
     @command
@@ -80,7 +80,7 @@ class Branches(SessionCommands):
     async def fork(self, run: int, step: int, changes: Changes) -> int | None:
         """Go back to a step of a run on a branch that is otherwise as `changes` say, and return its number.
 
-        None where another move or task was asked for meanwhile. What is not
+        None if another move or task was asked for meanwhile. What is not
         taken back is the caller's to tell. Raises as going back does.
         """
         moved = await self._carry_out(lambda: self._go_back(run, step, changes, confirmed=True))
@@ -89,7 +89,7 @@ class Branches(SessionCommands):
         return moved.run.state.run if moved.run is not None else None
 
     async def _carry_out(self, move: Callable[[], Awaitable[AgentRun | None]]) -> _Moved:
-        """Carry out a move and go on where it has led to; raises what is wrong before anything has changed."""
+        """Carry out a move and continue where it has led to; raises what is wrong before anything has changed."""
 
         async def whole() -> _Moved:
             try:
@@ -118,8 +118,8 @@ class Branches(SessionCommands):
     ) -> AgentRun:
         """Go back to a step of a run, whose branch is the current run from then on.
 
-        With `changes` the branch goes on as the run did, but for these. Without,
-        it goes on as is chosen for the session, where that is at a branch of the
+        With `changes` the branch continues as the run did, but for these. Without,
+        it continues as is chosen for the session, where that is at a branch of the
         same run, else with the preset and the LLM of the run. `given` are replies
         to an attached agent's questions there. `confirmed` says that the person
         knows what stays done. Where something was sent since that stays done, it
@@ -170,7 +170,7 @@ class Branches(SessionCommands):
     def _ask_first(self, run: int, step: int) -> bool:
         """Return whether the person has been told what doing inputs again would do, and asks for it once more.
 
-        Raises UsageError where something stays done that was sent since the
+        Raises UsageError if something stays done that was sent since the
         step, until asked a second time.
         """
         told, self._told = self._told, None
@@ -183,7 +183,7 @@ class Branches(SessionCommands):
         return False
 
     async def _make_current(self, run: int) -> AgentRun | None:
-        """Take up a run that was left; None where it is current already. Raises as `_go_back` does."""
+        """Take up a run that was left; None if it is current already. Raises as `_go_back` does."""
         store, current = self._current.need_services().store, self._current.run
         if current is not None and current.state.run == run and not current.ended:
             return None

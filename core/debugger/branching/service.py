@@ -45,7 +45,7 @@ class ForkService(Service[ForkView]):
         self.send(view.replace(made=made, problem="" if made is not None else _GIVEN_UP))
 
     def cancel(self) -> None:
-        """Give up the fork under way."""
+        """Give up the current fork."""
         self.session.tasks.stop_opening()
 
     def _opened(self, run: int, step: int) -> ForkView:
@@ -83,7 +83,7 @@ class ForkService(Service[ForkView]):
 
 
 def _check(changes: Changes) -> None:
-    """Raise UsageError where a number is none that can be set."""
+    """Raise UsageError if a number is none that can be set."""
     for name, value in changes.amounts.items():
         least, most = bounds(mechanism_of(name))
         if not least <= value <= most:

@@ -26,7 +26,7 @@ class ForkView(Record):
     task: str = ""
     preset: str = ""
     attached: bool = False
-    """Whether an attached agent carried the run out, which goes on unless a preset is chosen."""
+    """Whether an attached agent carried the run out, which continues unless a preset is chosen."""
     llm: str = ""
     earlier: Changes = Changes()
     """What holds for the run already."""
@@ -37,7 +37,7 @@ class ForkView(Record):
     recorded: bool = False
     """Whether what servers answered was recorded."""
     irreversible: str = ""
-    """That going back does not undo what was sent, as a clause; empty where nothing was."""
+    """That going back does not undo what was sent, as a clause; empty if nothing was."""
     busy: bool = False
     made: int | None = None
     """The branch, once it has begun."""

@@ -49,7 +49,7 @@ class StoredList(ABC, Generic[Entry]):
 
     @abstractmethod
     def remove(self, number: int) -> None:
-        """Delete it; raises UsageError where there is none."""
+        """Delete it; raises UsageError if there is none."""
 
     @abstractmethod
     def restore(self, entry: Entry) -> None:
@@ -58,7 +58,7 @@ class StoredList(ABC, Generic[Entry]):
     def exchange(self, now: Entry | None, wanted: Entry | None) -> None:
         """Put `wanted` in place of `now`, of the same number; None stands for one that is deleted.
 
-        Raises UsageError where it is not as in `now` any more.
+        Raises UsageError if it is not as in `now` any more.
         """
         entry = now or wanted
         assert entry is not None
@@ -83,7 +83,7 @@ class StoredList(ABC, Generic[Entry]):
         self._unreadable.pop(number, None)
 
     def _require(self, number: int) -> None:
-        """Raise UsageError where there is nothing of that number."""
+        """Raise UsageError if there is nothing of that number."""
         known = sorted({*self._readable, *self._unreadable})
         if number not in known:
             there = ", ".join(str(one) for one in known)
@@ -132,7 +132,7 @@ class Breakpoints(StoredList[Breakpoint]):
         self._put(breakpoint)
 
     def remove(self, number: int) -> None:
-        """Delete it; what it has hit stays in the trace. Raises UsageError where there is none."""
+        """Delete it; what it has hit stays in the trace. Raises UsageError if there is none."""
         self._require(number)
         self._store.remove_breakpoint(number)
         self._forget(number)
@@ -144,7 +144,7 @@ class Breakpoints(StoredList[Breakpoint]):
         self._put(breakpoint)
 
     def enable(self, number: int, on: bool) -> None:
-        """Let it stop runs, or not; raises UsageError where there is none."""
+        """Let it stop runs, or not; raises UsageError if there is none."""
         self._require(number)
         if number in self._unreadable:
             raise UsageError(self._unreadable[number])
@@ -197,7 +197,7 @@ def hit_of(breakpoint: Breakpoint, event: DebugEvent) -> tuple[str, bool] | None
 
 
 def _validate(breakpoint: Breakpoint) -> None:
-    """Raises UsageError where an expression cannot be read, or a value is out of its bounds."""
+    """Raises UsageError if an expression cannot be read, or a value is out of its bounds."""
     try:
         read_breakpoint(breakpoint.model_dump())
     except ValidationError as error:

@@ -49,10 +49,10 @@ class Figures(Record):
     step: int = 0
     trial: int = 1
     cost: float | None = None
-    """US dollars; None where no call had a price."""
+    """US dollars; None if no call had a price."""
     tokens: int = 0
     seconds: float = 0.0
-    """Time at work: of the sealed steps, and of the calls and the action of the step under way."""
+    """Time at work: of the sealed steps, and of the calls and the action of the current step."""
     llm_calls: int = 0
     """Calls made, one that is out among them."""
     page_actions: int = 0
@@ -146,7 +146,7 @@ class EventTracker:
         return self._last
 
     def begin_step(self, number: int, trial: int = 1) -> None:
-        """A step begins. This is no event; the first one is before its first phase."""
+        """A step begins. This is not an event; the first one is before its first phase."""
         if self._step.number:
             self._before = self._step
         self._step = StepSoFar(number)
@@ -155,7 +155,7 @@ class EventTracker:
         self._figures = self._figures.replace(step=number, trial=trial)
 
     def revise(self, record: PhaseRecord) -> None:
-        """A phase that is over has another record by now, without being done again; this is no event."""
+        """A phase that is over has another record by now, without being done again; this is not an event."""
         records = tuple(record if one.phase == record.phase else one for one in self._step.records)
         self._step = StepSoFar(self._step.number, records)
 
@@ -257,7 +257,7 @@ class EventTracker:
 
 
 def repeat_key(step: StepSoFar) -> tuple[str, str] | None:
-    """Return the page's fingerprint and the step's action in words; None where nothing can be repeated."""
+    """Return the page's fingerprint and the step's action in words; None if nothing can be repeated."""
     action, observed = step.action, step.get(Observed)
     if action is None or observed is None or isinstance(action, Note | Stop | Backtrack | NewTrial):
         return None

@@ -56,12 +56,12 @@ class BreakpointMonitor:
         return not self._go_on.is_set()
 
     def let_go(self, *, refuse: bool = False) -> None:
-        """Go on; with `refuse` without the request that was held."""
+        """Continue; with `refuse` without the request that was held."""
         self.refused = refuse
         self._go_on.set()
 
     async def wait(self) -> None:
-        """Wait until the person goes on."""
+        """Wait until the person continues."""
         self.refused = False
         self._go_on.clear()
         try:
@@ -158,7 +158,7 @@ class BreakpointMonitor:
         return " ".join(hit.sentence for hit in hits if hit.stopped)
 
     def _tracking(self, run: AgentRun) -> EventTracker | None:
-        """Return the tracker of the run, or None where there is nothing to check."""
+        """Return the tracker of the run, or None if there is nothing to check."""
         if self.breakpoints is None or self.watches is None:
             return None
         if not any(one.enabled for one in self.breakpoints.all) and not self.watches.all:

@@ -30,7 +30,7 @@ class Shape(Record):
     """What it is called in a sentence."""
 
     def part(self, name: str) -> "Shape | None":
-        """Return the shape of the part of that name, or None where there is none."""
+        """Return the shape of the part of that name, or None if there is none."""
         if self.model is None or name not in self.model.model_fields:
             return None
         return _shape(self.model.model_fields[name].annotation)

@@ -106,7 +106,7 @@ class Work:
         self.left = MOST_WORK
 
     def spend(self, amount: int) -> None:
-        """Raises Stuck where nothing is left."""
+        """Raises Stuck if nothing is left."""
         self.left -= amount
         if self.left < 0:
             raise Stuck("it processes too much data; search less, or end the search earlier")

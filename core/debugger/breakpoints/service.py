@@ -25,7 +25,7 @@ class BreakpointsService(Service[BreaksView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self.answered: Signal[str] = Signal()
-        """Empty where the change went well; else what is wrong with it, in a sentence."""
+        """Empty if the change went well; else what is wrong with it, in a sentence."""
         self.made: Signal[BreakChange] = Signal()
         """What was added, replaced, removed or switched; `exchange` tells nothing of it."""
         session.breaking.looked.connect(lambda _: self._send())

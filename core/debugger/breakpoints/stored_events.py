@@ -127,7 +127,7 @@ class WatchChange(NamedTuple):
 
 
 def last_change(store: TraceStore, run: int, before_step: int, watch: Watch) -> WatchChange | None:
-    """Return where an expression's value last changed before `before_step`, or None where it never did.
+    """Return where an expression's value last changed before `before_step`, or None if it never did.
 
     Raises TraceError, and UsageError for a watch of the page, whose values are not stored.
     """

@@ -59,7 +59,7 @@ class BreaksView(Record):
 
 @dataclass(frozen=True)
 class BreakChange:
-    """What a change has made of one breakpoint or watch: as it was and as it is, None where there is none."""
+    """What a change has made of one breakpoint or watch: as it was and as it is, None if there is none."""
 
     before: Breakpoint | Watch | None
     after: Breakpoint | Watch | None

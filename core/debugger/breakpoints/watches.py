@@ -65,7 +65,7 @@ class Watches(StoredList[Watch]):
         self._values.pop(watch.number, None)
 
     def remove(self, number: int) -> None:
-        """Delete it; raises UsageError where there is none."""
+        """Delete it; raises UsageError if there is none."""
         self._require(number)
         self._store.remove_watch(number)
         self._forget(number)
@@ -82,7 +82,7 @@ class Watches(StoredList[Watch]):
         """Return the values of all watches at this event, and keep them to see what changes.
 
         `page_values` are those of the page's watches, by their number; one
-        that was not read keeps the value it had. The first value is no change.
+        that was not read keeps the value it had. The first value is not a change.
         """
         if self._read_at is None or event.run.run != self._read_at.run.run:
             self._read_at, self._values = None, {}

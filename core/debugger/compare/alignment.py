@@ -1,4 +1,4 @@
-"""Two runs beside each other: which steps belong together, where they first part, and in what, pair by pair."""
+"""Two runs side by side: which steps belong together, where they first part, and in what, pair by pair."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -44,7 +44,7 @@ def compare_runs(store: TraceStore, left: int, right: int) -> Compared:
     """Return two runs aligned by page and action, with the first that differs; raises TraceError.
 
     Steps with the same page and action belong together; what is between two
-    such pairs is paired in order, so that a step done otherwise stands beside
+    such pairs is paired in order, so that a step done otherwise stands besides
     what was done in its place.
     """
     lefts, rights = store.steps(left), store.steps(right)

@@ -1,4 +1,4 @@
-"""Two texts line by line beside each other, whatever their length."""
+"""Two texts line by line side by side, whatever their length."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -13,7 +13,7 @@ _MOST = 250_000
 
 
 class LinePair(NamedTuple):
-    """Lines that stand beside each other; None where only the other side has one."""
+    """Lines that stand side by side; None if only the other side has one."""
 
     left: str | None
     right: str | None
@@ -23,7 +23,7 @@ class LinePair(NamedTuple):
 def line_pairs(
     left: str, right: str, *, key: Callable[[str], str] = lambda text: text
 ) -> tuple[LinePair, ...]:
-    """Return all lines of both texts in order, those with the same `key` beside each other.
+    """Return all lines of both texts in order, those with the same `key` side by side.
 
     What is between them is paired in order. The time it takes grows with the
     texts and not with what differs. `key` leaves the ends of lines as they are.

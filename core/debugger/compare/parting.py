@@ -33,7 +33,7 @@ class Parting(Record):
 
     step: int
     did: str = ""
-    """What the run did there; empty where it went no other way."""
+    """What the run did there; empty if it went no other way."""
     successes_did: str = ""
     """What kind of thing most successes did in its place."""
 

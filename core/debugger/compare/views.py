@@ -1,4 +1,4 @@
-"""What the window draws of two runs beside each other, and what it may ask for."""
+"""What the window draws of two runs side by side, and what it may ask for."""
 
 import re
 from typing import Literal
@@ -60,7 +60,7 @@ class Compared(Record):
 
     @property
     def first_difference(self) -> int | None:
-        """The position of the first pair that is not the same, from 0; None where there is none."""
+        """The position of the first pair that is not the same, from 0; None if there is none."""
         return next((position for position, pair in enumerate(self.pairs) if not pair.same), None)
 
 
@@ -75,13 +75,13 @@ class ComparedView(Record):
 
 
 class PairView(Record):
-    """Two steps beside each other with all their parts."""
+    """Two steps side by side with all their parts."""
 
     left: StepKey | None = None
     right: StepKey | None = None
     parts: tuple[Part, ...] = ()
     left_picture: bytes = b""
-    """The page of the left step; empty where none was taken."""
+    """The page of the left step; empty if none was taken."""
     right_picture: bytes = b""
     problem: str = ""
     """In place of the rest: why they cannot be shown."""

@@ -1,4 +1,4 @@
-"""The files that an agent goes by, as they can be edited: found, read, and tried in a draft before they are written.
+"""The files that an agent uses, as they can be edited: found, read, and tried in a draft before they are written.
 
 A bundled file is never changed: what is written is the user's copy of it, which wins.
 """
@@ -68,7 +68,7 @@ class AgentFiles:
         return read_text(self.path(name), line_ends=True)
 
     def own_text(self, name: str) -> str | None:
-        """Return the text of the user's own file; None where there is none. Raises DataError."""
+        """Return the text of the user's own file; None if there is none. Raises DataError."""
         target = self.target(name)
         return read_text(target, line_ends=True) if target.exists() else None
 
@@ -94,7 +94,7 @@ class AgentFiles:
         try:
             return read_policy(file, file.parents[len(Path(rest).parts) - 1]).id
         except DataError:
-            return ""  # No run goes by it.
+            return ""  # No run uses it.
 
     def described(self, name: str, text: str, note: str = "") -> EditText:
         """Return the text as it is offered, with where it is saved after the `note`."""
@@ -111,7 +111,7 @@ class AgentFiles:
 
     @contextmanager
     def with_draft(self, name: str, text: str, base: AgentResources) -> Iterator[AgentResources]:
-        """Give what agents go by with this text in place of the file, for the time of the block.
+        """Give what agents use with this text in place of the file, for the time of the block.
 
         Raises what the readers of the file say is wrong in it, and what is raised
         in the block, with the file's own name in place of the draft's.

@@ -1,4 +1,4 @@
-"""The files that agents go by, edited in the window: read, checked as they are typed, tried and saved.
+"""The files that agents use, edited in the window: read, checked as they are typed, tried and saved.
 
 A bundled file is never changed: what is saved is the user's copy of it, which wins.
 """
@@ -85,7 +85,7 @@ class EditingService(Service[EditText]):
 
     @command
     async def try_here(self, name: str, text: str) -> None:
-        """Save the file, and have the step under way decided anew with it; nothing is saved where that cannot be."""
+        """Save the file, and have the current step decided again with it; nothing is saved where that cannot be."""
         if why := self._why_no_try(self._overridden(name)):
             raise UsageError(why)
         if await self._save(name, text):
@@ -122,7 +122,7 @@ class EditingService(Service[EditText]):
         try:
             base = self.services.resources if overridden else self._resources
             with self.files.with_draft(name, text, base) as changed:
-                # What the run does not go by changes nothing in its prompt.
+                # What the run does not use changes nothing in its prompt.
                 resources = self._resources if overridden else changed
                 preview = await self._preview(resources, resources.presets.get(preset))
         except BackstepError as error:
@@ -130,7 +130,7 @@ class EditingService(Service[EditText]):
         return view.replace(preview=preview)
 
     async def _preview(self, resources: AgentResources, preset: Preset) -> str:
-        """Return the messages that would ask for the action of the step under way."""
+        """Return the messages that would ask for the action of the current step."""
         run = self._run_at_rest
         if run is None or not run.state.unacted or not run.state.has_done("abstract"):
             return _NO_STEP
@@ -161,7 +161,7 @@ class EditingService(Service[EditText]):
         return overridden
 
     def _overridden(self, name: str) -> str:
-        """Return what the run under way goes by in place of this file, and what to do; or nothing."""
+        """Return what the current run uses in place of this file, and what to do; or nothing."""
         id, policies = self.files.policy_of(name), self._resources.policies
         if not id:
             return ""
@@ -180,7 +180,7 @@ class EditingService(Service[EditText]):
 
     @property
     def _resources(self) -> AgentResources:
-        """What the run under way goes by; without one, what there is."""
+        """What the current run uses; without one, what there is."""
         run = self.session.agent_run
         return self.services.resources if run is None else run.edit_context.resources
 

@@ -1,7 +1,7 @@
 """Runs at once on the nodes of a Ray cluster; each is put into the one database as it ends.
 
 Ray starts, places and restarts what makes the runs (`cluster_node.ClusterNode`). A run
-under way on a node that dies is made again on another one: nothing of it has
+in progress on a node that dies is made again on another one: nothing of it has
 been stored here.
 """
 
@@ -85,7 +85,7 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
 
 
 def _check_address(address: str) -> None:
-    """Raise UsageError where nothing answers there: Ray would try for minutes."""
+    """Raise UsageError if nothing answers there: Ray would try for minutes."""
     if address == "auto":
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
@@ -188,7 +188,7 @@ def _database(path: Path) -> bytes:
 
 @asynccontextmanager
 async def cluster_lanes(services: Services, setup: NodeSetup, tell: Tell) -> AsyncIterator[list[Lane]]:
-    """Give what makes runs on all nodes, each as many at once as its setup says; raises UsageError where none fits.
+    """Give what makes runs on all nodes, each as many at once as its setup says; raises UsageError if none fits.
 
     `tell` is told of nodes that are lost, and of those that cannot be used.
     """
@@ -252,14 +252,14 @@ class _Slots:
         """Why the last actor that cannot make runs cannot."""
 
     async def any_ready(self) -> None:
-        """Wait for the first actor; raises BrowserError where none can make runs."""
+        """Wait for the first actor; raises BrowserError if none can make runs."""
         async with self._changed:
             await self._changed.wait_for(lambda: self._free or not self._awaited)
         if not self._free:
             raise BrowserError(self.failure)
 
     async def play(self, variant: Variant, case: Case) -> Played:
-        """Make a run of a case where there is a place; raises BrowserError where it cannot be had."""
+        """Make a run of a case where there is a place; raises BrowserError if it cannot be had."""
         from ray.exceptions import ObjectLostError, RayActorError
 
         for _ in range(_MOST_LOST):

@@ -30,7 +30,7 @@ from core.trace.store import TraceStore
 
 @dataclass(frozen=True)
 class NodeSetup:
-    """What a node needs of the driver's machine, beside the program."""
+    """What a node needs of the driver's machine, besides the program."""
 
     settings: Settings
     count: int
@@ -66,7 +66,7 @@ class NodeSetup:
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a run: its database as one file, or why it could not begin."""
+    """The result of a run: its database as one file, or why it could not begin."""
 
     file: bytes = b""
     error: BackstepError | None = None

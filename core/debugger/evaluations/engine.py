@@ -1,7 +1,7 @@
 """An evaluation carried out: many runs at once, none of them twice, each kept as it ends.
 
 What is done and what is left is read from the trace alone, so that an
-evaluation that was killed at any moment goes on where it was.
+evaluation that was killed at any moment continues where it was.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _MOST_ROUNDS = 3
 Lane = Callable[[Variant, CaseAttempt], Awaitable["RunReport"]]
 """Makes the run of an attempt, one at a time.
 
-Raises BackstepError where it cannot begin, and LLMRefused, with the run broken
+Raises BackstepError if it cannot begin, and LLMRefused, with the run broken
 off, where no run will go better.
 """
 
@@ -39,14 +39,14 @@ class EvaluationLimits(Record):
     cost: float | None = None
     """US dollars of all runs of the evaluation; calls without a price do not count."""
     minutes: float | None = None
-    """From the start or the resumption; runs under way then are broken off and begun anew the next time."""
+    """From the start or the resumption; runs in progress then are broken off and started again the next time."""
 
 
 @contextmanager
 def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
     """Give the evaluation of that name, begun now where there is none; nobody else does it until this is left.
 
-    Raises UsageError where one of that name was asked for something else, or
+    Raises UsageError if one of that name was asked for something else, or
     is being done by another process.
     """
     row = take_evaluation(store, name, plan.model_dump_json())
@@ -63,7 +63,7 @@ def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[Eva
 
 
 def planned(row: EvaluationRow) -> EvaluationPlan:
-    """Return what was asked; raises TraceError where that cannot be read."""
+    """Return what was asked; raises TraceError if that cannot be read."""
     try:
         return EvaluationPlan.model_validate_json(row.plan)
     except ValueError as error:
@@ -99,7 +99,7 @@ class _Failures:
         self._last = 0.0
 
     def note(self, row: AttemptRow, began: float) -> None:
-        """Count an attempt that began then; raises WorldError where the next ones will fail too.
+        """Count an attempt that began then; raises WorldError if the next ones will fail too.
 
         What ends all runs at once, as a dead browser does, is one round of
         failures: a second round was begun after it.
@@ -117,7 +117,7 @@ class _Failures:
 
 
 class Evaluator:
-    """One evaluation under way, in this process."""
+    """One evaluation in progress, in this process."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class Evaluator:
         return True
 
     async def _attempt(self, lane: Lane, variant: Variant, case: Case, number: int) -> AttemptRow | None:
-        """Make a run of a case and return what came of it; None where it was broken off."""
+        """Make a run of a case and return the result; None if it was broken off."""
         attempt = CaseAttempt(evaluation=self._number, case=case, number=number)
         try:
             report = await lane(variant, attempt)

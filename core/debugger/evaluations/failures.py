@@ -24,13 +24,13 @@ class FailedRun(Record):
     """A run that was no success, with the step that decided it."""
 
     run: int | None
-    """None where it could not begin."""
+    """None if it could not begin."""
     variant: str
     task: str
     seed: int
     time: int
     step: int = 0
-    """The first step that no success did after the same beginning, else the last; 0 where there is none."""
+    """The first step that no success did after the same beginning, else the last; 0 if there is none."""
 
 
 class FailureGroup(Record):
@@ -47,11 +47,11 @@ class FailureGroup(Record):
     error: str = ""
     """What had failed, without what is another one in each run."""
     did: str = ""
-    """What they did in the first step in which they differ from the successes; empty where they do not."""
+    """What they did in the first step in which they differ from the successes; empty if they do not."""
     successes_did: str = ""
     """What most successes did in its place."""
     name: str = ""
-    """What an LLM calls it; empty where none was asked, or its answer was of no use."""
+    """What an LLM calls it; empty if none was asked, or its answer was of no use."""
     runs: tuple[FailedRun, ...] = ()
 
     @property
@@ -91,18 +91,18 @@ class Deciding(Record):
 
     parting: Parting
     success: int | None = None
-    """A successful run on the same task, at the same seed where there is one; None where none is known."""
+    """A successful run on the same task, at the same seed where there is one; None if none is known."""
     same_seed: bool = False
 
 
 def deciding_step(store: TraceStore, row: RunRow) -> int:
-    """Return the step that decided a run, as reports tell it; of a success its last one, and 0 where it has none."""
+    """Return the step that decided a run, as reports tell it; of a success its last one, and 0 if it has none."""
     found = deciding(store, row)
     return found.parting.step if found is not None else 0
 
 
 def deciding(store: TraceStore, row: RunRow) -> Deciding | None:
-    """Return what decided a run; of a success its last step, and None where it has none.
+    """Return what decided a run; of a success its last step, and None if it has none.
 
     A run of no evaluation is held against the successes on its task, or else on its family of tasks.
     """

@@ -41,7 +41,7 @@ class Share(Record):
     high: float = 1.0
     """The 95 % interval of the share of successes."""
     reward: float | None = None
-    """The mean; None where no run has one."""
+    """The mean; None if no run has one."""
     steps: float = 0.0
     llm_calls: float = 0.0
     prompt_tokens: float = 0.0
@@ -50,7 +50,7 @@ class Share(Record):
     seconds_in_llm: float = 0.0
     seconds_beside_llm: float = 0.0
     cost: float | None = None
-    """US dollars of all of them; None where no call had a price."""
+    """US dollars of all of them; None if no call had a price."""
     plan_revisions: float = 0.0
     remedies: int = 0
     """Steps of all of them that tried a remedy."""

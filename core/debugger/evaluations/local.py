@@ -82,7 +82,7 @@ class MadeRuns:
         self._made: dict[str, list[int]] = {}
 
     def check(self, name: str) -> None:
-        """Raise UsageError where the task is not to be begun anew by the rule of gates."""
+        """Raise UsageError if the task is not to be started again by the rule of gates."""
         task = self._services.environments.find(name)
         if not task.seeded and self._services.world(task).keeper is None:
             check_again(self._services, task, self._made.get(name, ()), self._services.settings.on_gate)

@@ -1,7 +1,7 @@
 """The results of an evaluation as a matrix: a row for each task, a column for each variant.
 
 An evaluation that does the failures of another one again has that one's
-results of the same cases beside its own.
+results of the same cases besides its own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ class MatrixRow(Record):
     cells: tuple[Share, ...]
     """One for each column."""
     change: Change | None = None
-    """From one column to the other; None where nothing is compared."""
+    """From one column to the other; None if nothing is compared."""
 
     @property
     def failures(self) -> int:

@@ -29,7 +29,7 @@ class NamedFailures(Record):
     groups: tuple[FailureGroup, ...]
     calls: int = 0
     cost: float | None = None
-    """US dollars; None where no call had a price."""
+    """US dollars; None if no call had a price."""
     problem: str = ""
     """Why a group has no name, of the first such one."""
 
@@ -79,6 +79,6 @@ def _words(step: WayStep) -> str:
 
 
 def _name_in(text: str) -> str:
-    """Return the first line of a reply without quotes and what an LLM thought aloud; nothing where it is too long."""
+    """Return the first line of a reply without quotes and what an LLM thought aloud; nothing if it is too long."""
     said = split_thinking(text)[1].split("\n")[0].strip("\"'.*` ")
     return said if len(said) <= _LONGEST else ""

@@ -1,4 +1,4 @@
-"""Figures that papers have published, to stand beside those of an evaluation of the same tasks."""
+"""Figures that papers have published, to stand besides those of an evaluation of the same tasks."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -30,11 +30,11 @@ class Paper(PublishedFigures):
     environment: str
     note: str = ""
     tasks: dict[str, PublishedFigures] = {}
-    """By the name of the task in its environment; empty where the paper has figures of all together only."""
+    """By the name of the task in its environment; empty if the paper has figures of all together only."""
 
 
 class PublishedShare(PublishedFigures):
-    """A published figure beside those of an evaluation; not measured here."""
+    """A published figure besides those of an evaluation; not measured here."""
 
     task: str = ""
     """Empty for all tasks of the evaluation that the paper has."""
@@ -83,7 +83,7 @@ def published_for(tasks: Iterable[str]) -> tuple[PublishedShare, ...]:
 
 
 def _means(figures: Iterable[PublishedFigures]) -> dict[str, float | None]:
-    """Return the mean of each figure; None where a task has none."""
+    """Return the mean of each figure; None if a task has none."""
     rows = [one.model_dump() for one in figures]
     return {
         name: fmean(row[name] for row in rows) if all(row[name] is not None for row in rows) else None

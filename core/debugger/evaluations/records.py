@@ -30,7 +30,7 @@ class Variant(Record):
 
     @property
     def changes(self) -> Changes:
-        """What its runs go by otherwise than the installation's files."""
+        """What its runs use otherwise than the installation's files."""
         return Changes(exemplars=NONE) if self.exemplars == "none" else Changes()
 
 

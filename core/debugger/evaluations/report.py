@@ -33,17 +33,17 @@ class EvaluationReport(Record):
     presets: tuple[GroupShare, ...] = ()
     llms: tuple[GroupShare, ...] = ()
     comparison: VariantComparison | None = None
-    """Where there are two variants."""
+    """If there are two variants."""
     published: tuple[PublishedShare, ...] = ()
     """What papers have published of the same tasks."""
     failures: tuple[FailureGroup, ...] | None = None
-    """None where they were not asked for."""
+    """None if they were not asked for."""
     runs: tuple[EvaluatedRun, ...] = ()
     """The run that counts for each case that is done."""
 
 
 def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> EvaluationReport:
-    """Count what is done of an evaluation, which may be under way; `why` says why it ended early.
+    """Count what is done of an evaluation, which may be in progress; `why` says why it ended early.
 
     Failures are left out, as the steps of very many runs take a while to read: `with_failures` adds them.
     """

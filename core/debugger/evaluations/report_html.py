@@ -82,7 +82,7 @@ def html_of(report: EvaluationReport) -> str:
 def distributions(
     runs: Sequence[EvaluatedRun], what: str, values: Iterable[tuple[EvaluatedRun, float]]
 ) -> tuple[Distribution, ...]:
-    """Return how a value is spread over the runs of each variant, all in the same bins; nothing where all are 0."""
+    """Return how a value is spread over the runs of each variant, all in the same bins; nothing if all are 0."""
     by_variant: dict[str, list[tuple[float, bool]]] = {}
     for run, value in values:
         if run.run is not None and not run.touched:

@@ -37,7 +37,7 @@ def read_request(path: Path | None, **flags: object) -> EvalRequest:
 
 
 def plan_of(request: EvalRequest, settings: Settings, tasks: Sequence[Task], config: Path) -> EvaluationPlan:
-    """Return what is to be done; raises UsageError and DataError where nothing can be."""
+    """Return what is to be done; raises UsageError and DataError if nothing can be."""
     return EvaluationPlan(
         variants=variants_of(
             request.preset or (settings.preset,), request.llm or (settings.llm,), request.exemplars
@@ -49,7 +49,7 @@ def plan_of(request: EvalRequest, settings: Settings, tasks: Sequence[Task], con
 
 
 def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
-    """Return what does again what failed in the evaluation that is named; raises UsageError where nothing can be.
+    """Return what does again what failed in the evaluation that is named; raises UsageError if nothing can be.
 
     Without a preset and an LLM each variant does its own failures.
     """

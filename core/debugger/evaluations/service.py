@@ -89,7 +89,7 @@ class EvaluationsService(Service[EvaluationsView]):
 
     @command
     async def unwatch(self) -> None:
-        """Nobody looks any more; what was started goes on."""
+        """Nobody looks any more; what was started continues."""
         await self._stop_watching()
 
     @command
@@ -170,7 +170,7 @@ class EvaluationsService(Service[EvaluationsView]):
             self.show(chosen=chosen)
 
     def _plan_of(self, row: EvaluationRow) -> EvaluationPlan:
-        """Return what was asked, which never changes; raises TraceError where that cannot be read."""
+        """Return what was asked, which never changes; raises TraceError if that cannot be read."""
         if row.number not in self._plans:
             self._plans[row.number] = planned(row)
         return self._plans[row.number]
@@ -217,7 +217,7 @@ class EvaluationsService(Service[EvaluationsView]):
 
     @command
     async def resume(self, request: EvalRequest) -> None:
-        """Go on with the evaluation that a request names, by its limits and as many runs at once."""
+        """Continue with the evaluation that a request names, by its limits and as many runs at once."""
         self._launch(request.name, (*self._arguments(request), "--resume"))
 
     @command
@@ -265,7 +265,7 @@ class EvaluationsService(Service[EvaluationsView]):
         return plan_of(request, services.settings, services.environments.tasks(), services.config)
 
     def _arguments(self, request: EvalRequest) -> tuple[str, ...]:
-        """Return the command line of a request, with what this session goes by."""
+        """Return the command line of a request, with what this session uses."""
         services = self.services
         settings = services.settings
         flags = [*shared_flags(services), "--max-steps", str(self.session.session.max_steps)]

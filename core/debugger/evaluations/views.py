@@ -86,7 +86,7 @@ class RequestPreview(Record):
     command: str = ""
     """The command line that does the same."""
     cost: float | None = None
-    """US dollars, by what runs of the same presets and LLMs have cost so far; None where no run had a price."""
+    """US dollars, by what runs of the same presets and LLMs have cost so far; None if no run had a price."""
     priced: int = 0
     """Runs of which a price is known, by their variant."""
     problem: str = ""

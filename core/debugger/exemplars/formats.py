@@ -14,7 +14,7 @@ class ExemplarExportFormat(Record):
     name: str
     title: str
     suffix: str
-    """What a file of it ends with; empty where it is a folder of files."""
+    """What a file of it ends with; empty if it is a folder of files."""
     made_by: str
     """The module and the function in it that takes the exemplars and gives the files by name."""
 

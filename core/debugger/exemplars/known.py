@@ -26,7 +26,7 @@ _CHANGED = 50
 
 
 def entry_of(memory: Memory, id: str) -> Entry | None:
-    """Return what the library has of an id; None where that is nothing."""
+    """Return what the library has of an id; None if that is nothing."""
     library = memory.open_library()
     if library is None:
         return None
@@ -44,7 +44,7 @@ def file_entry(origin: Origin, exemplar: Exemplar) -> Entry:
 
 
 def of_file(memory: Memory, id: str) -> Exemplar:
-    """Return an exemplar of a file; raises UsageError where there is none of that id."""
+    """Return an exemplar of a file; raises UsageError if there is none of that id."""
     for _, one in memory.files.placed():
         if one.id == id:
             return one
@@ -73,7 +73,7 @@ def taken_ids(memory: Memory, ids: Iterable[str]) -> set[str]:
 
 
 async def entries(memory: Memory, ids: tuple[str, ...]) -> AsyncIterator[Entry]:
-    """Give exemplars in pieces, between which the run goes on; one that is not there any more is left out."""
+    """Give exemplars in pieces, between which the run continues; one that is not there any more is left out."""
     members = {one.id: (origin, one) for origin, one in memory.file_members()}
     for at, id in enumerate(ids):
         if at % _READ == 0:

@@ -51,7 +51,7 @@ class ExemplarPrompt(Record):
 def messages_of(exemplar: Draft, resources: AgentResources, way: Way) -> tuple[Message, ...]:
     """Return the trajectory by the templates as they are now.
 
-    Raises DataError where a template wants to know more than an exemplar says.
+    Raises DataError if a template wants to know more than an exemplar says.
     """
     prompts = resources.prompts
     if way.form == "tools":

@@ -41,13 +41,13 @@ class Look(Record):
     actions: tuple[str, ...] = Field(min_length=1)
     """In the text form of actions; a target is a ref of the page, or the role and name of one element."""
     needs: tuple[Ref, ...] = ()
-    """Elements that the decision rests on, beside those that are acted on."""
+    """Elements that the decision rests on, besides those that are acted on."""
 
 
 Script = Generator[Look, Observation, None]
 """Yields looks and is sent the page after each; it ends where the task does.
 
-It may raise ActionError or ActionSyntaxError where it cannot go on.
+It may raise ActionError or ActionSyntaxError if it cannot continue.
 """
 ScriptOf = Callable[[str, Observation], Script]
 """Makes the script from the instruction and the page as it opens."""
@@ -61,7 +61,7 @@ class RecordedExemplar(Record):
     instruction: str
     page: Observation
     problem: str = ""
-    """Why it is no exemplar, in a sentence; nothing for a success."""
+    """Why it is not an exemplar, in a sentence; nothing for a success."""
     unjudged: bool = False
     """Whether all was carried out, and nobody could tell whether it is a success."""
 
@@ -214,7 +214,7 @@ def _only_stops(look: Look) -> bool:
 
 
 def _next(script: Script, page: Observation | None) -> tuple[Look | None, str]:
-    """Return the next look, None at the end, and why the script cannot go on."""
+    """Return the next look, None at the end, and why the script cannot continue."""
     try:
         return (next(script) if page is None else script.send(page)), ""
     except StopIteration:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class PrefixResult(Record):
-    """What came of a prefix."""
+    """The result of a prefix."""
 
     step: int
     """The first step that was not replayed."""
@@ -60,7 +60,7 @@ class PrefixResult(Record):
         return cost_of(self.branches)
 
     def with_branch(self, branch: RunResult) -> "PrefixResult":
-        """Return it with one more branch, counted anew."""
+        """Return it with one more branch, counted again."""
         branches = (*self.branches, branch)
         judged = [one.success for one in branches if one.success is not None]
         low, high = wilson(sum(judged), len(judged))
@@ -83,7 +83,7 @@ class BisectRequest(MeasurementRequest):
 
     run: int
     steps: tuple[int, ...] = ()
-    """The steps to go on from; empty for all, or for every `every`-th."""
+    """The steps to continue from; empty for all, or for every `every`-th."""
     every: int = Field(default=1, ge=1)
     times: int = Field(default=3, ge=1, le=1000)
     """How many branches are made from each step."""
@@ -135,7 +135,7 @@ class Bisection(Measurement):
 
 
 def read_steps(text: str) -> tuple[int, ...]:
-    """Return the steps of a text such as ``1, 3, 5-8``; raises UsageError where it is none."""
+    """Return the steps of a text such as ``1, 3, 5-8``; raises UsageError if it is none."""
     try:
         return read_numbers(text)
     except ValueError as error:

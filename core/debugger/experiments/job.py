@@ -81,7 +81,7 @@ class ExperimentService(Service[View], ABC):
         """Start `main.py` with these arguments and show its reports as `field` of the view.
 
         `job` names it at the begin of a sentence. Raises UsageError with the
-        sentence `busy` where a job is under way.
+        sentence `busy` where a job is in progress.
         """
         self.start(self._follow(job, arguments, field, report), busy)
         self.show(starting=True, problem="", notice="")
@@ -158,7 +158,7 @@ class ExperimentService(Service[View], ABC):
 
 
 def shared_flags(services: Services) -> list[str]:
-    """Return the flags that say which database, browser and tasks a session goes by."""
+    """Return the flags that say which database, browser and tasks a session uses."""
     files = [(_FLAGS[one.kind], str(one.path)) for one in services.environments.sources if one.given]
     flags = (("--db", str(services.store.path)), ("--browser", services.settings.browser), *files)
     return [word for flag in flags for word in flag]
@@ -215,7 +215,7 @@ class JobProcess:
             await self._end()
 
     def cancel(self) -> None:
-        """Ask the process to end in order; does nothing where none is running."""
+        """Ask the process to end in order; does nothing if none is running."""
         if self._process is not None and self._process.returncode is None:
             self._cancelled = True
             with contextlib.suppress(ProcessLookupError):

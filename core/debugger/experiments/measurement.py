@@ -26,18 +26,18 @@ class HasCost(Protocol):
 
 
 class RunResult(Record):
-    """What came of one run."""
+    """The result of one run."""
 
     run: int | None = None
-    """None where the trace could not be written."""
+    """None if the trace could not be written."""
     success: bool | None = None
-    """None where nobody could judge."""
+    """None if nobody could judge."""
     reward: float | None = None
     outcome: str = ""
     steps: int = 0
     llm_calls: int = 0
     cost: float | None = None
-    """US dollars; None where no call had a price."""
+    """US dollars; None if no call had a price."""
     seconds: float = 0.0
     error: str = ""
 
@@ -66,7 +66,7 @@ def calls_of(runs: Iterable[RunResult]) -> int:
 
 
 def cost_of(runs: Iterable[HasCost]) -> float | None:
-    """Return the US dollars of the calls that have a price; None where none has."""
+    """Return the US dollars of the calls that have a price; None if none has."""
     costs = [one.cost for one in runs if one.cost is not None]
     return sum(costs) if costs else None
 
@@ -113,7 +113,7 @@ class JobReport(Record):
 
     @property
     def sentence(self) -> str:
-        """What came of it so far."""
+        """The result so far."""
         return ""
 
 
@@ -142,7 +142,7 @@ class Measurement(JobReport):
     @property
     @abstractmethod
     def run_results(self) -> Iterable[RunResult]:
-        """What came of each run."""
+        """The result of each run."""
 
     @property
     @abstractmethod
@@ -191,7 +191,7 @@ class Measurement(JobReport):
         return self.replace(state=state, why=limit or "It was cancelled.")
 
     def failed(self, error: BaseException) -> Self:
-        """Return it as failed, or as cancelled where `error` is no exception of ours."""
+        """Return it as failed, or as cancelled where `error` is not an exception of ours."""
         if not isinstance(error, Exception):
             return self.replace(state="cancelled", why="It was cancelled.")
         why = str(error) if isinstance(error, BackstepError) else repr(error)

@@ -43,7 +43,7 @@ async def replay(
     It stops before what cannot be undone, unless the rule is to allow that: before
     such an action, and before anything is sent that stays done. Nothing goes into
     the trace. The result says what could not be tried, and each element that was
-    not found for certain. Raises WorldError where the browser fails.
+    not found for certain. Raises WorldError if the browser fails.
     """
     result = ReplayResult(id=exemplar.id, version=version, when=time.time())
     try:
@@ -75,7 +75,7 @@ async def replay(
             if held:
                 raise ActionError(held)
 
-    # A task of a seed, and a site of ours, are begun anew with each replay.
+    # A task of a seed, and a site of ours, are started again with each replay.
     free = on_gate == "allow" or task.seeded or world.keeper is not None
     try:
         recorded = await perform(world, task, seed, script, before_sending=None if free else may_leave)
@@ -103,7 +103,7 @@ def _held(world: World, task: Task, actions: Iterable[Action], page: Observation
 def source_of(
     exemplar: Exemplar, provenance: Provenance, environments: Environments, store: TraceStore | None
 ) -> tuple[Task, int]:
-    """Return the task and seed that an exemplar came from; raises UsageError where that is not known, and DataError."""
+    """Return the task and seed that an exemplar came from; raises UsageError if that is not known, and DataError."""
     row = _run(provenance, store)
     found = sources_of([exemplar])
     if row is not None and (not found or found[0] == (row.task, row.seed)):
@@ -131,7 +131,7 @@ OnGuess = Callable[[str], None]
 def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[Action, ...]:
     """Return a look's actions with the refs of `page`; `on_guess` gets each that is not certain.
 
-    Raises ActionSyntaxError, and ActionError where an element is not there or
+    Raises ActionSyntaxError, and ActionError if an element is not there or
     it is not clear which one it is.
     """
     found: list[Action] = []

@@ -1,4 +1,4 @@
-"""Experiments: what runs come to when they are done several times, in the background and beside each other."""
+"""Experiments: what runs come to when they are done several times, in the background and side by side."""
 
 import contextlib
 from typing import TYPE_CHECKING, Any
@@ -50,7 +50,7 @@ class BisectService(ExperimentService[BisectView]):
 
     @command
     async def open(self, run: int) -> None:
-        """Show what can be bisected of this run, and what was; a bisection under way goes on."""
+        """Show what can be bisected of this run, and what was; a bisection in progress continues."""
         before = self.view
         asked = BisectView(run=run, under_way=before.under_way, starting=before.starting)
         self.send(asked.replace(browser=self.browser_sentence()))

@@ -91,7 +91,7 @@ class BisectView(ExperimentView[Bisection]):
 
 
 class ReplayRow(Record):
-    """What came of an exemplar that was replayed last."""
+    """The result of an exemplar that was replayed last."""
 
     found: ReplayResult
     is_old: bool = False
@@ -118,7 +118,7 @@ class WorthView(ExperimentView[Worth]):
     tasks: tuple[str, ...] = ()
     """The ids of all tasks there are."""
     replay: ReplayReport | None = None
-    """How far replaying has come, where it goes on."""
+    """How far replaying has come, where it continues."""
     replays: tuple[ReplayRow, ...] = ()
     """The last of each exemplar that was replayed, those that failed first."""
     attributions: tuple[AttributionSum, ...] = ()

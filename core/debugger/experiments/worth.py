@@ -24,7 +24,7 @@ Play = Callable[[str, int, Changes], Awaitable[RunReport]]
 
 
 def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
-    """Return the exemplars that are measured; raises UsageError where there are none, LibraryError and DataError."""
+    """Return the exemplars that are measured; raises UsageError if there are none, LibraryError and DataError."""
     if subject.kind == "family":
         ids = [entry.id for entry in rows_of(memory.listing(), Filter(family=subject.name))]
         if not ids:

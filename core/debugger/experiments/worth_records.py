@@ -1,4 +1,4 @@
-"""What is asked of experiments and replays of exemplars, and what came of them, as records that travel."""
+"""What is asked of experiments and replays of exemplars, and the result of them, as records that travel."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,12 +50,12 @@ class Subject(Record):
 
     @property
     def with_it(self) -> Changes:
-        """What the runs with it go by."""
+        """What the runs with it use."""
         return Changes(versions={self.name: self.after}) if self.kind == "change" else Changes()
 
     @property
     def without_it(self) -> Changes:
-        """What the runs without it go by."""
+        """What the runs without it use."""
         if self.kind == "change":
             return Changes(versions={self.name: self.before})
         return (
@@ -78,7 +78,7 @@ class WorthRequest(MeasurementRequest):
 
 
 class Arm(RunResult):
-    """What came of one run of a pair."""
+    """The result of one run of a pair."""
 
     used: bool = False
     """Whether the LLM was shown the exemplar, or one of the family."""
@@ -159,7 +159,7 @@ class Worth(Measurement):
 
     @property
     def sentence(self) -> str:
-        """What came of it so far, with what is to be known of it."""
+        """The result so far, with what is to be known of it."""
         words = self.summary.sentence
         if self.unseeded and len({(seed, time) for _, seed, time in self.cases}) > 1:
             same = ", ".join(self.unseeded[:3]) + (" and more" if len(self.unseeded) > 3 else "")
@@ -249,7 +249,7 @@ class WorthSummary(Record):
 
 
 def read_seeds(text: str) -> tuple[int, ...]:
-    """Return the seeds of a text such as ``0-4`` or ``1,4,7``; raises UsageError where it is none."""
+    """Return the seeds of a text such as ``0-4`` or ``1,4,7``; raises UsageError if it is none."""
     try:
         found = read_numbers(text)
     except ValueError:
@@ -260,18 +260,18 @@ def read_seeds(text: str) -> tuple[int, ...]:
 
 
 class ReplayResult(Record):
-    """What came of carrying an exemplar's actions out on its task."""
+    """The result of carrying an exemplar's actions out on its task."""
 
     id: str
     version: int = 1
     task: str = ""
     seed: int = 0
     success: bool | None = None
-    """None where it was not replayed, or nobody could judge."""
+    """None if it was not replayed, or nobody could judge."""
     looks: int = 0
     """How many of its looks were carried out."""
     problem: str = ""
-    """Why it was no success, or was not replayed."""
+    """Why it was not a success, or was not replayed."""
     guessed: tuple[str, ...] = ()
     """Elements that were found again, but not for certain."""
     when: float = 0.0
@@ -290,7 +290,7 @@ class ReplayResult(Record):
 
 
 class ReplayReport(JobReport):
-    """What came of those that were replayed so far."""
+    """The result of those that were replayed so far."""
 
     wanted: int
     """How many are replayed in all; so named in the lines that ``exemplars replay --lines`` prints."""

@@ -28,7 +28,7 @@ class FamilyJob:
     def arguments(
         self, services: Services, view: FixView, count: int, before: Mapping[str, str], *, max_steps: int
     ) -> list[str]:
-        """Write the files as they were `before`, and return the command that goes by them."""
+        """Write the files as they were `before`, and return the command that uses them."""
         assert view.rerun is not None
         self._folder = folder = Path(tempfile.mkdtemp(prefix="backstep-family-"))
         for name, text in before.items():

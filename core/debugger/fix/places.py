@@ -26,7 +26,7 @@ def places_of(
 ) -> tuple[FixPlace, ...]:
     """Return what can be changed where a step left these records.
 
-    `changes` hold for the run: a policy that it goes by a text of its own for is
+    `changes` hold for the run: a policy that it uses a text of its own for is
     changed in that text.
     """
     recognised = record_of(Recognised, records)

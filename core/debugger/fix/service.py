@@ -1,6 +1,6 @@
 """Fix: a failed run put right. The step and the file at fault are proposed, changed, and run again from there.
 
-What is saved can be put back until it is kept: the texts as they were are held here.
+What is saved can be restored until it is kept: the texts as they were are held here.
 """
 
 from collections.abc import Callable
@@ -46,15 +46,15 @@ class FixService(Service[FixView]):
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self._originals: dict[str, str | None] = {}
-        """By the name of a file that was saved, the user's own text before; None where there was none."""
+        """By the name of a file that was saved, the user's own text before; None if there was none."""
         self._before: dict[str, str] = {}
         """By the same name, the text that held before."""
         self._in_place: ActionInPlace | None = None
         """The action that waits to be put in place of the next one of the run made last."""
         self._left: int | None = None
-        """The run that was current when the task was asked for afresh; None where that is not awaited."""
+        """The run that was current when the task was asked for afresh; None if that is not awaited."""
         self._begun = False
-        """Whether the run made last was told to go on."""
+        """Whether the run made last was told to continue."""
         self._family = FamilyJob()
         session.session_changed.connect(self._on_session)
 
@@ -132,7 +132,7 @@ class FixService(Service[FixView]):
             self.send(self.view.replace(places=(), place=None, text=None))
             return
         places = self._places(row, step)
-        # What was being changed goes on being changed at another step, where that can be.
+        # What was being changed continues being changed at another step, where that can be.
         now = view.place.name if view.place is not None and self._originals else ""
         place = next((one for one in places if one.name == now), places[0])
         self.view = self.view.replace(places=places)
@@ -254,7 +254,7 @@ class FixService(Service[FixView]):
 
     @command
     async def rerun(self, name: str, text: str, *, confirmed: bool) -> None:
-        """Save what was changed and go on from the step to the end; what is wrong in it is shown instead.
+        """Save what was changed and continue from the step to the end; what is wrong in it is shown instead.
 
         `confirmed` says that the person knows what going back does not undo.
         """
@@ -310,7 +310,7 @@ class FixService(Service[FixView]):
             self._go_on(self.session.run_commands.run)
 
     def _go_on(self, command: Callable[[], None]) -> None:
-        """Have the run go on; where it rests before that is not told."""
+        """Have the run continue; where it rests before that is not told."""
         self._begun = False
         command()
 
@@ -461,7 +461,7 @@ class FixService(Service[FixView]):
 
 
 def _check_action(text: str) -> None:
-    """Raise UsageError where a text is no action."""
+    """Raise UsageError if a text is not an action."""
     if not text.strip():
         raise UsageError("Write the action for this step, such as click [12].")
     try:

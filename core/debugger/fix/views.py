@@ -49,7 +49,7 @@ class Rerun(Record):
 
 
 class FixView(JobView):
-    """A run, the step that is put right, what is changed there, and what came of it."""
+    """A run, the step that is put right, what is changed there, and the result."""
 
     run: int = 0
     step: int = 0
@@ -77,12 +77,12 @@ class FixView(JobView):
     irreversible: str = ""
     """What going back does not undo, in a sentence."""
     why_not: str = ""
-    """Why the run cannot go on from the step."""
+    """Why the run cannot continue from the step."""
     llm: str = ""
     """The LLM that answers when it is run again."""
     rerun: Rerun | None = None
     saved: tuple[str, ...] = ()
-    """The files that were saved since, and can be put back."""
+    """The files that were saved since, and can be restored."""
     family: Family | None = None
     family_busy: bool = False
     notice: str = ""

@@ -14,7 +14,7 @@ from core.schema.messages import LLMRequest
 
 
 class Corrections(SessionCommands):
-    """Carries out a person's corrections on the current run, which then goes on or says why not."""
+    """Carries out a person's corrections on the current run, which then continues or says why not."""
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)
@@ -55,7 +55,7 @@ class Corrections(SessionCommands):
 
     @command
     def ask_anew_by_files(self) -> None:
-        """Decide the step under way anew, with preset, state space, policies and prompts as their files are now."""
+        """Decide the current step again, with preset, state space, policies and prompts as their files are now."""
         run = self._current.need_run("A file can be tried only in the current run.")
         if self._publisher.session.handed_over:
             raise UsageError("You have the page: give it back first (F6).")

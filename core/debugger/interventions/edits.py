@@ -1,4 +1,4 @@
-"""Edits of the run under way: each is carried out between two phases, kept in the trace, and undoable until the next.
+"""Edits of the current run: each is carried out between two phases, kept in the trace, and undoable until the next.
 
 What is written as a text is offered first, checked as it is typed, and applied.
 """
@@ -35,7 +35,7 @@ _TO_ASK: dict[Phase, GoalKind] = {
     "anticipate": "review",
     "align": "phase",
 }
-"""How far the step goes on for the answer to a question that is asked again, by the phase that asks it."""
+"""How far the step continues for the answer to a question that is asked again, by the phase that asks it."""
 
 
 class RunEditing(SessionCommands):
@@ -188,7 +188,7 @@ class RunEditing(SessionCommands):
         self._runner.go(goes_on)
 
     def _show_problem_of(self, edit: RunEdit) -> None:
-        """Carry an edit of the next actions out, or show what is wrong with it beside them."""
+        """Carry an edit of the next actions out, or show what is wrong with it next to them."""
         try:
             self._carry_out(edit)
         except UsageError as error:
@@ -203,7 +203,7 @@ class RunEditing(SessionCommands):
 
 
 def _goes_on(run: AgentRun, edit: RunEdit, before: Phase) -> GoalKind | None:
-    """Return how far the step goes on by itself after an edit that was made in this phase; None where it rests."""
+    """Return how far the step continues by itself after an edit that was made in this phase; None if it rests."""
     if isinstance(edit, AskQuestionAgain):
         return _TO_ASK[run.next_phase]
     if isinstance(edit, FireRemedy):
@@ -222,7 +222,7 @@ def _text_of(held: HeldCall | HeldReply) -> str:
 
 
 def _read(held: HeldCall | HeldReply, text: str) -> None:
-    """Raise UsageError where the text cannot be what is held."""
+    """Raise UsageError if the text cannot be what is held."""
     if isinstance(held, HeldReply):
         held_texts.reply_with_text(held.reply, text)
     else:

@@ -69,7 +69,7 @@ def reply_as_text(reply: LLMReply) -> str:
 def reply_with_text(reply: LLMReply, text: str) -> LLMReply:
     """Return the reply with the text and the tool calls that `text` has; raises UsageError with the line.
 
-    The n-th tool call keeps its id; what the LLM thought stays, for it was said.
+    The n-th tool call keeps its id; what the LLM thought stays, because it was said.
     """
     lines = text.split("\n")
     starts = [at for at, line in enumerate(lines) if line.startswith("### tool_call")]

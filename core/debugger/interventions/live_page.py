@@ -32,7 +32,7 @@ class HumanActionRecorder:
         self._recording: asyncio.Task[None] | None = None
         self._steps = 0
         self.over = False
-        """Whether what they did has ended the episode: what comes after it is no part of the task."""
+        """Whether what they did has ended the episode: what comes after it is not a part of the task."""
 
     async def begin(self) -> None:
         """Read the page and listen to it; raises BrowserError and ActionError."""
@@ -93,7 +93,7 @@ class LivePage(SessionCommands):
 
     @command
     async def set_handover(self, on: bool) -> None:
-        """Let the person's mouse and keys reach the live page, or take it back and read the page anew."""
+        """Let the person's mouse and keys reach the live page, or take it back and read the page again."""
         await self.hand_over(on)
 
     async def hand_over(self, on: bool) -> HumanActionRecorder | None:
@@ -103,7 +103,7 @@ class LivePage(SessionCommands):
             return self.demonstrating
 
     async def _hand_over(self, on: bool) -> None:
-        """Let the person's mouse and keys reach the page, or take it back and go on with it as they left it.
+        """Let the person's mouse and keys reach the page, or take it back and continue with it as they left it.
 
         What they do is recorded as steps of theirs. An episode that they ended
         in the page ends the run.
@@ -227,7 +227,7 @@ class LivePage(SessionCommands):
         await self._publisher.steps.follow_peek(run)
 
     async def _action_at(self, ref: Ref) -> str:
-        """Return the action of the state at hand that acts on an element, as text; empty where there is none."""
+        """Return the action of the state at hand that acts on an element, as text; empty if there is none."""
         run = self._current.run
         state = run.state if run is not None else None
         if state is None or state.space_state is None or state.recognised is None:

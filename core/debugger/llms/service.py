@@ -126,7 +126,7 @@ class LLMService(Service[LLMList]):
             await llms.close()
 
     async def _probe(self, llm: LLM) -> None:
-        """Say what the server answers: a refusal, or a model it does not have, is no success."""
+        """Say what the server answers: a refusal, or a model it does not have, is not a success."""
         if not isinstance(llm, OpenAICompatibleLLM):
             self.answered.send(LLMAnswer(ok=True, text=await check_endpoint(llm)))
             return

@@ -36,7 +36,7 @@ class LLMEntry(Record):
 
 
 class KnownServer(Record):
-    """A server that is offered beside the address."""
+    """A server that is offered besides the address."""
 
     title: str
     base_url: str
@@ -54,7 +54,7 @@ class LLMList(Record):
 
 
 class LLMAnswer(Record):
-    """What became of a test, of saving or of removing."""
+    """The outcome of a test, of saving or of removing."""
 
     ok: bool
     text: str

@@ -40,7 +40,7 @@ class SettingRow(Record):
 
 
 class ResourcesView(Record):
-    """What is found beside commands, tasks, runs and exemplars."""
+    """What is found besides commands, tasks, runs and exemplars."""
 
     policies: tuple[PolicyRow, ...] = ()
     settings: tuple[SettingRow, ...] = ()

@@ -28,7 +28,7 @@ _SHORT = 3
 
 
 class TextMatch(Record):
-    """What came of looking."""
+    """The result of looking."""
 
     places: tuple[SourcePlace, ...] = ()
     missing: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ def page_changes(before: Observation | None, now: Observation) -> PageChanges:
     """Compare two observations element by element.
 
     An element is the same one where it has the same ref. A page that makes its
-    elements anew gives them other refs: an element of the same words takes the
+    elements again gives them other refs: an element of the same words takes the
     place of one that is gone, so that only what a person would see is told.
     """
     if before is None:

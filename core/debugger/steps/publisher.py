@@ -1,4 +1,4 @@
-"""What a session announces of steps: the one under way as it goes on, or a recorded one over it."""
+"""What a session announces of steps: the current one as it continues, or a recorded one over it."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,9 +24,9 @@ _Change = Callable[[StepView], StepView]
 
 
 class StepPublisher:
-    """Makes views of steps beside the loop and sends them, the step under way with what is not stored of it yet.
+    """Makes views of steps outside the loop and sends them, the current step with what is not stored of it yet.
 
-    The step under way is made of what was stored in this process, a recorded one is read.
+    The current step is made of what was stored in this process, a recorded one is read.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class StepPublisher:
         self._complain = complain
         self._live, self._recorded = LatestRead(crash), LatestRead(crash)
         self._step: StepView | None = None
-        """The step under way, as it was made last."""
+        """The current step, as it was made last."""
         self._made, self._made_of = MadeParts(), (0, 0)
         """What was made of it, with its run and number."""
         self._marking: asyncio.Task[None] | None = None
@@ -62,10 +62,10 @@ class StepPublisher:
         """Why the action that a person wrote since cannot be taken."""
         self._shows_recorded = False
 
-    # The step under way
+    # The current step
 
     def publish(self, run: AgentRun, *, editable: bool) -> None:
-        """Send the step under way, unless a recorded one is being looked at.
+        """Send the current step, unless a recorded one is being looked at.
 
         `editable` says whether a person may change an action under review.
         """
@@ -160,12 +160,12 @@ class StepPublisher:
         self._send_changed()
 
     def _send_changed(self) -> None:
-        """Send the step under way anew, unless it is being read: then it is sent all the same."""
+        """Send the current step again, unless it is being read: then it is sent all the same."""
         if not self._live.pending:
             self._send()
 
     def _send(self) -> None:
-        """Send the step under way with what has come since it was stored."""
+        """Send the current step with what has come since it was stored."""
         if self._step is None or self._shows_recorded:
             return
         action = self._step.action
@@ -201,7 +201,7 @@ class StepPublisher:
         )
 
     def show_live(self) -> None:
-        """Show no recorded step any more: the next that is sent is the one under way."""
+        """Show no recorded step any more: the next that is sent is the current one."""
         self._recorded.withdraw()
         self._shows_recorded = False
 

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class MadeParts:
-    """Parts of a view; each is made anew only where what it is made of is not what it was the last time.
+    """Parts of a view; each is made again only where what it is made of is not what it was the last time.
 
     Used in one thread.
     """

@@ -19,7 +19,7 @@ _KEYS: dict[SourceKind, str] = {"tasks": "task_files", "webarena": "webarena"}
 class TaskFilesService(Service[TaskFilesAnswer]):
     """Each of its views answers a change; new tasks come with the session's catalogue.
 
-    Files are read in a thread, so that a run under way goes on meanwhile.
+    Files are read in a thread, so that a run in progress continues meanwhile.
     """
 
     view = TaskFilesAnswer(ok=True, text="")
@@ -29,7 +29,7 @@ class TaskFilesService(Service[TaskFilesAnswer]):
 
     @command
     async def add(self, paths: tuple[str, ...]) -> None:
-        """Add task files and WebArena configurations, or read them anew, and remember them in the settings."""
+        """Add task files and WebArena configurations, or read them again, and remember them in the settings."""
         environments = self.services.environments
         answers = [await asyncio.to_thread(_add_one, environments, Path(path)) for path in paths]
         self.session.offer()

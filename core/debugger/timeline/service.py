@@ -78,7 +78,7 @@ class TimelineService(Service[TimeView]):
 
     @command
     async def hover(self, run: int, step: int) -> None:
-        """Read the page before and after a step, to be shown beside the pointer."""
+        """Read the page before and after a step, to be shown next to the pointer."""
         await self._read_step(run, step, self.hovered)
 
     async def _read_step(self, run: int, step: int, signal: Signal[StepPictures]) -> None:
@@ -205,7 +205,7 @@ def _held(steps: Sequence[StepSpan]) -> tuple[HeldSpan, ...]:
     busy: list[tuple[float, float, int, str]] = []
     for step in steps:
         busy += [(one.begun, one.ended, step.number, one.phase) for one in step.phases]
-        # Remedies may be asked for while the action runs: a call beside the phases is work as well.
+        # Remedies may be asked for while the action runs: a call besides the phases is work as well.
         busy += [(call.begun, call.ended, step.number, "") for call in step.calls]
     busy.sort()
     found: list[HeldSpan] = []

@@ -39,7 +39,7 @@ class PhaseSpan(Record):
     begun: float
     ended: float
     begun_known: bool = True
-    """False where only its end was stored: `begun` is then the end of what was before, waiting included."""
+    """False if only its end was stored: `begun` is then the end of what was before, waiting included."""
 
 
 class CallSpan(Record):
@@ -95,7 +95,7 @@ class StepSpan(StepRow):
     phases: tuple[PhaseSpan, ...] = ()
     calls: tuple[CallSpan, ...] = ()
     picture: BlobHash = ""
-    """The blob of the page as the step observed it; empty where no picture was taken or kept."""
+    """The blob of the page as the step observed it; empty if no picture was taken or kept."""
 
 
 class CostPoint(Record):
@@ -117,7 +117,7 @@ class TimeView(Record):
     marks: tuple[TimeMark, ...] = ()
     """In order."""
     costs: tuple[CostPoint, ...] = ()
-    """Empty where no call had a price."""
+    """Empty if no call had a price."""
     phases_known: bool = True
     """Whether all phases have their beginnings."""
     untimed: str = ""

@@ -86,7 +86,7 @@ class DeskState(Record):
     searches: tuple[Search, ...] = ()
     drafts: tuple[BookingDraft, ...] = ()
     lookups: tuple[str, ...] = ()
-    """References that were found, each time anew."""
+    """References that were found, each time again."""
     opened: tuple[OpenedBooking, ...] = ()
     changes: tuple[Change, ...] = ()
     altered: tuple[Booking, ...] = ()

@@ -26,7 +26,7 @@ class Problems(ValueError):
 
 
 def text(form: dict[str, Any], name: str) -> str:
-    """Return a field without needless spaces; nothing where it is missing or no text."""
+    """Return a field without needless spaces; nothing if it is missing or no text."""
     value = form.get(name)
     return " ".join(value.split()) if isinstance(value, str) else ""
 
@@ -137,7 +137,7 @@ def read_card(form: dict[str, Any]) -> Card:
 
 
 def read_reference(form: dict[str, Any]) -> str:
-    """Return a booking reference in capitals; raises Problems where it cannot be one."""
+    """Return a booking reference in capitals; raises Problems if it cannot be one."""
     value = text(form, "reference").upper()
     if not re.fullmatch(r"[A-Z0-9]{6}", value):
         raise Problems({"reference": "A booking reference has 6 letters and digits."})

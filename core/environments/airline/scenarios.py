@@ -70,7 +70,7 @@ def scenario_id(kind: Kind, seed: int) -> str:
 
 
 def known(id: str) -> tuple[Kind, int] | None:
-    """Return kind and seed of a scenario's id, or None where it is none."""
+    """Return kind and seed of a scenario's id, or None if it is none."""
     if len(id) != 20 or id != id.lower():
         return None
     try:
@@ -92,7 +92,7 @@ def make(seed: int, kind: Kind | None = None) -> Scenario:
 
 @lru_cache(maxsize=512)
 def by_id(id: str) -> Scenario:
-    """Return the scenario of that id; raises DataError where there is none."""
+    """Return the scenario of that id; raises DataError if there is none."""
     found = known(id)
     if found is None:
         raise DataError(f"There is no scenario {id!r}: ask for one at /generate-random-scenario.")

@@ -47,7 +47,7 @@ def details(scenario: Scenario) -> dict[str, Any]:
 
 
 class _Words:
-    """Chooses one way of writing dates and keeps to it; all else anew each time."""
+    """Chooses one way of writing dates and keeps to it; all else again each time."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance

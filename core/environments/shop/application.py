@@ -319,7 +319,7 @@ class ShopApplication:
 
 
 def read_price(typed: str) -> Cents | None:
-    """Return a typed amount in cents, None where nothing was typed; raises ValueError for what is no amount."""
+    """Return a typed amount in cents, None if nothing was typed; raises ValueError for what is not an amount."""
     if not typed:
         return None
     match = re.fullmatch(r"\$?\s*([0-9]{1,7})(?:\.([0-9]{1,2}))?", typed.replace(",", ""))
@@ -329,7 +329,7 @@ def read_price(typed: str) -> Cents | None:
 
 
 def read_page(typed: str) -> int:
-    """Return the number of a page; the first for what is no number."""
+    """Return the number of a page; the first for what is not a number."""
     return max(1, int(typed)) if re.fullmatch(r"[0-9]{1,6}", typed) else 1
 
 

@@ -35,7 +35,7 @@ class ProductOptions(Record):
     title: str
     values: tuple[str, ...]
     factors: tuple[float, ...] = ()
-    """Of the price, one for each value; empty where all cost the same."""
+    """Of the price, one for each value; empty if all cost the same."""
 
 
 class Product(Record):
@@ -179,7 +179,7 @@ class ProductCatalogue:
         return self._by_id.get(id)
 
     def product(self, id: str) -> Product:
-        """Return the product of that id; raises DataError where the shop never had it."""
+        """Return the product of that id; raises DataError if the shop never had it."""
         found = self._by_id.get(id)
         if found is None:
             raise DataError(f"The shop has no product with the id {id!r}.")
@@ -261,7 +261,7 @@ def _products(words: ShopWords, department: Department, kind: ProductType) -> li
 
 
 def _attributes(words: ShopWords, kind: ProductType, dice: Dice) -> list[Attribute]:
-    """Return four or five attributes, of each slot one alternative at the most."""
+    """Return four or five attributes, of each slot one alternative at most."""
     slots = dice.some(kind.slots, 4 + dice.below(2))
     return [words.attributes[dice.pick(slot)] for slot in slots]
 

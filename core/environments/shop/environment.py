@@ -45,7 +45,7 @@ class Shop(SiteEnvironment["ShopState"]):
     async def judge(self, episode: Episode, page: PageDriver, answer: str, ask: Ask | None = None) -> Verdict:
         """Return the reward of the first order; success is a reward of 1. Page and answer are not looked at.
 
-        Raises DataError where the session is gone or there is no such goal.
+        Raises DataError if the session is gone or there is no such goal.
         """
         from core.environments.shop.catalogue import bundled_catalogue
         from core.environments.shop.goals import bundled_goals, score

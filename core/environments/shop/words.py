@@ -50,7 +50,7 @@ class ValueList(Record):
 
     values: tuple[str, ...]
     factors: tuple[float, ...] = ()
-    """Of the price, one for each value; empty where all cost the same."""
+    """Of the price, one for each value; empty if all cost the same."""
     run: bool = False
     """Whether a product offers neighbours only."""
 

@@ -58,7 +58,7 @@ def _clicked(scene: Scene, element: Element, intent: Intent) -> Answer:
 
 
 def find(scene: Scene, intent: Intent) -> Element | None:
-    """Return the element that a part means, or None where the page does not show it."""
+    """Return the element that a part means, or None if the page does not show it."""
     page = scene.page
     among = page.can("click")
     if intent.subject:
@@ -166,7 +166,7 @@ _COMPARED_ROLES = frozenset("generic button link listitem option cell gridcell r
 
 
 def by_extreme(page: RulesPage, text: str, among: list[Element]) -> Element | None:
-    """Return the element with the most or least of what a text asks for; None where it asks for none.
+    """Return the element with the most or least of what a text asks for; None if it asks for none.
 
     The quantity is read in the element's own name, else in the texts since
     the element of its kind before it. The first of equals wins.
@@ -221,7 +221,7 @@ _SIGNS = frozenset("+ ▸ ▶ ▾ ▼ … ... ☰ ⋮ ⋯ more menu".split())
 
 
 def reveal(scene: Scene, wanted: str, near: Sequence[Element] = ()) -> Move | None:
-    """Return a move that may bring `wanted` into the page, or None where all were tried.
+    """Return a move that may bring `wanted` into the page, or None if all were tried.
 
     What is among `near` goes first.
     """

@@ -16,7 +16,7 @@ from core.schema.observation import Element
 # Lessons
 
 _NAMED = 3
-"""Actions that a lesson names at the most."""
+"""Actions that a lesson names at most."""
 _NOT_AGAIN = "Not again:"
 _LISTED = re.compile(rf"{_NOT_AGAIN} (.*?)\.(?= Next time|$)", re.DOTALL)
 
@@ -120,7 +120,7 @@ def corrected(view: PromptView, permissible: Permissible, move: Move) -> Move:
 
 
 def _replaced_words(theirs: str, ours: str) -> dict[str, str] | None:
-    """Return our words for theirs; None where the objectives have too little in common."""
+    """Return our words for theirs; None if the objectives have too little in common."""
     old, new = _WORD.findall(theirs), _WORD.findall(ours)
     matcher = SequenceMatcher(None, [word.lower() for word in old], [word.lower() for word in new], False)
     if matcher.ratio() < _ALIKE:
@@ -133,7 +133,7 @@ def _replaced_words(theirs: str, ours: str) -> dict[str, str] | None:
 
 
 def _here(text: str, mistake: Mistake, replaced: Mapping[str, str], view: PromptView) -> Action | None:
-    """Return an action of the exemplar as it is on this page; None where an element is not certain."""
+    """Return an action of the exemplar as it is on this page; None if an element is not certain."""
     action = action_of(text)
     if action is None:
         return None
@@ -169,7 +169,7 @@ def _element_here(
 
 
 def _in_our_words(text: str, replaced: Mapping[str, str]) -> str:
-    """Return a text with our words for theirs; the numbers that lines begin with are no words."""
+    """Return a text with our words for theirs; the numbers that lines begin with are not words."""
     if not replaced:
         return text
     words = "|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in replaced)

@@ -134,7 +134,7 @@ class Facts:
         return None if self.changes and kind != "code" else self._values.get(kind) or None
 
     def choice(self, label: str, options: Sequence[str]) -> str | None:
-        """Return which of some options the objective means under a label, or None where it means none."""
+        """Return which of some options the objective means under a label, or None if it means none."""
         given = self.value(label)
         if given is not None:
             return next((one for one in options if norm(one) == norm(given)), None)
@@ -165,7 +165,7 @@ class Facts:
     def named(self, options: Sequence[str]) -> str | None:
         """Return the option whose words the objective has most of, new values not counted; the first of equals.
 
-        None where it has none of any; the only option needs none.
+        None if it has none of any; the only option needs none.
         """
         text = self.text
         for value in self.changes.values():
@@ -202,7 +202,7 @@ class Facts:
 
 
 def search_words(text: str, filler: frozenset[str]) -> str:
-    """Return the words of an objective that a search takes, eight at the most, without those about money."""
+    """Return the words of an objective that a search takes, eight at most, without those about money."""
     found = [word for word in dict.fromkeys(content_words(_MONEY.sub(" ", text))) if not word.isdigit()]
     return " ".join([word for word in found if word not in filler][:8])
 

@@ -136,7 +136,7 @@ def pick_date(scene: Scene, day: date, field: str = "") -> Answer:
 
 
 def _shown_month(page: RulesPage) -> tuple[int, int] | None:
-    """Return year and month of the calendar in the page, or None where there is none."""
+    """Return year and month of the calendar in the page, or None if there is none."""
     for index, one in enumerate(page.elements):
         parts = [] if one.options else norm(one.name).split()
         month = month_of(parts[0]) if 0 < len(parts) <= 3 else None

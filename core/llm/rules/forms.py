@@ -1,7 +1,7 @@
 """Forms of a desk or a shop: what the objective gives goes into the fields, then on by the button that ends the form.
 
 For objectives that give facts (a code, a route, a card) rather than name
-elements. Where no field takes any of them, the way leads on by the link or
+elements. If no field takes any of them, the way leads on by the link or
 button whose words are the objective's; nothing is done that it does not ask for.
 """
 

@@ -29,7 +29,7 @@ class Move:
 
 
 Answer = Move | Literal["done"] | None
-"""What a rule says of a part; None where it does not know how to go on."""
+"""What a rule says of a part; None if it does not know how to continue."""
 
 
 def act(kind: str, element: Element | Ref | None = None, **arguments: Any) -> Action:
@@ -160,7 +160,7 @@ class Scene:
     def move(
         self, kind: str, element: Element | Ref | None, why: str, *, finishes: bool = False, **arguments: Any
     ) -> Move | None:
-        """Return a move; None where it is not permissible, has just failed, or was made too often."""
+        """Return a move; None if it is not permissible, has just failed, or was made too often."""
         action = act(kind, element, **arguments)
         if self.page.permissible.problem(action) or self.history.failed_now(action):
             return None

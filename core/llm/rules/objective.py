@@ -280,7 +280,7 @@ _NAME = r"@?[A-Z][\w-]+"
 
 
 def _message_request(text: str) -> list[Intent]:
-    """Return what a request about a message asks for; empty where it is not about one."""
+    """Return what a request about a message asks for; empty if it is not about one."""
     quoted = re.search(r'"(.*)"|“(.*)”', text)
     bare = text.replace(quoted[0], "") if quoted else text
     sender = re.search(rf"\b(?:from|by)\s+({_NAME})", bare) or re.search(

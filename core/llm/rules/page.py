@@ -1,4 +1,4 @@
-"""A page as its lines tell it: what can be used, what stands beside what, and which element words mean."""
+"""A page as its lines tell it: what can be used, what stands besides what, and which element words mean."""
 
 import re
 from collections.abc import Iterable
@@ -259,7 +259,7 @@ def drawn(page: RulesPage) -> list[Drawn]:
 
 
 def matching(page: RulesPage, text: str) -> list[Element] | None:
-    """Return the drawn things a text describes by size, colour and kind; None where it describes none."""
+    """Return the drawn things a text describes by size, colour and kind; None if it describes none."""
     asked = {stem(word): word for word in words(text)}
     kinds = next((_KINDS[word] for word in asked if word in _KINDS), None)
     paint = colour_in(text)

@@ -52,7 +52,7 @@ def taken_actions(view: PromptView) -> list[tuple[Named, bool]]:
 
 
 def state_move(view: PromptView, permissible: Permissible) -> Move | None:
-    """Return the best of the actions that the state offers, or a stop once all is done; None where none fits."""
+    """Return the best of the actions that the state offers, or a stop once all is done; None if none fits."""
     own = [action for action in permissible.actions if action.origin == "state"]
     if not own:
         return None
@@ -95,7 +95,7 @@ def _is_done(view: PromptView, taken: list[tuple[Named, bool]]) -> bool:
 
 
 def _by_facts(action: PermissibleAction, view: PromptView, facts: Facts) -> Filled | None:
-    """Return an action with the facts that it takes; None where one is missing, or it changes something else."""
+    """Return an action with the facts that it takes; None if one is missing, or it changes something else."""
     verbs = verbs_in(view.objective)
     if does_other(action.name.replace("_", " "), verbs):
         return None
@@ -131,7 +131,7 @@ def _by_facts(action: PermissibleAction, view: PromptView, facts: Facts) -> Fill
 
 
 def _by_words(action: PermissibleAction, objective: str) -> Filled | None:
-    """Return an action with the choices that share most words with the objective; None where one is missing."""
+    """Return an action with the choices that share most words with the objective; None if one is missing."""
     wanted = stems(objective) - FILLER
     arguments: list[str] = []
     worth, matched = 0.5, []
@@ -292,7 +292,7 @@ def _share_said(text: str, objective: str) -> float:
 
 
 def _argument(parameter: Parameter, facts: Facts, objective: str) -> tuple[str | None, bool]:
-    """Return what an argument gets, and whether it is one of the facts; None where it needs one that lacks."""
+    """Return what an argument gets, and whether it is one of the facts; None if it needs one that lacks."""
     if parameter.choices is not None or facts.takes(parameter.name):
         value = facts.for_parameter(parameter)
         return value, value is not None

@@ -60,7 +60,7 @@ def is_bought(scene: Scene) -> bool:
 def purchase_move(scene: Scene, only: Stage | None = None) -> tuple[Stage, Move] | None:
     """Return the next move towards the goal with its stage; `only` keeps to one stage.
 
-    None where the page offers no further one.
+    None if the page offers no further one.
     """
     wanted = stems(scene.objective.text) - FILLER
     buy = next((one for one in scene.page.can("click") if _BUYS.fullmatch(norm(one.name))), None)
@@ -178,7 +178,7 @@ def _groups(scene: Scene, buy: Element) -> Iterator[tuple[Element, list[Element]
 
 
 def _pick(choices: dict[str, bool], wanted: set[str]) -> str | None:
-    """Return the choice to make among some, each with whether it is made; None where none is to be made.
+    """Return the choice to make among some, each with whether it is made; None if none is to be made.
 
     It is the one with the largest share of wanted words, where that is half of
     them or more, else the first where none is made yet.

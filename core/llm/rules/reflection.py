@@ -107,7 +107,7 @@ _LONG = 160
 
 
 class Effect(Record):
-    """What became of the page."""
+    """The outcome of the page."""
 
     sentence: str
     serves: bool = False
@@ -315,7 +315,7 @@ def task_done(view: PromptView) -> tuple[bool, str]:
 
 
 def _next(view: PromptView, text: str, page: CleanObservation, history: tuple[Turn, ...]) -> Move | None:
-    """Return what the rules would do for a text on a page; None where they read nothing to do in it."""
+    """Return what the rules would do for a text on a page; None if they read nothing to do in it."""
     if not (understand(text).intents or Facts(text).are_given or is_purchase(text)):
         return None
     asked = view.replace(objective=text, observation=page, history=history)
@@ -372,7 +372,7 @@ def _next_best(view: PromptView, permissible: Permissible, role: Role) -> Iterab
 def _near(view: PromptView, permissible: Permissible, excluded: list[Action]) -> list[tuple[Action, str]]:
     """Return clicks on what shares words with the task, and on what is of a kind with the chosen element.
 
-    None where the chosen action enters something: a click is no other way to do that.
+    None if the chosen action enters something: a click is no other way to do that.
     """
     if any(isinstance(one, Type | Press) for one in excluded[:1]):
         return []

@@ -11,14 +11,14 @@ from core.schema.action_space import Permissible
 from core.schema.messages import PromptView
 
 KEPT = 40
-"""Lines kept at the most."""
+"""Lines kept at most."""
 _LINE = re.compile(r"^\s*\[(\d+)\]\s+([a-z]+)")
 _TELLS = frozenset(("heading", "alert", "status", "dialog", "alertdialog"))
 _USED = frozenset(
     "button textbox searchbox combobox checkbox radio option tab menuitem spinbutton slider listbox switch".split()
 )
 _NEAR = 0.4
-"""What a line is worth for standing beside one with words of the task."""
+"""What a line is worth for standing besides one with words of the task."""
 
 
 def shortened(view: PromptView, *, refs: bool) -> str:

@@ -59,7 +59,7 @@ def stems(text: str) -> set[str]:
 
 
 def ordinal(word: str) -> int | None:
-    """Return the place a word names, from 1; -1 for the last; None where it names none."""
+    """Return the place a word names, from 1; -1 for the last; None if it names none."""
     word = word.casefold()
     if match := re.fullmatch(r"(\d+)(?:st|nd|rd|th)", word):
         return int(match[1])
@@ -127,7 +127,7 @@ DATE = re.compile("|".join((_MONTH_FIRST, _ISO, _DAY_MONTH, _MONTH_DAY)))
 
 
 def read_date(text: str) -> date | None:
-    """Return the first date of a text; None where it has none, or one that does not exist."""
+    """Return the first date of a text; None if it has none, or one that does not exist."""
     for match in DATE.finditer(text):
         form = next(number for number in "1234" if match[f"y{number}"])
         month = match[f"m{form}"]
@@ -205,7 +205,7 @@ _VERB_GROUPS = tuple(
 )
 _CHANGING = frozenset().union(*_VERB_GROUPS[1:])
 _WEAK = frozenset("want need call see view".split())
-"""Verbs that ask for a change only beside another word."""
+"""Verbs that ask for a change only besides another word."""
 _NEUTRAL = frozenset(("save", "submit", "send"))
 """Verbs that end a form of any kind."""
 _STATED = re.compile(
@@ -216,7 +216,7 @@ _OPEN = re.compile(r"(?:what|which|how|if|once|when|until|before|after)\b", re.I
 
 
 def root(word: str) -> str:
-    """Return a word as verbs are compared: cancelled is cancel, and a booking is no verb."""
+    """Return a word as verbs are compared: cancelled is cancel, and a booking is not a verb."""
     if word in ("booking", "bookings"):
         return "booking"
     cut = stem(word)

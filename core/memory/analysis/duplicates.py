@@ -1,6 +1,6 @@
 """Near duplicates: pairs of exemplars whose vectors lie no further apart than a distance.
 
-The result is that of comparing all with all. Where there are many, short
+The result is that of comparing all with all. If there are many, short
 vectors are compared first, whose distances are lower bounds
 (`core.memory.nearest`), and the long ones of the pairs that these let
 through. Some rows at a time go into a flat FAISS index and are compared with

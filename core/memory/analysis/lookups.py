@@ -52,7 +52,7 @@ async def each_left_out(
 
 
 def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftOutExemplar:
-    """Return what came of it by family, as far as it has."""
+    """Return the result by family, as far as it has."""
     by_family: dict[str, list[MemberFound]] = {}
     for one in found:
         by_family.setdefault(one.family, []).append(one)
@@ -81,7 +81,7 @@ def summed(found: Iterable[MemberFound], *, votes: int, embedding: str) -> LeftO
 def read_texts(path: Path) -> tuple[Exemplar, ...]:
     """Read families of texts of another program's tasks as exemplars.
 
-    Raises DataError where the file is not of that form.
+    Raises DataError if the file is not of that form.
     """
     try:
         families = TypeAdapter(dict[str, list[str]]).validate_python(

@@ -45,7 +45,7 @@ class Projection:
 
 
 async def project(index: ExemplarIndex, on_progress: OnProgress | None = None) -> Projection | None:
-    """Lay the members out in the plane; None where there are none. The index has to be fresh; raises Damaged."""
+    """Lay the members out in the plane; None if there are none. The index has to be fresh; raises Damaged."""
     placed = index.placed()
     count = len(placed.ids)
     if not count:

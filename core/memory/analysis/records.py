@@ -109,7 +109,7 @@ class TrialRow(Record):
     draft: bool = False
     """Whether it is the changed one."""
     now: MapPlace | None = None
-    """None where it is not among those that are listed any more."""
+    """None if it is not among those that are listed any more."""
     before: MapPlace | None = None
     move: Move = ""
 
@@ -140,7 +140,7 @@ class FamilyFound(Record):
 
 
 class LeftOutExemplar(Record):
-    """What came of leaving each one out once."""
+    """The result of leaving each one out once."""
 
     members: int
     right: int
@@ -152,7 +152,7 @@ class LeftOutExemplar(Record):
 
     @property
     def share(self) -> float:
-        """What part was right, from 0 to 1; 0 where there is nothing."""
+        """What part was right, from 0 to 1; 0 if there is nothing."""
         return self.right / self.members if self.members else 0.0
 
 
@@ -163,7 +163,7 @@ class MemberFound(Record):
     id: str
     family: str
     found: str
-    """The family that is voted for; empty where there is no other exemplar."""
+    """The family that is voted for; empty if there is no other exemplar."""
     distance: float
     """To the nearest other one."""
 

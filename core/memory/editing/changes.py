@@ -162,7 +162,7 @@ class ValuePlace(Record):
 
 
 def placeholder(name: str) -> str:
-    """Return ``{city}`` for ``city`` or ``{city}``; raises UsageError for what is no name."""
+    """Return ``{city}`` for ``city`` or ``{city}``; raises UsageError for what is not a name."""
     found = name.strip()
     found = found if found.startswith("{") else f"{{{found}}}"
     if not _PLACEHOLDER.fullmatch(found):

@@ -38,7 +38,7 @@ class DraftHistory(Record):
 
     @property
     def undo_name(self) -> str:
-        """The change that `undone` takes back; empty where there is none."""
+        """The change that `undone` takes back; empty if there is none."""
         return self.states[self.at].name if self.at else ""
 
     @property
@@ -46,7 +46,7 @@ class DraftHistory(Record):
         return self.states[self.at + 1].name if self.at + 1 < len(self.states) else ""
 
     def done(self, name: str, draft: Draft, *, key: str = "") -> "DraftHistory":
-        """Return it with a change made; what was undone before it is forgotten. No difference is no change."""
+        """Return it with a change made; what was undone before it is forgotten. No difference is not a change."""
         if draft == self.now:
             return self
         state = State(draft=draft, name=name, key=key)

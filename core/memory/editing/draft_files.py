@@ -52,7 +52,7 @@ class Drafts:
             ) from error
 
     def get(self, key: str) -> KeptDraft | None:
-        """Return what is kept by a key; None where there is nothing, or nothing that can be read."""
+        """Return what is kept by a key; None if there is nothing, or nothing that can be read."""
         return _read(self._path(key))
 
     def forget(self, key: str) -> None:

@@ -48,7 +48,7 @@ class Code(Record):
 
 
 def read_code(code: str) -> Code:
-    """Return the actions of a piece of code; raises FaultyError where it has none."""
+    """Return the actions of a piece of code; raises FaultyError if it has none."""
     if len(code) > _MOST_TEXT:
         raise FaultyError(f"its code has {len(code)} characters, more than {_MOST_TEXT}")
     try:
@@ -175,7 +175,7 @@ _METHODS: dict[str, Callable[[str], Action]] = {
 
 
 def _written(action: Action) -> str:
-    """Return the call for an action, or nothing where Synapse has none."""
+    """Return the call for an action, or nothing if Synapse has none."""
     match action:
         case Click(target=target):
             return _on("click_xpath", _xpath(target))

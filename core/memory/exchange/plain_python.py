@@ -13,7 +13,7 @@ from typing import Any
 
 _MOST_NUMBER = 10**6
 _ITEM = 16
-"""So many characters an item of a list or a dict counts for, beside its own."""
+"""So many characters an item of a list or a dict counts for, besides its own."""
 _MOST_MADE = 10**7
 """Characters of all values that are made or gone through, one after the other."""
 
@@ -89,7 +89,7 @@ class PlainValues:
         return found
 
     def _count(self, value: Any, node: ast.expr) -> None:
-        """Take the size of a value that was made, or is gone through; raises NotPlainError where it is too large."""
+        """Take the size of a value that was made, or is gone through; raises NotPlainError if it is too large."""
         size = _size(value, self._most_text)
         self._left -= size
         if size > self._most_text:

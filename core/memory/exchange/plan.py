@@ -38,7 +38,7 @@ class ImportPlan(Record):
 
 
 def plan_of(reading: Reading, held: Iterable[Exemplar]) -> ImportPlan:
-    """Return what becomes of each candidate beside what is held."""
+    """Return what becomes of each candidate besides what is held."""
     by_id: dict[str, Exemplar] = {}
     by_content: dict[str, str] = {}
     for one in held:
@@ -63,14 +63,14 @@ def plan_of(reading: Reading, held: Iterable[Exemplar]) -> ImportPlan:
 
 
 class LibraryStore:
-    """Where imported exemplars go: the user's library, with the exemplars of files beside it, which are only read."""
+    """Where imported exemplars go: the user's library, with the exemplars of files next to it, which are only read."""
 
     def __init__(self, path: Path, files: ExemplarFiles) -> None:
         self._path = path
         self._files = files
 
     def held(self, origin: Origin | None = None, *, mine: bool = False) -> tuple[Exemplar, ...]:
-        """Return all of it, what is archived too; raises DataError where the library cannot be read.
+        """Return all of it, what is archived too; raises DataError if the library cannot be read.
 
         With an origin only those that came from there, with `mine` none of the installation's.
         """

@@ -45,7 +45,7 @@ class Document(Record):
 
     path: Path
     value: Any = None
-    """The document; None where it is lines."""
+    """The document; None if it is lines."""
     lines: tuple[DocumentLine, ...] = ()
     faulty: tuple[FileEntry, ...] = ()
     """What of a Python module cannot be read."""
@@ -56,7 +56,7 @@ def is_pickle(path: Path) -> bool:
 
 
 def read_document(path: Path) -> Document:
-    """Read a file; raises DataError for what is no text of JSON, or a Python module that cannot be parsed.
+    """Read a file; raises DataError for what is not text of JSON, or a Python module that cannot be parsed.
 
     A line that is not JSON is reported in the line: the others stand.
     """

@@ -1,6 +1,6 @@
 """Lists of exemplars by pages, and how many there are of what: conditions as SQL.
 
-The exemplars of files stand beside those of the library as rows of temporary
+The exemplars of files stand besides those of the library as rows of temporary
 tables, so that one question is answered alike for both; where an id is in
 both, the library's is meant. Every function works inside the transaction that
 is open.
@@ -68,7 +68,7 @@ def rows(
 def place(
     database: DatabaseFile, id: str, wanted: Filter, order: Order, *, beside: bool, reverse: bool = False
 ) -> int | None:
-    """Return how many rows stand before an exemplar in such a list; None where it is not in it."""
+    """Return how many rows stand before an exemplar in such a list; None if it is not in it."""
     values = None
     for source, where, parameters in _sorted_parts(wanted, beside=beside):
         sql = f"SELECT {order} AS value FROM {source} AS e WHERE e.id = ? AND {where}"

@@ -1,4 +1,4 @@
-"""What the library says of its exemplars, beside what they are, and how two versions of one differ."""
+"""What the library says of its exemplars, besides what they are, and how two versions of one differ."""
 
 from typing import Literal
 

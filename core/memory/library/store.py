@@ -200,7 +200,7 @@ class Library:
     def place(
         self, id: str, wanted: Filter, *, order: Order = "changed", reverse: bool = False
     ) -> int | None:
-        """Return how many rows of such a list stand before an exemplar; None where it is not in it."""
+        """Return how many rows of such a list stand before an exemplar; None if it is not in it."""
         with self._database.read():
             return listing.place(
                 self._database, id, wanted, order, beside=self._beside is not None, reverse=reverse
@@ -412,10 +412,10 @@ class Library:
             )
             return {row["about"]: row["content"] for row in rows}
 
-    # Files beside it
+    # Files next to it
 
     def set_beside(self, members: Sequence[tuple[Origin, Exemplar]]) -> None:
-        """Show these exemplars of files in lists and counts, beside the library's; nothing of them is stored.
+        """Show these exemplars of files in lists and counts, besides the library's; nothing of them is stored.
 
         They are numbered -1, -2 and so on.
         """

@@ -167,7 +167,7 @@ def pack(exemplar: Exemplar) -> bytes:
 
 
 def unpack(content: bytes, path: Path, database: DatabaseFile) -> Exemplar:
-    """Raises LibraryError where the content cannot be right."""
+    """Raises LibraryError if the content cannot be right."""
     try:
         return exemplar_of(decompress(content).decode(), str(path))
     except (zstandard.ZstdError, ValueError, DataError) as error:

@@ -22,7 +22,7 @@ _MESSAGE_LENGTH = 300
 
 
 class Unusable(Exception):
-    """The code is no parser or its result is no text; the text is a sentence."""
+    """The code is not a parser or its result is not text; the text is a sentence."""
 
 
 def run(code: str, html: str, task: str, builtins: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """A run in the Agent Trajectory Interchange Format of the Harbor project, version ATIF-v1.8 (its RFC 0001).
 
 The system prompt, the task and the first page are the first steps; each step
-of the run is a step of the agent, whose observation is what came of the action
+of the run is a step of the agent, whose observation is the result of the action
 and the page as the next step was shown it. What the format has no field for
 is in `extra`. Screenshots are left out: the format names pictures by files.
 """
@@ -23,7 +23,7 @@ VERSION = "ATIF-v1.8"
 
 
 def export_atif(store: TraceStore, run: int) -> str:
-    """Return the trajectory as JSON; raises TraceError where a part of it is damaged."""
+    """Return the trajectory as JSON; raises TraceError if a part of it is damaged."""
     row, steps, calls = store.run(run), steps_of(store, run), store.calls(run)
     begun = {one.number: one.begun for one in store.times(run)}
     prompts = [(call, store.prompt(call)) for call in calls]
@@ -151,7 +151,7 @@ def _tool_call(id: str, action: Action, step: RunStep) -> dict[str, Any]:
 
 
 def _outcome(step: RunStep, after: RunStep | None) -> str:
-    """Return what came of the step, and the page that it left behind where the next one tells it."""
+    """Return the result of the step, and the page that it left behind where the next one tells it."""
     said = f"{step.row.outcome}: {step.row.message}" if step.row.message else step.row.outcome
     if after is None or after.observed is None or after.observed.reused:
         return said

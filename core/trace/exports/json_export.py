@@ -13,7 +13,7 @@ FORM_VERSION = 1
 
 
 def export_json(store: TraceStore, run: int) -> str:
-    """Return the whole run as one JSON object; raises TraceError where a part of it is damaged."""
+    """Return the whole run as one JSON object; raises TraceError if a part of it is damaged."""
     row = store.run(run)
     blobs: dict[BlobHash, dict[str, str]] = {}
     steps = []

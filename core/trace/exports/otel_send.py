@@ -26,7 +26,7 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
     """Send the run's spans and return how many there are; headers come from OTEL_EXPORTER_OTLP_HEADERS.
 
     Ids are the same each time, so sending a run again replaces it where the
-    backend goes by ids. Raises UsageError for what is no address, and
+    backend uses ids. Raises UsageError for what is not an address, and
     WorldError where nobody took the spans.
     """
     url = _traces_url(endpoint)

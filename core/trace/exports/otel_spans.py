@@ -50,7 +50,7 @@ class Span(Record):
     attributes: dict[str, Value] = {}
     events: tuple[SpanEvent, ...] = ()
     error: str | None = None
-    """Why what it stands for failed; None where it did not."""
+    """Why what it stands for failed; None if it did not."""
 
 
 def resource() -> dict[str, Value]:
@@ -59,7 +59,7 @@ def resource() -> dict[str, Value]:
 
 
 def spans_of(store: TraceStore, run: int, *, content: bool = False) -> tuple[Span, ...]:
-    """Return the spans of a run, each after its parent; raises TraceError where a part of it is damaged.
+    """Return the spans of a run, each after its parent; raises TraceError if a part of it is damaged.
 
     Without `content` they hold no words of the task, the pages, the prompts
     and the replies, and nothing that was typed.

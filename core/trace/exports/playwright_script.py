@@ -43,7 +43,7 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
 
     `seen` is the page that its refs belong to, `xpath` that of its first
     element as it was found, `start_url` where the run began: addresses there
-    are named by their paths, for it may be served elsewhere now.
+    are named by their paths, because it may be served elsewhere now.
     """
 
     def on(target: Target, path: str = xpath) -> str:
@@ -231,7 +231,7 @@ class _Place(Record):
 
 
 def export_playwright(store: TraceStore, run: int) -> str:
-    """Return the script; raises TraceError where a step is damaged."""
+    """Return the script; raises TraceError if a step is damaged."""
     row, steps = store.run(run), steps_of(store, run)
     handed_over = {one.step for one in store.interventions(run) if one.kind == "handover"}
     body: list[str] = []
@@ -429,7 +429,7 @@ def _viewport(steps: tuple[RunStep, ...]) -> tuple[int, int]:
 
 
 def _dialogs(store: TraceStore, run: int, steps: tuple[RunStep, ...]) -> str:
-    """Return how the run's dialogs were answered: accept, dismiss, or nothing where there were none."""
+    """Return how the run's dialogs were answered: accept, dismiss, or nothing if there were none."""
     events = [event for step in steps if step.acted for event in step.acted.events]
     events += [one.event for one in store.events(run)]
     dialogs = [event.text for event in events if event.kind == "dialog"]

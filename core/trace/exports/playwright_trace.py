@@ -41,7 +41,7 @@ _WHEN = (1980, 1, 1, 0, 0, 0)
 
 
 def export_playwright_trace(store: TraceStore, run: int) -> bytes:
-    """Return the zip; raises TraceError where a step is damaged. Pictures and pages that are damaged are left out."""
+    """Return the zip; raises TraceError if a step is damaged. Pictures and pages that are damaged are left out."""
     writing = _Writing(store, store.run(run))
     writing.write(steps_of(store, run), {one.number: one for one in store.times(run)})
     packed = io.BytesIO()

@@ -30,7 +30,7 @@ class ExportFormat(Record):
     """Whether prompts and replies are written only where they are asked for."""
 
     def write(self, store: "TraceStore", run: int, *, content: bool = False) -> bytes:
-        """Return the run in this format; raises TraceError where a part that it needs is damaged."""
+        """Return the run in this format; raises TraceError if a part that it needs is damaged."""
         module, _, function = self.made_by.partition(":")
         make = getattr(import_module(module), function)
         made = make(store, run, content=content) if self.leaves_out_content else make(store, run)

@@ -145,7 +145,7 @@ def steps_of(store: TraceStore, run: int) -> tuple[RunStep, ...]:
 
 
 def _goes_back_to(step: RunStep) -> int | None:
-    """Return the first step that is undone by this one, or None where it undoes nothing."""
+    """Return the first step that is undone by this one, or None if it undoes nothing."""
     if step.acted is None or step.acted.effect != "go back" or step.acted.outcome != "done":
         return None
     if isinstance(step.action, Backtrack):

@@ -207,7 +207,7 @@ def _scroll(direction: Any, values: dict[str, Any], target: Callable[[], Target]
 
 
 def _at_pixel(values: dict[str, Any]) -> tuple[Action, ...]:
-    """Return a click that names a pixel, or nothing where it names none."""
+    """Return a click that names a pixel, or nothing if it names none."""
     x, y = values.get("coordinate_x"), values.get("coordinate_y")
     return (kinds.ClickAt(x=x, y=y),) if isinstance(x, int) and isinstance(y, int) else ()
 
@@ -232,7 +232,7 @@ def _answer(values: dict[str, Any]) -> str:
 
 
 def _thought(output: dict[str, Any]) -> str:
-    """Return what the agent thought: newer versions have it beside the action, older ones below it."""
+    """Return what the agent thought: newer versions have it besides the action, older ones below it."""
     brain = output.get("current_state")
     brain = brain if isinstance(brain, dict) else output
     said = [_text(brain, "thinking"), _text(brain, "next_goal")]

@@ -127,7 +127,7 @@ class _Reading:
         self._move_on(step)
 
     def _no_action(self, step: _Step) -> str:
-        """Return why an entry is no step, or nothing; takes note of keys that are held."""
+        """Return why an entry is not a step, or nothing; takes note of keys that are held."""
         modifier = _modifier(step.key)
         if step.type == "keyUp" and modifier in self._held:
             self._held.remove(modifier)

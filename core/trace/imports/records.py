@@ -13,7 +13,7 @@ class FileEntry(Record):
     """An entry of the file that is no step, and why."""
 
     position: str
-    """Where it is in the file, such as ``steps[3]``."""
+    """If it is in the file, such as ``steps[3]``."""
     why: str
 
 

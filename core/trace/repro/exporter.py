@@ -29,7 +29,7 @@ from core.trace.encoding import parsed
 from core.trace.store import TraceStore
 
 SHORTEST = 6
-"""Characters from which a value is replaced wherever it stands: a shorter one would hit what is no secret."""
+"""Characters from which a value is replaced wherever it stands: a shorter one would hit what is not a secret."""
 TELLING = re.compile(
     r"pass(word|wd|phrase|code)?\b|secret|token|auth|session|\bsid\b|jwt|csrf|xsrf|api.?key|access.?key|credential"
     r"|signature|\bpin\b|cvv|cvc|\botp\b",
@@ -173,7 +173,7 @@ def _forms_of(value: str) -> set[str]:
 
 
 def export_repro(store: TraceStore, run: int) -> bytes:
-    """Return the file; raises TraceError where a part of the run is damaged."""
+    """Return the file; raises TraceError if a part of the run is damaged."""
     secrets = secrets_of(store, run)
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         path = Path(folder) / "repro.db"
@@ -183,7 +183,7 @@ def export_repro(store: TraceStore, run: int) -> bytes:
 
 
 def whole_file(path: Path, *, compact: bool = False) -> bytes:
-    """Return a closed trace database as one file, which may lie where nothing can be written beside it."""
+    """Return a closed trace database as one file, which may lie where nothing can be written next to it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         if compact:

@@ -50,7 +50,7 @@ class ReproContent(Record):
 
 
 def import_summary(name: str, content: ReproContent, run: int | None) -> str:
-    """Return what became of a file, and how its run is repeated."""
+    """Return the outcome of a file, and how its run is repeated."""
     if run is None:
         return f"{name} would become one run of {_count(content.steps, 'step')}; nothing was stored."
     if content.known is not None:
@@ -78,7 +78,7 @@ def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tup
 
     Returns what is in the file and the number of the run there, None with
     `dry_run`; a run that is there already keeps its number and is not brought
-    in again. Raises DataError where the file has no run, is damaged, too new or
+    in again. Raises DataError if the file has no run, is damaged, too new or
     no trace through and through, and TraceError where a part of the run is
     damaged or the database fails: nothing is brought in then.
     """

@@ -1,7 +1,7 @@
 """Copying runs from one trace database into another, row by row, whatever tables there are.
 
 What belongs to a run follows from the tables themselves: from their references to
-runs and steps. Numbers are given anew where the other database has its own.
+runs and steps. Numbers are given again where the other database has its own.
 Each function works inside the transactions that are open.
 """
 
@@ -45,7 +45,7 @@ class Table(NamedTuple):
     name: str
     columns: tuple[str, ...]
     key: str
-    """The column that numbers its rows by itself; empty where other columns name them."""
+    """The column that numbers its rows by itself; empty if other columns name them."""
     references: dict[str, str]
     """Column to the table that it refers to."""
 
@@ -86,7 +86,7 @@ class Copier:
     def copy(self, runs: Sequence[int]) -> dict[int, int]:
         """Copy these runs, each after the one that it branched from; return their numbers there.
 
-        Raises TraceError where something of them is damaged: the transaction
+        Raises TraceError if something of them is damaged: the transaction
         of the target is to be given up then.
         """
         for table in tables_of(self._source):

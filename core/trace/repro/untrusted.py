@@ -34,7 +34,7 @@ _LARGEST_NUMBER = 1_000_000
 _COUNTED = frozenset(("step", "number", "position", "trial", "parent_step"))
 """Columns of small numbers from 0, by which steps and their parts are counted."""
 _LARGEST_REAL = 6e10
-"""Of seconds and dollars: a moment later than this is no date (the year 3871)."""
+"""Of seconds and dollars: a moment later than this is not a date (the year 3871)."""
 _NEVER_COPIED = frozenset(("breakpoints", "watches", "bisections"))
 """What belongs to a database and not to a run."""
 _LIMITS = {
@@ -74,7 +74,7 @@ def take_over(source: Path, target: Path, name: str) -> None:
     """Make the database `target` of what the file `source` has of its newest run and those it branched from.
 
     `target` has the version of the file. `name` is what sentences call the
-    file. Raises DataError where the file is not a trace database through and
+    file. Raises DataError if the file is not a trace database through and
     through, or too large, and TraceError where it is too new.
     """
     try:
@@ -263,7 +263,7 @@ class _Blobs:
         self._whole = 0
 
     def check(self, row: dict[str, Any]) -> None:
-        """Raise DataError where a blob does not have the stated size, or is packed by another that may not be used."""
+        """Raise DataError if a blob does not have the stated size, or is packed by another that may not be used."""
         try:
             packed = row["encoding"] == "zstd"
             size = zstandard.frame_content_size(row["data"]) if packed else len(row["data"])

@@ -25,7 +25,7 @@ from core.schema.step import (
 
 
 class _Recognition(NamedTuple):
-    """What is known of the page anew, and what was before."""
+    """What is known of the page again, and what was before."""
 
     before: Recognised | None
     now: Recognised

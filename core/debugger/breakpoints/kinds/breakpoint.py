@@ -46,7 +46,7 @@ class Breakpoint(Record, ABC):
 
     The window builds the editor of a kind from the class: `title` and the
     docstring say what it is, the annotation of a field what is edited, its
-    title and description what stands beside it.
+    title and description what stands next to it.
     """
 
     title: ClassVar[str]
@@ -68,14 +68,14 @@ class Breakpoint(Record, ABC):
 
     @abstractmethod
     def hits(self, event: DebugEvent) -> str | None:
-        """Return in a sentence why it hits at the event, or None where it does not.
+        """Return in a sentence why it hits at the event, or None if it does not.
 
         `enabled`, `condition` and `ignore` are not looked at. An occurrence
-        hits once, at one event. Raises UsageError where an expression fails.
+        hits once, at one event. Raises UsageError if an expression fails.
         """
 
     def reason(self, event: DebugEvent) -> str | None:
-        """Return what `hits` does, or None where the condition is not true. Raises UsageError as `hits`."""
+        """Return what `hits` does, or None if the condition is not true. Raises UsageError as `hits`."""
         sentence = self.hits(event)
         if sentence is None or not self.condition:
             return sentence
@@ -83,7 +83,7 @@ class Breakpoint(Record, ABC):
 
     @classmethod
     def own_fields(cls) -> dict[str, FieldInfo]:
-        """Return the fields that the kind has beside those of every breakpoint."""
+        """Return the fields that the kind has besides those of every breakpoint."""
         return {name: one for name, one in cls.model_fields.items() if name not in Breakpoint.model_fields}
 
     @property

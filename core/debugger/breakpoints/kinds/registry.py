@@ -1,4 +1,4 @@
-"""Every kind of breakpoint. A new kind is a class beside these and a place in `GROUPS`."""
+"""Every kind of breakpoint. A new kind is a class next to these and a place in `GROUPS`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -40,7 +40,7 @@ KINDS: dict[str, type[Breakpoint]] = {
 
 
 def read_breakpoint(values: Mapping[str, Any]) -> Breakpoint:
-    """Return the breakpoint of these field values; raises ValueError where they make none."""
+    """Return the breakpoint of these field values; raises ValueError if they make none."""
     cls = KINDS.get(values.get("kind", ""))
     if cls is None:
         raise ValueError(f"There is no breakpoint of kind {values.get('kind')!r}.")

@@ -36,7 +36,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
 
     @command
     async def find(self, within: float, *, with_kept: bool = False) -> None:
-        """Look for pairs no further apart than `within`, in place of a search under way."""
+        """Look for pairs no further apart than `within`, in place of a search in progress."""
 
         async def work() -> None:
             from core.memory.analysis.duplicates import near_pairs
@@ -191,7 +191,7 @@ def _pair_view(pair: NearPair, read: dict[int, Exemplar], *, kept: bool) -> Dupl
 
 
 def _merged(kept: Exemplar, gone: Exemplar) -> Exemplar:
-    """Return the one with the tags and the note of the other beside its own."""
+    """Return the one with the tags and the note of the other besides its own."""
     tags = tuple(dict.fromkeys((*kept.tags, *gone.tags)))
     note = kept.note
     if gone.note.strip() and gone.note.strip() not in kept.note:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 AnyAnalysisView = TypeVar("AnyAnalysisView", bound=AnalysisView)
 _STATE = "\nState:\n"
 _SHOWN = 20
-"""How often the tables are filled while it goes on, at the most."""
+"""How often the tables are filled while it continues, at most."""
 NEAREST = 5
 """To the task, that lines lead to."""
 _LONELY = 12
@@ -48,10 +48,10 @@ _READ = 5000
 
 
 class AnalysisService(JobService[AnyAnalysisView]):
-    """A job takes the place of the one under way; what it has found stays in view where it is cancelled."""
+    """A job takes the place of the current one; what it has found stays in view where it is cancelled."""
 
     async def analyse(self, doing: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Begin the job in place of the one under way."""
+        """Begin the job in place of the current one."""
         await self.stop()
         self.begin(doing, work, problem="", notice="")
 
@@ -81,7 +81,7 @@ class RetrievalBenchService(AnalysisService[BenchView]):
 
     @command
     async def look_up(self, query: BenchQuery) -> None:
-        """Look it up, in place of a lookup under way."""
+        """Look it up, in place of a lookup in progress."""
 
         async def work() -> None:
             from core.memory.analysis.lookups import try_lookup
@@ -160,7 +160,7 @@ def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
 
 
 class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
-    """Looks each exemplar up without itself, and writes what came of it as a table."""
+    """Looks each exemplar up without itself, and writes the result as a table."""
 
     view = LeaveOneOutView()
 

@@ -75,7 +75,7 @@ class NearOnMap(Record):
     distance: float
     """The real one."""
     place: int | None = None
-    """Its place among the points; None where it came after the map was drawn."""
+    """Its place among the points; None if it came after the map was drawn."""
 
 
 class TaskOnMap(Record):

@@ -100,7 +100,7 @@ def pair_pages(draft: Draft) -> tuple[PageChoice, ...]:
 async def try_parser(
     store: TraceStore | None, draft: Draft, run: int | None, page: PageChoice
 ) -> ParserTrial:
-    """Run the program, confined, on a page; raises UsageError and TraceError where there is no such page."""
+    """Run the program, confined, on a page; raises UsageError and TraceError if there is no such page."""
     if not draft.parser.strip():
         raise UsageError("There is no program to run. Write parse(html) first.")
     if page.kind == "pair":

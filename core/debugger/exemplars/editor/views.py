@@ -40,9 +40,9 @@ class OpenedExemplar(Record):
     draft: Draft = Draft()
     """What the editing begins with."""
     base: Draft | None = None
-    """With what there is nothing to be saved; None where it is not stored as it is opened."""
+    """With what there is nothing to be saved; None if it is not stored as it is opened."""
     id: str = ""
-    """Its id in the library; empty where it is not there yet."""
+    """Its id in the library; empty if it is not there yet."""
     version: int = 0
     """The version that was opened or saved last; 0 for none."""
     saved: float = 0.0
@@ -89,7 +89,7 @@ class ParserTrial(Record):
 
 
 class VersionTexts(Record):
-    """Two versions to be laid beside each other; the right one is the draft on screen where it is None."""
+    """Two versions to be laid side by side; the right one is the draft on screen where it is None."""
 
     left: int
     right: int | None
@@ -107,7 +107,7 @@ class Conflict(Record):
 
 
 class EditorView(Record):
-    """All that the editor shows beside the draft itself."""
+    """All that the editor shows besides the draft itself."""
 
     opened: OpenedExemplar | None = None
     checked: Checked = Checked()

@@ -32,7 +32,7 @@ class _Cancelled(Exception):
 
 
 class _Read(NamedTuple):
-    """What was read last, beside what the library has of it."""
+    """What was read last, besides what the library has of it."""
 
     choices: ImportChoices
     found: "FoundExemplars"
@@ -116,7 +116,7 @@ def _same_files(before: ImportChoices, after: ImportChoices) -> bool:
 
 
 def _read_files(choices: ImportChoices, memory: Memory) -> _Read:
-    """Read the files beside what is held; raises UsageError, DataError and LibraryError."""
+    """Read the files besides what is held; raises UsageError, DataError and LibraryError."""
     from core.memory.exchange.plan import plan_of
     from core.memory.exchange.reader import read_several
     from core.memory.exchange.records import ReadOptions
@@ -217,7 +217,7 @@ def _store(
     report: Callable[[int, int], None],
     cancelled: Event,
 ) -> Undo | None:
-    """Store all or nothing and return how it is undone; None where it was cancelled.
+    """Store all or nothing and return how it is undone; None if it was cancelled.
 
     Raises DataError and LibraryError.
     """

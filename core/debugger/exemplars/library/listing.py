@@ -47,7 +47,7 @@ class LibraryReader:
         self._path: Path | None = None
 
     async def ask(self, question: Callable[["Library"], T]) -> T:
-        """Return the answer; the exemplars of files stand beside the library's.
+        """Return the answer; the exemplars of files stand besides the library's.
 
         Raises LibraryError, and what the question raises.
         """
@@ -66,7 +66,7 @@ class LibraryReader:
         try:
             return question(self._opened(memory, members))
         except LibraryError:
-            # The file may have been moved or made anew: the next question opens what is there then.
+            # The file may have been moved or made again: the next question opens what is there then.
             self._let_go()
             raise
 

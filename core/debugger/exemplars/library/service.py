@@ -63,7 +63,7 @@ class _Asked(NamedTuple):
 
 
 class LibraryService(JobService[LibraryJob]):
-    """Lists, shows, changes, checks, writes and indexes exemplars; its view is the job under way."""
+    """Lists, shows, changes, checks, writes and indexes exemplars; its view is the current job."""
 
     view = LibraryJob()
 
@@ -405,7 +405,7 @@ class LibraryService(JobService[LibraryJob]):
 
     @command
     async def reindex(self) -> None:
-        """Make the index anew in the background; what was made is kept where it is cancelled."""
+        """Make the index again in the background; what was made is kept where it is cancelled."""
         self.begin("Rebuilding the index", self._reindex, importing=False)
 
     async def _reindex(self) -> None:

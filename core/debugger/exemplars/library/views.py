@@ -20,7 +20,7 @@ from core.schema.record import Record
 PAGE = 100
 """Rows that are read at once."""
 NEAREST = 200
-"""Rows of a list that goes by meaning."""
+"""Rows of a list that uses meaning."""
 SHOWN = 2000
 """Entries of an import, and problems of a check, that are listed one by one."""
 
@@ -87,7 +87,7 @@ class CountsView(Record):
     offers: dict[str, dict[str, int]] = {}
     """By kind: the values with how many there would be; the kind's own condition is left out of account."""
     without: tuple[tuple[str, int], ...] = ()
-    """Where nothing is found: each condition, with how many there would be without it."""
+    """If nothing is found: each condition, with how many there would be without it."""
 
 
 class DetailView(Record):
@@ -110,7 +110,7 @@ class DetailView(Record):
     preset: str = ""
     """The preset whose prompt that is."""
     problems: tuple[Problem, ...] | None = None
-    """What is wrong with it; None where nobody has looked."""
+    """What is wrong with it; None if nobody has looked."""
     problem: str = ""
     """Why it cannot be shown."""
 
@@ -148,7 +148,7 @@ class Notice(Record):
 
 
 class LibraryJob(JobView):
-    """The long work under way, one at a time."""
+    """The long work in progress, one at a time."""
 
     importing: bool = False
     """Whether it is of an import, whose dialog shows it as well."""
@@ -170,7 +170,7 @@ class ImportChoices(Record):
 
     paths: tuple[str, ...]
     form: str = ""
-    """The format; empty where each file tells it."""
+    """The format; empty if each file tells it."""
     family: str = ""
     """Given to all in place of their own."""
     least_reward: float = 1.0
@@ -201,7 +201,7 @@ class ImportView(Record):
     counts: dict[str, int] = {}
     """How many have which fate."""
     entries: tuple[ImportEntry, ...] = ()
-    """What is faulty first, then whose id is taken, then the rest; `SHOWN` at the most."""
+    """What is faulty first, then whose id is taken, then the rest; `SHOWN` at most."""
     coming: int = 0
     """How many would be kept."""
     done: bool = False

@@ -66,7 +66,7 @@ class SurveyedStep(SavingStep):
 
 def surveyed(store: TraceStore, run: RunRow, rows: Sequence[StepRow]) -> tuple[SurveyedStep, ...]:
     """Return these steps of a run, all read from the trace; raises TraceError."""
-    rows = [one for one in rows if one.sealed or one.action]  # One under way has nothing to keep yet.
+    rows = [one for one in rows if one.sealed or one.action]  # One in progress has nothing to keep yet.
     undone = _gone_back_over(store, run.run, rows)
     noise = _noise(rows)
     trial = max((one.trial for one in rows), default=1)
@@ -301,7 +301,7 @@ def exemplar_of_run(
 
     Left out is what failed, what was gone back over, and what did nothing in
     the page, unless just these steps are `chosen`. An action of the page that a
-    person changed is a contrast as well. Raises UsageError where no step is
+    person changed is a contrast as well. Raises UsageError if no step is
     left, and TraceError.
     """
     survey = survey_of_run(store, run, first=first, last=last)
@@ -320,7 +320,7 @@ def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | No
 
 
 def selection_of(survey: Survey, choice: SavingChoice) -> Selection:
-    """Return what is chosen of a run as an exemplar; raises UsageError where no step is left, or the id is none."""
+    """Return what is chosen of a run as an exemplar; raises UsageError if no step is left, or the id is none."""
     row = survey.row
     chosen = survey.chosen if choice.steps is None else choice.steps
     taken = [one for one in survey.steps if one.number in chosen and one.possible]

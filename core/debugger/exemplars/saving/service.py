@@ -85,7 +85,7 @@ class SavingService(Service[SavingView]):
 
     @command
     async def save(self, choice: SavingChoice, *, anyway: bool = False) -> None:
-        """Store it; where the run was no success that is asked about first, unless `anyway`."""
+        """Store it; where the run was not a success that is asked about first, unless `anyway`."""
         survey = self._survey
         if survey is None or self.view.busy:
             return
@@ -173,7 +173,7 @@ class SavingService(Service[SavingView]):
         except UsageError as error:
             problem = str(error)
         try:
-            if problem:  # Where it is only the id that is wrong, the rest can be seen all the same.
+            if problem:  # If it is only the id that is wrong, the rest can be seen all the same.
                 kept = selection_of(survey, choice.replace(id=unused))
         except UsageError as error:
             self.send(view.replace(problem=str(error)))

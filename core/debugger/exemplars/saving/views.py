@@ -30,7 +30,7 @@ class SavingStep(Record):
 
     row: StepRow
     thought: str = ""
-    """What the exemplar would have as thought; nothing where a person changed the action that was thought of."""
+    """What the exemplar would have as thought; nothing if a person changed the action that was thought of."""
     chosen: bool = False
     possible: bool = True
     """Whether it can be chosen: it has an action."""
@@ -54,9 +54,9 @@ class Saved(Record):
     id: str
     version: int = 1
     changed: bool = True
-    """False where it was in the library just so."""
+    """False if it was in the library just so."""
     rank: int = 0
-    """How many are at least as near as it is, itself among them; 0 where it is not among those that were asked for."""
+    """How many are at least as near as it is, itself among them; 0 if it is not among those that were asked for."""
     distance: float | None = None
     """None while it is being looked up, or where it could not be."""
     found: tuple[Retrieved, ...] = ()

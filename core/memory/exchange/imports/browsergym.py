@@ -2,7 +2,7 @@
 
 Read are `steps_info.json` (one step or a list of them, as `save_json` writes
 it), documents with a list of `steps` as trajectories are published, and the
-`summary_info.json` beside them. The steps of an experiment's folder are
+`summary_info.json` next to them. The steps of an experiment's folder are
 pickles: these are never opened, as that would run what is in them. Actions are
 written as calls of functions, which are read and never run.
 """
@@ -80,7 +80,7 @@ def is_browsergym(document: Document) -> bool:
 
 
 def read_browsergym(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
-    """Read a document of steps, with the summary beside it where there is one."""
+    """Read a document of steps, with the summary next to it where there is one."""
     name = document.path.name
     if name == SUMMARY:
         why = f"it is a summary without steps: import its folder, or {STEPS}"
@@ -103,7 +103,7 @@ def read_browsergym(document: Document, beside: Document | None, options: ReadOp
 
 
 def read_experiment(folder: Path, options: ReadOptions) -> Reading:
-    """Read the folder of one experiment; raises DataError where its JSON is none."""
+    """Read the folder of one experiment; raises DataError if its JSON is none."""
     summary = read_document(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
     reading = Reading()
     if (folder / STEPS).is_file():
@@ -236,7 +236,7 @@ def _family(label: str) -> str:
 
 
 def open_experiments(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of experiments in this one, itself too; raises DataError where it cannot be gone through."""
+    """Return the folders of experiments in this one, itself too; raises DataError if it cannot be gone through."""
     try:
         inside = {one.parent for one in folder.rglob(SUMMARY)} | {
             one.parent for one in folder.rglob("exp_args.pkl")
@@ -261,7 +261,7 @@ def read_calls(code: str, page: str, *, is_last: bool) -> Calls:
     """Return the actions; `page` is the text of the page that shows each bid.
 
     A message to the user is the answer where it comes last, and a note where
-    it does not. Raises FaultyError where there is no action.
+    it does not. Raises FaultyError if there is no action.
     """
     if len(code) > _MOST:
         raise FaultyError(f"its action has {len(code)} characters, more than {_MOST}")
@@ -318,7 +318,7 @@ def _made(statement: ast.stmt, page: str, *, is_last: bool) -> Calls:
 
 
 def _clicked(values: dict[str, Any]) -> tuple[Action, ...]:
-    """Return a click with its button and keys, or nothing where no action of ours is one."""
+    """Return a click with its button and keys, or nothing if no action of ours is one."""
     held = "+".join(
         "Control" if key == "ControlOrMeta" else key for key in _some(values.get("modifiers") or [])
     )

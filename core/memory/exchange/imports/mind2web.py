@@ -198,7 +198,7 @@ def is_mind2web(document: Document) -> bool:
 
 
 def read_mind2web(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
-    """Read the records; an action that cannot be read makes its record faulty, as a gap is no trajectory."""
+    """Read the records; an action that cannot be read makes its record faulty, as a gap is not a trajectory."""
     found: list[Candidate] = []
     faulty: list[FileEntry] = []
     for position, value, fault in _records(document):
@@ -314,7 +314,7 @@ def _decoded(value: object, place: str) -> Any:
 
 
 def _chosen(action: dict[str, Any], place: str) -> dict[str, Any]:
-    """Return the element that was acted on, or nothing where the record lacks it."""
+    """Return the element that was acted on, or nothing if the record lacks it."""
     value = _decoded(action.get("pos_candidates"), f"{place}.pos_candidates")
     if value is None:
         return {}

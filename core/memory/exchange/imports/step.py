@@ -34,7 +34,7 @@ from core.trace.imports.records import FaultyError, FileEntry
 
 _PARTS = ("OBJECTIVE", "OBSERVATION", "URL", "PREVIOUS ACTIONS", "REASON", "ACTION")
 _PART = re.compile(rf"^[ \t]*({'|'.join(_PARTS)}):[ \t]*", re.MULTILINE)
-# A value ends where the next element begins: one without its end is no reason to look through all that follows.
+# A value ends where the next element begins: one without its end is not a reason to look through all that follows.
 _ELEMENT = re.compile(r"<(\w+) id=(\d{1,9}) val=((?:(?!<\w{1,40} id=).)*?) ?/>")
 _ENTER = re.compile(r"(.*\])\s*\[(?:press_enter_after\s*=\s*)?([01])\]\s*\Z", re.DOTALL)
 _ROLES = {

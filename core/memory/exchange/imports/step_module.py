@@ -19,7 +19,7 @@ _PARTS = frozenset(("instruction", "examples"))
 def read_module(text: str, path: Path) -> tuple[dict[str, Any], tuple[FileEntry, ...]]:
     """Return the policies of a module by name, and what of them cannot be read.
 
-    Raises DataError, with the line, for what is no Python.
+    Raises DataError, with the line, for what is not Python.
     """
     try:
         tree = ast.parse(text)

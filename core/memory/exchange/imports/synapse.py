@@ -1,4 +1,4 @@
-"""Synapse's memory of MiniWoB++: `exemplars.json`, and `specifiers.json` beside it.
+"""Synapse's memory of MiniWoB++: `exemplars.json`, and `specifiers.json` next to it.
 
 A family has demonstrations and, in the other file, metadata texts by which it
 is found. Synapse finds a family by its nearest texts and prompts with all its
@@ -62,7 +62,7 @@ class _Demo(Record):
     task: str
     steps: tuple[_Step, ...]
     own: tuple[dict[str, Any], ...] = ()
-    """What this program wrote beside it, an entry for each exemplar that has these steps."""
+    """What this program wrote next to it, an entry for each exemplar that has these steps."""
     pairs: tuple[AbstractionPair, ...] = ()
     environment: str = ENVIRONMENT
 
@@ -90,7 +90,7 @@ def _is_text(value: object) -> bool:
 
 
 def read_synapse(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
-    """Read the exemplars, with the specifiers of the file beside them where there is one."""
+    """Read the exemplars, with the specifiers of the file next to them where there is one."""
     found: list[Candidate] = []
     left_out: list[FileEntry] = []
     faulty: list[FileEntry] = []

@@ -1,7 +1,7 @@
 """Sessions that people had in WebShop: JSON lines, a visited page each.
 
 A session tells pages and not actions: an action is what leads from one page
-to the next. Nor does it tell what the pages show beside ids and options, so
+to the next. Nor does it tell what the pages show besides ids and options, so
 an observation holds these, and the buttons that this kind of page always has.
 """
 

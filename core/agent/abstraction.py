@@ -1,13 +1,12 @@
-"""State abstraction: from all that a page holds to what the task needs of it.
+"""State abstraction: reduces a page to the parts that the task needs.
 
-After Synapse (Zheng et al. 2024): explicit by pairs of state and observation,
-implicit by code that an LLM writes (core/agent/abstraction_by_llm.py). Here it
-is done without an LLM: cut to what a prompt can hold, or by ranking.
+After Synapse (Zheng et al. 2024): explicit by pairs of state and observation, implicit by code that an LLM
+writes (core/agent/abstraction_by_llm.py). This module does it without an LLM: it cuts the page to the size of
+a prompt, or ranks its elements.
 
-Ranking is a simple relative of the models that Mind2Web (Deng et al. 2023) and
-Synapse filter with: a word counts the more the fewer elements have it, an
-element that can be used takes over half of what the text next to it counts (its
-label, say), and what can be used goes before what can only be read.
+Ranking is a simple relative of the models that Mind2Web (Deng et al. 2023) and Synapse filter with: a word
+weighs more if fewer elements contain it, a usable element gets half the score of the text next to it (such as
+its label), and usable elements come before text.
 """
 
 import math

@@ -1,11 +1,9 @@
-"""State abstraction by the LLM: written by it, or by a program it writes.
+"""State abstraction by the LLM, or by a program that it writes.
 
-After Synapse (Zheng et al. 2024): explicit abstraction is shown pairs of page
-and clean observation; implicit abstraction is shown pairs of task and code,
-and the code runs on the page's HTML. What comes of it is compared with the page
-(`core.agent.abstraction_check`). If it does not hold, the LLM is asked for
-the clean observation without pairs, and where that does not hold either, the
-page is ranked without an LLM.
+After Synapse (Zheng et al. 2024): explicit abstraction is shown pairs of page and clean observation; implicit
+abstraction is shown pairs of task and code, and the code runs on the page's HTML. The result is compared with
+the page (`core.agent.abstraction_check`). If it fails the check, the LLM is asked for the clean observation
+without pairs. If that fails too, the page is ranked without an LLM.
 """
 
 import re
@@ -26,7 +24,7 @@ _FENCE = re.compile(r"\A\s*```[^\n]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 class Abstractor:
-    """Asks the LLM for clean observations; a program it wrote is kept for the pages of its frame."""
+    """Asks the LLM for clean observations. Its program is reused for the pages of its frame."""
 
     def __init__(self, prompter: Prompter) -> None:
         self._prompter = prompter

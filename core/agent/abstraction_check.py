@@ -1,9 +1,8 @@
-"""What a clean observation that an LLM or its program made must have, before a prompt shows it.
+"""Checks a clean observation that an LLM or its program made, before a prompt shows it.
 
-It is compared with the page that it was made of: its refs exist, something that
-can be used is left where the page has it, and what the task names by name (quoted
-values, numbers, words with a capital) has not gone where the page shows it. What
-an earlier action was on or has typed may go: that part of the task is done.
+It is compared with its page: its refs must exist, some usable elements must be left if the page has any, and
+names of the task (quoted values, numbers, words with a capital) must be left if the page shows them. Elements
+and texts of earlier actions may be missing: that part of the task is done.
 """
 
 import re

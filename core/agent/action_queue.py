@@ -1,4 +1,4 @@
-"""The actions of a reply that wait for later steps: when they are dropped, and how the LLM and the person are told."""
+"""The queue of a reply's further actions: when it is dropped, and how the LLM and the person are told."""
 
 from core.agent.state import RunState
 from core.schema.messages import Turn

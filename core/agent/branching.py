@@ -1,7 +1,6 @@
-"""Going back to a step on a new branch: the page is brought back, and the agent is as it was at that step.
+"""Goes back to a step on a new branch: restores the page, and the agent as it was at that step.
 
-A branch is a run of its own that begins with the step gone back to. The steps
-before it stay those of the run it left, and nothing of that run is changed.
+A branch is a separate run that begins with that step. The earlier steps stay in the old run, which does not change.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,8 @@
-"""Exemplars as conversations for fine-tuning over chat completions: one JSON object a line.
+"""Exemplars as conversations for fine-tuning with chat completions: one JSON object per line.
 
-Each is written as a prompt shows it: the task and the first page, the reply with
-its REASON and ACTION lines, the next page, and so on. Before it stands what the
-preset Synapse says to the LLM, with the actions that this trajectory uses.
+Each looks as in a prompt: the task and the first page, the reply with its REASON and ACTION lines, the next
+page, and so on. It begins with the system message of the preset Synapse, with the actions that this
+trajectory uses.
 """
 
 import json

@@ -16,7 +16,7 @@ GATES = RESOURCES / "gates.toml"
 
 
 class Gate(Record):
-    """One pattern of what cannot be undone."""
+    """One pattern of actions that cannot be undone."""
 
     kinds: tuple[str, ...]
     pattern: Expression
@@ -38,7 +38,7 @@ class _GateFile(Record):
 
 
 class Gates:
-    """Tells whether an action must stop, and why."""
+    """Decides whether an action must stop at a gate, and why."""
 
     def __init__(
         self,

@@ -1,9 +1,8 @@
-"""The general state space: one state for any page, whose permissible actions are what the page offers.
+"""The general state space: one state for all pages, whose permissible actions are those that the page offers.
 
-Every usable element gives the actions a person could do with it; the rest
-(scrolling, history, tabs, waiting, notes, stopping) is there where it can do
-something. Long pages are capped, nearest to the viewport first, and what was
-left out is counted, for the prompt to say.
+Each usable element adds the actions that a person could do with it. Other actions (scrolling, history, tabs,
+waiting, notes, stopping) are offered when they can do something. On long pages, the elements nearest to the
+viewport are offered, and the prompt says how many were left out.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Steps that are scheduled: going back to a step, a remedy, a new trial, or the answer; and the browser for them."""
+"""Scheduled steps: going back to a step, a remedy, a new trial, or the answer; and the browser for them."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ from core.schema.step import Acted, Decided, Proposal, Scheduled
 
 
 class ScheduledSteps:
-    """Turns what is scheduled into the step's proposal."""
+    """Makes the step's proposal from the schedule."""
 
     def __init__(self, prompter: Prompter) -> None:
         self._prompter = prompter

@@ -1,4 +1,4 @@
-"""What a person does in the page of a run, as steps of theirs."""
+"""Stores what a person does in the page of a run as the person's steps."""
 
 from collections.abc import Callable
 

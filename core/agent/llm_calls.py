@@ -1,4 +1,4 @@
-"""Asking the LLM: each request and reply is a call in the trace, counted, streamed and cancellable."""
+"""Calls of the LLM: each request and reply is stored in the trace, counted, streamed and cancellable."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ _TELL_EVERY = 0.03
 
 
 class Answerer(Protocol):
-    """Whoever answers prompts, as far as a run needs it: any `LLM`, or one that sends purposes to others."""
+    """Something that answers prompts for a run: any `LLM`, or one that passes purposes on to others."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +46,7 @@ def answerer_of(llm: Answerer, purpose: Purpose) -> Answerer:
 
 
 class Asked(Record):
-    """A call in progress or ended, for whoever watches."""
+    """A call in progress or ended, as observers see it."""
 
     record: CallRecord
     text: str = ""
@@ -60,7 +60,7 @@ class Asked(Record):
 
 
 class HeldCall:
-    """A call that has not been made yet: its messages may still be rewritten."""
+    """A held call that was not sent yet: its messages can still be rewritten."""
 
     def __init__(self, store: TraceStore, run: int, record: CallRecord, request: LLMRequest) -> None:
         """`record` lacks the messages until `rewrite` has stored them."""
@@ -95,7 +95,7 @@ class HeldCall:
 
 
 class HeldReply:
-    """A reply that has come and that nobody has read yet: it may still be rewritten."""
+    """A held reply that was not read yet: it can still be rewritten."""
 
     def __init__(
         self, store: TraceStore, run: int, record: CallRecord, reply: LLMReply, *, gone: bool = False
@@ -173,7 +173,7 @@ async def together(*questions: Awaitable[Any]) -> list[Any]:
 
 
 class Asker:
-    """Puts requests to the LLM and keeps what was said."""
+    """Sends requests to the LLM and stores the calls."""
 
     def __init__(self, store: TraceStore, llm: Answerer, listener: Callable[[Asked], None]) -> None:
         self._store = store

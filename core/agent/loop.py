@@ -1,7 +1,7 @@
-"""The loop: runs the phases in their order, stores each record, keeps the budgets, ends the run.
+"""The loop: runs the phases in order, stores each record, checks the budgets, ends the run.
 
-Who stands between the phases (a person at the window, or a rule) is not told
-here: `advance` does one phase and returns.
+The loop does not know who controls it between phases (a person at the window, or a rule): `advance` does one
+phase and returns.
 """
 
 import time
@@ -50,7 +50,7 @@ _LOOKING: tuple[Phase, ...] = ("recognise", "recall", "abstract")
 
 
 class AgentRun:
-    """One run of an agent on a task; made by `open_run`."""
+    """One run of an agent on a task; create it with `open_run`."""
 
     has_preset: ClassVar[bool] = True
     """Whether the agent uses a preset, which can be changed."""

@@ -1,4 +1,4 @@
-"""Presets: which mechanisms an agent uses, as files that a user can copy and change."""
+"""Presets: files with the mechanisms of an agent, which a user can copy and change."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -55,7 +55,7 @@ class AbstractionTable(Record):
 
 
 class PlanTable(Record):
-    """``[plan]``: subtasks in order, revised after a trial that failed."""
+    """``[plan]``: subtasks in order, revised after a failed trial."""
 
     trials: int = Field(default=3, ge=1, le=100)
     """Trials at most, the first one among them."""
@@ -75,7 +75,7 @@ class RemediesTable(Record):
 
 
 class JudgementTable(Record):
-    """``[judgement]``: what is asked after an action."""
+    """``[judgement]``: the questions after an action."""
 
     mode: Literal["paper", "fast"] = "paper"
     """``paper``: one question after the other. ``fast``: one structured reply for all of them, and remedies
@@ -95,7 +95,7 @@ class JudgementTable(Record):
 
 
 class MemoryTable(RecallSettings):
-    """``[memory]``: exemplars that the prompt begins with, and how they are chosen."""
+    """``[memory]``: the exemplars of the prompt, and how they are chosen."""
 
 
 AMOUNTS: dict[Mechanism, tuple[type[Record], str]] = {
@@ -117,7 +117,7 @@ def bounds(mechanism: Mechanism) -> tuple[int, int]:
 
 
 class PromptFiles(Record):
-    """The templates a preset renders, below the prompts folder."""
+    """The templates of a preset, by their path in the prompts folder."""
 
     system: str
     user: str
@@ -141,7 +141,7 @@ class PromptFiles(Record):
 
 
 class PresetFile(Record):
-    """What a preset file may say."""
+    """The keys of a preset file."""
 
     title: str
     description: str = ""
@@ -172,7 +172,7 @@ class PresetFile(Record):
 
 
 class Preset(PresetFile):
-    """One agent: how it sees, what it may do, how it is asked."""
+    """One agent: its observation, its actions, its prompts."""
 
     name: str
     reply_format: ReplyFormat = "tools"
@@ -211,8 +211,7 @@ ATTACHED = Preset(
 class Presets:
     """The presets of the installation and of the user's folder, which wins; read again when asked for.
 
-    With `prompts` and `spaces`, the templates and the state space that a
-    preset names are checked with it.
+    With `prompts` and `spaces`, the templates and the state space of a preset are checked too.
     """
 
     def __init__(

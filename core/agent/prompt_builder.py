@@ -1,4 +1,4 @@
-"""From the run so far to a request: what templates get to see, and what the messages say as data."""
+"""Makes requests from the state of a run: the values for templates, and the content of messages."""
 
 import io
 import json
@@ -43,7 +43,7 @@ _CONVERSATIONS = ("decide", "rationale", "function")
 
 
 class Prompter:
-    """Builds requests for every purpose and puts them to the LLM."""
+    """Builds requests for all purposes and sends them to the LLM."""
 
     def __init__(self, resources: AgentResources, asker: Asker) -> None:
         self.resources = resources

@@ -88,7 +88,7 @@ def written(action: PermissibleAction) -> str:
 
 
 class Prompts:
-    """Renders templates by their path below the prompts folders; earlier folders win."""
+    """Renders templates by their path in the prompts folders; earlier folders win."""
 
     def __init__(self, folders: Iterable[Path] = (PROMPTS,)) -> None:
         self._loader = _Loader([str(folder) for folder in folders])
@@ -170,7 +170,7 @@ class Prompts:
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """A sandbox in which no single product or power can take up the processor or the memory."""
+    """A sandbox that bounds products and powers, which could use up processor or memory."""
 
     intercepted_binops = frozenset({"*", "**"})
 
@@ -188,7 +188,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
 
 class _Loader(FileSystemLoader):
-    """A loader that reads only files, of bounded size, and notices one put in front of the one that was read."""
+    """A loader that reads only files of bounded size, and notices a new file that overrides the one that was read."""
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
         source, filename = self._found(template)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class AgentResources:
-    """Everything that is looked up by name; made by `agent_resources_of`."""
+    """Everything that is looked up by name; create it with `agent_resources_of`."""
 
     presets: Presets
     prompts: Prompts

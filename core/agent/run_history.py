@@ -1,7 +1,7 @@
-"""The agent as a step found it, and the earlier steps of a run: where it can go back to, and continue from.
+"""The agent's state at the beginning of each step, and the earlier steps of a run.
 
-What the trace has anyway is not kept twice: the pages, what was done in them,
-and the exemplars that were recalled are read from the steps named here.
+Data that the trace already has is not stored twice: pages, actions and recalled exemplars are read from their
+steps.
 """
 
 from collections.abc import Iterable, Iterator
@@ -137,7 +137,7 @@ _BLOCK = 8
 
 
 class AgentKeeper:
-    """Makes what is stored of an agent with each step of one run."""
+    """Makes the stored state of an agent for each step of one run."""
 
     def __init__(self, store: TraceStore) -> None:
         self._store = store

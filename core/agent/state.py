@@ -1,4 +1,4 @@
-"""The run so far: what the phases read, and what they leave for one another."""
+"""The state of a run, which the phases read and write."""
 
 import time
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ Table = TypeVar("Table", bound=Record)
 
 @dataclass
 class Budget:
-    """What a run may use; each limit is checked before it would be passed."""
+    """The limits of a run; each is checked before it is exceeded."""
 
     page_actions: int = 30
     """Of all trials together; a trial may have a lower limit of its own."""
@@ -58,7 +58,7 @@ class Budget:
 
 @dataclass
 class Pending:
-    """The action that waits for review."""
+    """The action under review."""
 
     action: Action | None = None
     thought: str = ""
@@ -98,14 +98,14 @@ class Totals:
 
 @dataclass
 class StepClock:
-    """Time of the step's phases, and how much of it at least one call, or a hold at one, was out."""
+    """The time of the step's phases, and how much of it was spent in or held at an LLM call."""
 
     active: float = 0.0
     in_llm: float = 0.0
 
 
 class Overlap:
-    """Wall time in which at least one of several things that may overlap continues."""
+    """Wall time in which at least one of several overlapping activities runs."""
 
     def __init__(self) -> None:
         self._going_on = 0
@@ -138,7 +138,7 @@ class Overlap:
 
 @dataclass
 class TrailStep:
-    """One look at a page and what was done on it, as a trajectory tells it."""
+    """One look at a page and its actions, as in a trajectory."""
 
     frame: int
     """The frame of the policy stack it was done in; 0 if there is none."""
@@ -154,7 +154,7 @@ class TrailStep:
 
 @dataclass
 class Reflection:
-    """The plan, the remedies and what later steps do by themselves."""
+    """The plan, the remedies and the schedule for later steps."""
 
     plan: Plan | None = None
     remedies: RemedyStack = field(default_factory=RemedyStack)
@@ -181,7 +181,7 @@ class Reflection:
 
 @dataclass
 class RunState:
-    """Everything that is known while a run continues; only the loop and its phases write it."""
+    """The complete state of a run; only the loop and its phases write it."""
 
     run: int
     episode: Episode

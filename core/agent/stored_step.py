@@ -1,6 +1,6 @@
-"""A stored step asked again: the agent as the step found it, and the prompt that other files would make there.
+"""Asks a stored step again: with the agent as it was, and the prompt that other files would make.
 
-The page is the recorded one, so nothing of the browser is needed, and nothing is stored or asked.
+It uses the recorded page, so it needs no browser. It stores nothing and asks no LLM.
 """
 
 from core.agent.decision import Decider
@@ -22,7 +22,7 @@ from core.trace.store import TraceStore
 
 
 class StoredPrompt(Record):
-    """What an agent would be asked at a stored step."""
+    """The prompt of an agent at a stored step."""
 
     state: str
     """The state that the page would be in."""

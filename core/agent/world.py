@@ -25,7 +25,7 @@ from core.schema.task import Episode, Task
 
 
 class Touches:
-    """Counts what is done to the browser, so that a page that nobody touched since can be recognised."""
+    """Counts what is done in the browser, to recognise a page that was not touched since."""
 
     def __init__(self) -> None:
         self._session = uuid4().hex[:12]
@@ -42,7 +42,7 @@ class Touches:
 
 @dataclass
 class World:
-    """What of the world outside a phase may use."""
+    """The parts of the outside world that a phase can use."""
 
     tabs: Tabs
     actor: Actor

@@ -1,1 +1,1 @@
-"""What a person may put right in a run between two phases: one class for each kind of edit."""
+"""Edits that a person can make in a run between two phases: one class per kind."""

@@ -1,4 +1,4 @@
-"""Asking any question of a step again: the answer that there is gives way."""
+"""Asks a question of a step again and replaces its answer."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ _WORDS: dict[Asked, str] = {
 
 
 class AskQuestionAgain(RunEdit):
-    """Have a question asked again; what it was asked for before is thrown away."""
+    """Ask a question again and discard its earlier answer."""
 
     what: Asked
     kind = "ask again"

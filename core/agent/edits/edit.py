@@ -1,4 +1,4 @@
-"""The base of every edit: what it works on, what it leaves, and how texts that people write become records."""
+"""The base of all edits: their context, their result, and the parsing of texts that people write."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True)
 class EditContext:
-    """What an edit may look at; only `state` is changed."""
+    """What an edit can read; it changes only `state`."""
 
     state: RunState
     resources: AgentResources
@@ -33,7 +33,7 @@ class EditContext:
 
 
 class Changed(Record):
-    """What an edit has changed, in words that are kept with the run."""
+    """What an edit has changed, as texts that are stored with the run."""
 
     before: str
     after: str
@@ -73,7 +73,7 @@ class Undoable:
 
 
 class TextEdit(RunEdit):
-    """An edit that is written as a text, which `offered` gives as it is now."""
+    """An edit of a text; `offered` returns its present value."""
 
     text: str
     name: ClassVar[str]

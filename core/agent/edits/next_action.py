@@ -10,7 +10,7 @@ _REVIEW: Phase = "review"
 
 
 class EditAction(RunEdit):
-    """Put another action in place of the next one; the actions that were to follow it are dropped."""
+    """Replace the next action; the queued actions after it are dropped."""
 
     kind = "edit"
     action: str
@@ -33,10 +33,9 @@ class EditAction(RunEdit):
 
 
 class EditQueue(RunEdit):
-    """Put these in place of the actions that wait for the steps after this one.
+    """Replace the queued actions for the steps after this one.
 
-    Whether an action is permissible is seen when its turn comes: the page may
-    be another one then.
+    Whether an action is permissible is checked when its turn comes, because the page may have changed by then.
     """
 
     kind = "queue"

@@ -10,7 +10,7 @@ from core.schema.step import Abstracted, Recalled
 
 
 class EditObservation(TextEdit):
-    """Rewrite the clean observation, which the prompt shows of the page; what is permissible stays as it is."""
+    """Rewrite the clean observation that the prompt shows; the permissible actions stay."""
 
     name = "observation"
     kind = "observation"
@@ -89,7 +89,7 @@ class DropExemplar(RunEdit):
 
 
 class PinExemplar(RunEdit):
-    """Begin the prompts of the policy at work, or of the run, with another exemplar as well."""
+    """Add an exemplar to the prompts of the policy at work, or of the run."""
 
     id: str
     kind = "exemplars"

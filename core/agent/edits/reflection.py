@@ -1,4 +1,4 @@
-"""Edits of anticipatory reflection: plan, judgement, remedies, what trials have taught, and a new trial."""
+"""Edits of anticipatory reflection: plan, judgement, remedies, lessons, and a new trial."""
 
 from core.agent.edits.edit import (
     Changed,
@@ -24,7 +24,7 @@ from core.schema.step import Aligned, Judgement, JudgementPart, Recognised, Sche
 
 
 class EditPlan(RunEdit):
-    """Put these subtasks in place of the plan, and continue at the one at `current`, from 0."""
+    """Replace the subtasks of the plan, and continue with the one at `current`, from 0."""
 
     kind = "plan"
     subtasks: tuple[str, ...]
@@ -48,7 +48,7 @@ class EditPlan(RunEdit):
 
 
 class OverruleJudgement(RunEdit):
-    """Say otherwise of the step that was just carried out, with what follows from it.
+    """Overrule the judgement of the step that was just carried out, with its consequences.
 
     ``aligned``: it served its purpose. ``subtask`` and ``task``: they are done.
     """
@@ -88,10 +88,10 @@ class OverruleJudgement(RunEdit):
 
 
 class FireRemedy(RunEdit):
-    """Have a remedy that waits tried next.
+    """Try a waiting remedy next.
 
-    Before the step's action is carried out its proposal gives way; a remedy of
-    this very step needs no going back.
+    Before the step's action is carried out, the remedy replaces its proposal; a remedy of this step needs no
+    going back.
     """
 
     kind = "remedy"
@@ -129,7 +129,7 @@ class FireRemedy(RunEdit):
 
 
 class AddRemedy(RunEdit):
-    """Put another action on top of the remedies, to be tried first where this step's action is wrong."""
+    """Put another action on top of the remedies, to be tried first if this step's action is wrong."""
 
     kind = "remedies"
     action: str
@@ -144,7 +144,7 @@ class AddRemedy(RunEdit):
 
 
 class EditRemedy(RunEdit):
-    """Put another action in place of a remedy that waits."""
+    """Replace a waiting remedy by another action."""
 
     kind = "remedies"
     number: int
@@ -162,7 +162,7 @@ class EditRemedy(RunEdit):
 
 
 class MoveRemedy(RunEdit):
-    """Have a remedy that waits tried sooner, by so many places, or later where `sooner` is negative."""
+    """Move a waiting remedy forward by `sooner` places, or back if that is negative."""
 
     kind = "remedies"
     number: int
@@ -184,7 +184,7 @@ class MoveRemedy(RunEdit):
 
 
 class DropRemedy(RunEdit):
-    """Do without a remedy that waits."""
+    """Drop a waiting remedy."""
 
     kind = "remedies"
     number: int
@@ -197,7 +197,7 @@ class DropRemedy(RunEdit):
 
 
 class StartNewTrial(RunEdit):
-    """Have the trial reviewed and the task started again, as after a trial that failed."""
+    """Review the trial and start the task again, as after a failed trial."""
 
     kind = "trial"
     again = "decide"
@@ -217,7 +217,7 @@ class StartNewTrial(RunEdit):
 
 
 class EditExperience(TextEdit):
-    """Rewrite what the trials that failed have taught; the next plan and the next prompts have it."""
+    """Rewrite the lessons of failed trials, for the next plan and the next prompts."""
 
     name = "experience"
     kind = "trial"

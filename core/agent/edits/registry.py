@@ -1,4 +1,4 @@
-"""The edits by name: those that are written as a text, and those that a window asks for with plain values."""
+"""The edits by name: those of a text, and those that a window requests with plain values."""
 
 from typing import Any, get_args
 

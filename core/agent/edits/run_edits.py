@@ -1,4 +1,6 @@
-"""Carrying out edits on a run: each is whole or not at all, and undone while no LLM was asked and nothing done."""
+"""Carries out edits on a run. An edit is applied completely or not at all. It can be undone until the run
+asks an LLM or acts.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace

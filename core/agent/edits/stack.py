@@ -14,7 +14,7 @@ _RECOGNISE: Phase = "recognise"
 
 
 class PopFrame(RunEdit):
-    """End the policy at work by hand: its caller is told the answer, or what was lacking."""
+    """End the policy at work by hand; its caller gets the answer, or what was lacking."""
 
     answer: str = ""
     lacked: str = ""
@@ -41,7 +41,7 @@ class PopFrame(RunEdit):
 
 
 class RestartFrame(RunEdit):
-    """Begin the policy at work again, with its argument and nothing of its history and notes."""
+    """Restart the policy at work with its arguments, and with empty history and notes."""
 
     kind = "stack"
     again = _RECOGNISE
@@ -101,7 +101,7 @@ class PushPolicy(RunEdit):
 
 
 class FrameText(Record):
-    """What of a frame at work may be rewritten."""
+    """The parts of a frame at work that can be edited."""
 
     arguments: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -109,14 +109,14 @@ class FrameText(Record):
 
 
 class ReturnText(Record):
-    """What of a frame that has come back may be rewritten."""
+    """The parts of a frame that has returned that can be edited."""
 
     answer: str = ""
     lacked: str = ""
 
 
 class EditFrame(TextEdit):
-    """Rewrite what the policy at work was called with, what it has noted, and its history."""
+    """Rewrite arguments, notes and history of the policy at work."""
 
     name = "frame"
     title = "The policy at work"
@@ -142,7 +142,7 @@ class EditFrame(TextEdit):
 
 
 class EditReturn(TextEdit):
-    """Rewrite what the policy that returned last came back with; its caller's history has it."""
+    """Rewrite the result of the policy that returned last, in its caller's history."""
 
     name = "return"
     title = "The policy's result"

@@ -1,4 +1,4 @@
-"""Edits of the state space: the state, what it remembers, and one more action for this step."""
+"""Edits of the state space: the state, its memory, and one more action for this step."""
 
 from core.agent.edits.edit import (
     Changed,
@@ -18,7 +18,7 @@ _RECOGNISE: Phase = "recognise"
 
 
 class ForceState(RunEdit):
-    """Treat the page as another state in this step; without a name it is recognised again."""
+    """Set the state of the page for this step; without a name, recognise it again."""
 
     state: str = ""
     kind = "state"
@@ -63,7 +63,7 @@ class PermitAction(RunEdit):
 
 
 class EditMemory(TextEdit):
-    """Rewrite the buffer, what is remembered, what was looked at, and the transitions."""
+    """Rewrite buffer and memory: what is remembered and was looked at, and the transitions."""
 
     name = "memory"
     title = "Buffer and memory"

@@ -1,4 +1,4 @@
-"""act: carry out the reviewed action, wait for what it set off, and read the page."""
+"""act: carry out the reviewed action, wait for its effects, and read the page."""
 
 import asyncio
 import time

@@ -1,9 +1,8 @@
-"""Asking for the next step's action while this one is still being judged.
+"""Asks for the next step's action while this one is still being judged.
 
-The next prompt depends on the judgement only by whether the subtask is over:
-it is asked once for each, and the call that does not hold is withdrawn. The
-decision of the next step takes the answer where its own request is the same;
-where the page has changed since, it asks again.
+The next prompt depends on the judgement only in whether the subtask is over. So both prompts are sent, and
+the call that turns out to be wrong is cancelled. The next step uses the answer if its own request is the
+same; if the page has changed, it asks again.
 """
 
 from core.agent.decision import Decider
@@ -23,7 +22,7 @@ NOT_NEEDED = "cancelled: it was asked ahead, and the judgement came out otherwis
 
 
 class DecisionsAhead:
-    """Puts the next step's question early, once for each way the judgement may leave the subtask."""
+    """Asks the next step's question early, once for each possible outcome of the subtask."""
 
     def __init__(self, prompter: Prompter, decider: Decider, world: World) -> None:
         self._prompter = prompter

@@ -1,4 +1,4 @@
-"""decide and review: the proposal, where gates and the person come in, and the action that leaves."""
+"""decide and review: the proposal, gates and the person's decision, and the resulting action."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -70,7 +70,7 @@ async def decide(
 
 
 class HeldGate(Record):
-    """Why the pending action must not simply happen."""
+    """Why the pending action stops at a gate."""
 
     kind: Literal["undo", "loop", "effects", "hint"]
     """``undo``: it cannot be undone. ``loop``: it calls a policy again with nothing new. ``effects``: it goes back

@@ -1,4 +1,4 @@
-"""align and commit: the outcome of the action, what follows from that, and the sealed step."""
+"""align and commit: the outcome of the action, its consequences, and the sealed step."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""observe, recall and abstract: the page, exemplars that go with it, and what of it the prompt shows."""
+"""observe, recall and abstract: the page, its exemplars, and the part of it that the prompt shows."""
 
 import asyncio
 
@@ -18,9 +18,9 @@ from core.trace.store import TraceStore
 
 
 class PageStore:
-    """Stores the pages that a run observes; a page that is observed again is not written again.
+    """Stores the pages that a run observes; a page that is observed again is not stored again.
 
-    Where the pictures of failures are kept only, they are held back until the run ends.
+    If only pictures of failures are kept, they are held in memory until the run ends.
     """
 
     def __init__(self, store: TraceStore, state: RunState) -> None:

@@ -1,8 +1,7 @@
-"""recognise: which state the page is in, and what may be done in it.
+"""recognise: the state of the page, and its permissible actions.
 
-The state's actions come first, or all that the page offers where no state
-space holds; then the policy at work takes out what its file does not allow
-and adds the policies it may call.
+It starts with the state's actions, or with all that the page offers if no state space applies. Then it
+removes what the file of the policy at work does not allow, and adds the policies that it can call.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What does each phase, and what it works with in a run. A new phase is a function next to these and a line here."""
+"""The function of each phase, and what phases work with in a run. A new phase is a function and a line here."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
@@ -66,7 +66,7 @@ async def align_ahead(tools: PhaseTools) -> Aligned:
 
 
 class PhaseEntry(NamedTuple):
-    """What does a phase, and whether it asks an LLM in a run that stands before it."""
+    """The function of a phase, and whether it would ask an LLM in a given run."""
 
     run: Callable[[PhaseTools], Awaitable[PhaseRecord] | PhaseRecord]
     asks_llm: Callable[[RunState], bool] = lambda _: False

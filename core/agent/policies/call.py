@@ -1,7 +1,6 @@
 """One written action of a policy, split into its name and its bracketed arguments.
 
-What it does to the stack hangs on the whole name alone, never on words inside
-the brackets.
+Its effect on the stack depends only on the whole name, never on words inside the brackets.
 """
 
 import re
@@ -20,7 +19,7 @@ _NAME = re.compile(r"\s*([A-Za-z]+(?:_[A-Za-z]+)*)\s*(?=\[|$)")
 
 
 class Call(Record):
-    """An action as a policy writes it: of the page, a note, the call of a policy, or the end of its own."""
+    """An action as a policy writes it: a page action, a note, the call of a policy, or its own end."""
 
     name: str
     arguments: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """The policies of the installation and of the user's folder, which wins; read again when edited.
 
-A policy has an id, its folder and name (``webarena/find_commits``), which is
-its own, and a name, which is its own among those of one environment.
+A policy has a unique id, which is its folder and name (``webarena/find_commits``), and a name that is unique
+within its environment.
 """
 
 import os
@@ -21,7 +21,7 @@ NOT_POLICIES = ("README",)
 
 
 class Policies:
-    """Finds policies by id, by name, or by where they apply."""
+    """Finds policies by id, by name, or by the pages they apply to."""
 
     def __init__(
         self,

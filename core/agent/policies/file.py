@@ -1,7 +1,7 @@
-"""A policy as its file has it (format: resources/policies/README.md), read and checked.
+"""Reads and checks a policy file (format: resources/policies/README.md).
 
-What one file can tell is checked here. Whether the policies exist that it
-calls is known to core/agent/policies/catalogue.py.
+Only the file itself is checked here. core/agent/policies/catalogue.py checks whether the policies that it
+calls exist.
 """
 
 import re
@@ -28,7 +28,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[^`]*")
 
 
 class PolicySection(Record):
-    """A heading with the text below it, up to the next heading that was asked for."""
+    """A heading with the text below it, up to the next known heading."""
 
     level: int
     title: str
@@ -132,7 +132,7 @@ Names = Annotated[tuple[str, ...] | None, BeforeValidator(_or_all)]
 
 
 class PolicyParameter(Record):
-    """An argument that whoever calls the policy gives."""
+    """An argument that the caller of the policy gives."""
 
     name: str = Field(pattern=_WORDS, max_length=64)
     type: ParameterType = "string"
@@ -155,7 +155,7 @@ class Applies(Record):
 
 
 class PolicyHead(Record):
-    """What the front matter may say."""
+    """The keys of the front matter."""
 
     name: str = Field(default="", pattern=_WORDS, max_length=64)
     description: str = Field(min_length=1)
@@ -173,7 +173,7 @@ class PolicyHead(Record):
 
 
 class PolicyExample(Record):
-    """One decision, as the policy should make it."""
+    """An example decision of the policy."""
 
     title: str
     line: int
@@ -188,7 +188,7 @@ class PolicyExample(Record):
 
 
 class Policy(PolicyHead):
-    """A policy that can be used."""
+    """A valid policy."""
 
     id: str
     """Its folder and name, as in ``webarena/find_commits``: one for each policy."""

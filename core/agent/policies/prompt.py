@@ -1,6 +1,6 @@
-"""What the prompt of a frame says, as data: its own assignment, its own history, and nothing of its caller's.
+"""The content of a frame's prompt: its own assignment and history, and nothing of its caller's.
 
-The words around it are templates (resources/prompts/step).
+The templates for it are in resources/prompts/step.
 """
 
 import json
@@ -21,7 +21,7 @@ from core.schema.record import Record
 
 
 class ExampleView(Record):
-    """An example with its reply in the form that the LLM is to use."""
+    """An example with its reply in the format that the LLM has to use."""
 
     title: str
     objective: str = ""
@@ -33,7 +33,7 @@ class ExampleView(Record):
 
 
 class CallableView(Record):
-    """A policy that may be called."""
+    """A policy that can be called."""
 
     name: str
     usage: str

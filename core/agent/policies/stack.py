@@ -1,9 +1,8 @@
-"""The policy stack of a run: which policy acts, who called it with what, and what each has done and found.
+"""The policy stack of a run: the policy at work, the calls that led to it, and what each policy has done and found.
 
-All of it is frozen: an operation returns the stack after it, so that the
-stack of any step can be kept and taken up again. A frame is one call of a
-policy. Its history holds its own steps only; what a policy that it called
-came back with stands in the result of the step that called it.
+All of it is frozen: an operation returns the new stack, so the stack of any step can be stored and restored.
+A frame is one call of a policy. Its history contains only its own steps. The result of a policy that it
+called is in the result of the calling step.
 """
 
 from collections.abc import Iterable
@@ -24,7 +23,7 @@ LEFT = "left before its end: the run went back to a step before it"
 
 
 class SeenPage(Record):
-    """A page as it looked: two are the same where URL and fingerprint are equal."""
+    """A page as it looked. Two are the same if URL and fingerprint are equal."""
 
     url: str = ""
     fingerprint: str = ""
@@ -107,7 +106,7 @@ def place_of_page(observation: Observation) -> SeenPage:
 
 
 class StackLimits(Record):
-    """How far policies may call one another; a call beyond is refused and reported to its caller."""
+    """Limits of policy calls. A call beyond them is refused, and its caller is told."""
 
     depth: int = Field(default=8, ge=1)
     """Frames on the stack, the first among them."""
@@ -116,7 +115,7 @@ class StackLimits(Record):
 
 
 class Refusal(Record):
-    """A call that is not made."""
+    """A refused call."""
 
     kind: Literal["loop", "limit"]
     """A loop is a gate; beyond a limit the step has failed."""
@@ -126,7 +125,7 @@ class Refusal(Record):
 
 
 class Stack(Record):
-    """The chain of policies at work, the one that acts last, and those that have ended."""
+    """The chain of frames at work, the acting one last, and those that have ended."""
 
     frames: tuple[Frame, ...] = ()
     finished: tuple[Frame, ...] = ()

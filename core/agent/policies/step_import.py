@@ -1,4 +1,4 @@
-"""SteP's policies as policy files (format: resources/policies/README.md), each checked as it is read later."""
+"""Converts SteP's policies to policy files (format: resources/policies/README.md) and checks each of them."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
 
 
 class PolicyFiles(Record):
-    """Files by name, and what did not become one."""
+    """Files by name, and what could not be converted."""
 
     files: dict[str, str]
     left_out: tuple[FileEntry, ...] = ()

@@ -1,7 +1,7 @@
-"""The judgement after an action: what it did, whether it served its purpose, what is done now.
+"""The judgement after an action: its effect, whether it served the subtask, and what is done now.
 
-It is asked on the page before and after, with the paper's questions or with
-one for all of them. What a reply leaves open is asked for once more.
+The LLM is shown the page before and after, with the paper's questions or with one question for all of them.
+If a reply leaves something open, it is asked once more.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ _FORMS: dict[AskedFor, str] = {
 
 
 class AlignmentJudge:
-    """Asks what an action did, and whether that was right."""
+    """Asks for the effect of an action, and whether it was right."""
 
     def __init__(self, prompter: Prompter) -> None:
         self._prompter = prompter

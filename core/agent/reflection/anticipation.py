@@ -1,4 +1,4 @@
-"""anticipate: asking for remedies, and putting them under the chosen action on the remedy stack."""
+"""anticipate: asks for remedies, and puts them under the chosen action on the remedy stack."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -21,7 +21,9 @@ from core.schema.step import Anticipated
 
 
 class Anticipator:
-    """Asks for remedies, in fast mode while the action runs and longer: only going back needs them."""
+    """Asks for remedies. In fast mode, the calls continue while the action runs and after it, because only
+    going back needs them.
+    """
 
     def __init__(self, prompter: Prompter, decider: Decider) -> None:
         self._prompter = prompter
@@ -161,7 +163,7 @@ class Anticipator:
 
 
 class _Found(NamedTuple):
-    """The answer to a question for remedies, and the entries that it makes, the chosen action's last."""
+    """The answer to a question for remedies, and its entries; the chosen action's is the last."""
 
     anticipated: Anticipated
     entries: tuple[RemedyEntry, ...]

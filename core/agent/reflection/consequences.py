@@ -1,4 +1,4 @@
-"""What follows from a judgement: the next subtask, a remedy, a new trial, or the answer."""
+"""The consequences of a judgement: the next subtask, a remedy, a new trial, or the answer."""
 
 from core.agent.action_queue import drop_queue
 from core.agent.state import RunState

@@ -1,10 +1,8 @@
-"""Reading judgements: what a reply says by its form, and nothing if the form leaves it open.
+"""Reads judgements from replies, strictly by their form.
 
-A word such as YES counts where it stands for itself: alone on a line, alone as
-the last sentence, or as the first word of the reply before a punctuation mark.
-Where no word does, it counts after a label inside a line, such as "the answer
-is", before a punctuation mark or the end of the line. Of several words that
-count all have to say the same.
+A word such as YES counts if it is alone on a line, alone as the last sentence, or the first word of the reply
+before a punctuation mark. If there is no such word, a word counts after a label inside a line, such as "the
+answer is", before a punctuation mark or the end of the line. If several words count, all must say the same.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The plan and the questions about the whole task: what a failed trial has taught, and the answer."""
+"""The plan, and the questions about the whole task: the lesson of a failed trial, and the answer."""
 
 import re
 

@@ -1,8 +1,8 @@
 """Remedies: other actions prepared before the first one is carried out, on a stack.
 
-The first choice lies on its own remedies: it is the last one in and the first
-one out. A later not-aligned pops the topmost entry that waits; to carry it
-out, the run goes back to the step the entry starts from.
+The chosen action is on top of its remedies: it is pushed last and popped first. If a later step is not
+aligned, the topmost waiting entry is popped. To carry it out, the run goes back to the step that the entry
+starts from.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ from core.schema.step import EntryState
 
 
 class RemedyEntry(Record):
-    """One alternative, with all that is restored before it is tried."""
+    """One alternative action, with everything that is restored before it is tried."""
 
     number: int
     """Counts up in the run, from 1."""
@@ -43,7 +43,7 @@ class RemedyEntry(Record):
 
 
 class RemedyStack(Record):
-    """All entries of a run, the oldest first; those that wait form the stack."""
+    """All entries of a run, oldest first; the waiting ones are the stack."""
 
     entries: tuple[RemedyEntry, ...] = ()
 

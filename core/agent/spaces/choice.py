@@ -1,4 +1,6 @@
-"""The choice at the end of the budget (LASER's backup strategy): when, among what, and by rule where no reply helps."""
+"""The choice at the end of the budget (LASER's backup strategy): when, among which candidates, and by rule if
+no reply can be used.
+"""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,8 +1,7 @@
-"""A first state-space file out of recorded pages: like pages grouped into states, for a person to edit.
+"""Drafts a state-space file from recorded pages: groups similar pages into states, for a person to edit.
 
-Pages are compared by what they have in common besides their contents: what
-only one page has (the items of a list, say) or all have (a menu) weighs
-little, digits count as one another, and addresses are compared without ids.
+Pages are compared by their structure: elements of only one page (such as the items of a list) or of all pages
+(a menu) weigh little, all digits count as equal, and addresses are compared without ids.
 """
 
 import json
@@ -40,7 +39,7 @@ _SELECTED = 60
 
 
 class DraftPage(Record):
-    """One recorded step: the page as it was seen, and what was done in it."""
+    """One recorded step: its observation and its action."""
 
     observation: Observation
     action: Action | None = None

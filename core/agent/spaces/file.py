@@ -1,7 +1,6 @@
-"""A state space as its file has it (format: resources/state_spaces/README.md), read and checked, and all there are.
+"""Reads and checks state-space files (format: resources/state_spaces/README.md), and finds them.
 
-Names that the file uses are checked here: states that actions lead to,
-arguments that steps use, patterns and expressions.
+It checks the names in a file: states that actions lead to, arguments that steps use, patterns and expressions.
 """
 
 import re
@@ -86,7 +85,7 @@ class OptionGroups(Record):
 
 
 class SpaceAction(Record):
-    """What may be done in a state, and what that does in the page."""
+    """An action of a state, and its page actions."""
 
     name: Name
     description: str = Field(min_length=1)
@@ -142,7 +141,7 @@ class SpaceState(Record):
 
 
 class Backup(Record):
-    """What happens at the budget: a candidate of the buffer is chosen."""
+    """The backup strategy: when the budget is used up, a candidate of the buffer is chosen."""
 
     transitions: int = Field(default=15, ge=1, le=1000)
     choose_at: int = Field(default=13, ge=1, le=1000)
@@ -167,7 +166,7 @@ class Backup(Record):
 
 
 class SpaceFile(Record):
-    """What a state-space file may say."""
+    """The keys of a state-space file."""
 
     title: str = Field(min_length=1)
     description: str = ""
@@ -181,7 +180,7 @@ class SpaceFile(Record):
 
 
 class StateSpace(SpaceFile):
-    """A state space that can be used."""
+    """A valid state space."""
 
     name: str
     text: str = Field(default="", repr=False)
@@ -291,7 +290,7 @@ SPACES = RESOURCES / "state_spaces"
 
 
 class Spaces:
-    """Finds a space by its name, or the one that is meant for an environment and a page."""
+    """Finds a space by its name, or the one for an environment and a page."""
 
     def __init__(self, folders: Iterable[Path] = (SPACES,)) -> None:
         self._folders = tuple(folders)

@@ -1,7 +1,6 @@
-"""What a state's action does: its steps in the page, and what the run remembers.
+"""Carries out a state's action: its page actions, and what the run remembers.
 
-A step is filled in when its turn comes, on the page as it is then, since the
-step before it may have changed the page.
+Each page action is filled in when its turn comes, because the one before may have changed the page.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""What the pages of a candidate (an item, say) tell, kept besides what the page in view shows.
+"""Keeps what was read on earlier pages of a candidate, such as an item.
 
-A page that shows one part at a time replaces what was read before; the state's
-file names what is kept (`keeps`) and which action shows it (`reads`).
+A page that shows one part at a time replaces the part before. The state-space file says what is kept
+(`keeps`) and which action shows it (`reads`).
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Which state of a space a page is in, what spoke for it, and what may be done there."""
+"""Recognises the state of a page, with the reasons, and its permissible actions."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Questions to the database, asked in a thread of their own besides the run."""
+"""Reads the database in a separate thread, without slowing the run."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -32,7 +32,7 @@ async def ask_file(store: TraceStore | None, question: Callable[[TraceStore], T]
 
 
 class TraceReader:
-    """Asks short questions one after another, in one thread and through one connection."""
+    """Runs short queries one after another, in one thread and over one connection."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backstep reader")
@@ -60,10 +60,9 @@ class TraceReader:
 
 
 class LatestRead:
-    """Reads one thing at a time; of those that wait only the newest is read.
+    """Runs one query at a time; of those that wait, only the newest is run.
 
-    So they are sent in the order in which they were asked for. Used in the
-    worker's loop only.
+    So results are sent in the order of the requests. Only for use in the worker's loop.
     """
 
     def __init__(self, crashed: Callable[[Exception], None]) -> None:

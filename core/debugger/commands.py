@@ -1,4 +1,4 @@
-"""Commands: methods that any thread may call, carried out in the session's loop, which has the one worker thread.
+"""Commands: methods that any thread can call, and that run in the session's loop in its worker thread.
 
 Playwright, the LLM client and the trace live on this asyncio loop.
 """
@@ -25,7 +25,7 @@ P = ParamSpec("P")
 
 
 class TakesCommands(Protocol):
-    """What has commands: a part of the session, or the service of a feature."""
+    """Something with commands: a part of the session, or the service of a feature."""
 
     def queue(self, work: Callable[[], Coroutine[Any, Any, None]], /) -> None: ...
 
@@ -89,7 +89,7 @@ class CommandQueue:
 
 
 class Openings:
-    """Lets one opening, of a task or of a branch, continue at a time: each takes the place of the one before."""
+    """Lets one task or branch be opened at a time: each new one replaces the one before."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -143,7 +143,7 @@ class Openings:
 
 @dataclass(frozen=True)
 class SessionParts:
-    """What the commands of a session work on; all of them share the same."""
+    """What all commands of a session share."""
 
     current: Current
     publisher: Publisher

@@ -1,4 +1,4 @@
-"""The features of the debugger: the one table that main.py, the window and the tests read.
+"""The table of the debugger's features, which main.py, the window and the tests read.
 
 A feature is a folder of the same name in `core.debugger` and in `gui`. In core its
 `service.py` has `make_service(session)`; in gui its `controller.py` has
@@ -33,7 +33,7 @@ FEATURES = (
 
 
 class Features:
-    """The services of a session, by the name of their feature; each is loaded and made at its first use."""
+    """The services of a session, by the name of their feature; each is loaded and created at its first use."""
 
     def __init__(self, session: "Session") -> None:
         self._session = session

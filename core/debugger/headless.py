@@ -1,4 +1,4 @@
-"""A run without a window: the loop continues by itself, and what would stop for a person follows a rule."""
+"""Runs without a window: the loop continues automatically, and follows a rule where a person would be asked."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ ALLOW = "Allow that with --on-gate allow, or by on_gate in the settings."
 
 
 class RunReport(Record):
-    """What a run came to; its fields are a contract of the command line."""
+    """The result of a run; the fields are a contract of the command line."""
 
     run: int | None
     task: str

@@ -1,4 +1,4 @@
-"""The runs that the window lists: a page of the newest, and more as they are asked for."""
+"""The runs that the window lists: a page of the newest, and more on request."""
 
 import asyncio
 import time
@@ -29,11 +29,10 @@ async def watch_others(store: TraceStore, changed: Callable[[], None]) -> None:
 
 
 class ListedRuns:
-    """Reads `RunsView`; of the runs listed before, only those that can have changed are read again.
+    """Reads `RunsView`; of the runs already listed, only those that can have changed are read again.
 
-    These are the newest ones, those that go on, and those that the session
-    says. Which runs there are is read each time, so none is listed twice or left
-    out, however many were added or deleted meanwhile.
+    These are the newest ones, the running ones, and those that the session gives. The list of runs is read
+    each time, so none is listed twice or left out, however many were added or deleted meanwhile.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What a session announces: the snapshots of the window, kept, changed and sent."""
+"""The snapshots of a session: keeps, changes and sends them."""
 
 import asyncio
 import logging
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class Publisher:
-    """Holds the last snapshot of each kind and sends the next; everything here runs in the worker's loop."""
+    """Holds the last snapshot of each kind and sends the next. It runs in the worker's loop."""
 
     def __init__(self, current: Current) -> None:
         self.catalogue_changed: Signal[Catalogue] = Signal()

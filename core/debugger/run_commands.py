@@ -1,4 +1,4 @@
-"""What the window asks of a session: tasks opened, runs carried on, ended, shown and kept, and the agent changed."""
+"""The commands of a session: open tasks; continue, end, show and store runs; change the agent."""
 
 import asyncio
 import sys
@@ -25,7 +25,7 @@ _UNLIMITED = Budget(page_actions=sys.maxsize, llm_calls=sys.maxsize)
 
 
 class RunCommands(SessionCommands):
-    """Carries the current run on, and ends it."""
+    """Continues the current run, and ends it."""
 
     @command
     def begin(self) -> None:
@@ -135,7 +135,7 @@ class RunCommands(SessionCommands):
 
 
 class AgentSettings(SessionCommands):
-    """What the agent is made of: its preset, its LLM, and the mechanisms that are switched for the current run."""
+    """The settings of the agent: its preset, its LLM, and the mechanisms that are switched in the current run."""
 
     @command
     def set_preset(self, name: str) -> None:
@@ -232,7 +232,7 @@ class AgentSettings(SessionCommands):
 
 
 class TaskCommands(SessionCommands):
-    """Opens tasks in the place of the current run."""
+    """Opens tasks instead of the current run."""
 
     def __init__(
         self, parts: SessionParts, agent: AgentSettings, connect: Callable[[], Awaitable[None]]

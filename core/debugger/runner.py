@@ -1,4 +1,4 @@
-"""Going on and stopping: one task at a time carries the run from phase to phase."""
+"""Runs and stops: one asyncio task at a time runs the phases."""
 
 import asyncio
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ GoalKind = Literal[
 
 @dataclass(frozen=True)
 class RunGoal:
-    """Where to stop; what it is measured by is of the moment it was asked for."""
+    """Where to stop, relative to the moment of the command."""
 
     kind: GoalKind
     step: int = 0
@@ -86,7 +86,7 @@ def out(run: AgentRun) -> RunGoal:
 
 
 class Runner:
-    """Carries the current run on until it is to stop; everything here runs in the worker's loop."""
+    """Continues the current run until it has to stop. It runs in the worker's loop."""
 
     def __init__(self, current: Current, publisher: Publisher) -> None:
         self._current = current

@@ -1,8 +1,7 @@
-"""What every feature of the debugger is made of: a service that takes commands and sends views.
+"""The base of all features: a service that takes commands and sends views.
 
-A service lives on the session's loop. The window calls its commands from any
-thread: each returns at once and queues its work. What the service has to show
-is one frozen view, sent whole by `changed` whenever a part of it changes.
+A service runs on the session's loop. Any thread can call its commands: each returns at once and queues its
+work. The service shows one frozen view, which `changed` sends whole whenever a part of it changes.
 """
 
 import asyncio
@@ -168,7 +167,7 @@ class Service(Generic[View]):
 
 
 class JobService(Service[AnyJobView]):
-    """A service of the library whose view shows how far its job is."""
+    """A service of the library whose view shows the progress of its job."""
 
     @property
     def jobs(self) -> tuple[Job, ...]:

@@ -31,7 +31,7 @@ from core.trace.store import TraceStore
 
 @dataclass
 class Services:
-    """Everything but the run itself; made by `open_services`, let go of by `close`."""
+    """Everything except the run itself; create it with `open_services`, release it with `close`."""
 
     settings: Settings
     environments: Environments

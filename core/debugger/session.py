@@ -32,7 +32,7 @@ from core.trace.store import TraceStore
 
 
 class Session:
-    """Joins the parts of a session, which share the current run and one worker.
+    """Connects the parts of a session, which share the current run and one worker.
 
     The window calls `tasks`, `run_commands`, `agent`, `corrections`, `edits`,
     `live_page`, `branches` and `trace`, and listens to the signals, which are

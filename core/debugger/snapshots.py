@@ -1,7 +1,6 @@
-"""What the window draws: frozen snapshots, one for each panel.
+"""The snapshots that the window draws: frozen records, one for each panel.
 
-All that belongs to a step is read from the trace, for a step of the running
-run as for one of last month; so both look the same.
+All data of a step is read from the trace, for the current run as for one of last month, so both look the same.
 """
 
 from typing import Any, Literal
@@ -43,7 +42,7 @@ class JobView(Record):
 
 
 class Job(Record):
-    """Work that goes on in the background."""
+    """Work in the background."""
 
     title: str
     key: str = ""
@@ -58,7 +57,7 @@ class Job(Record):
 
 
 class PresetOption(Record):
-    """A preset as the tool bar offers it."""
+    """A preset of the tool bar."""
 
     name: str
     title: str
@@ -68,7 +67,7 @@ class PresetOption(Record):
 
 
 class Catalogue(Record):
-    """What can be chosen: sent once at the start, and when a file of it changes."""
+    """Everything that can be chosen: sent at the start, and when one of its files changes."""
 
     tasks: tuple[Task, ...] = ()
     presets: tuple[PresetOption, ...] = ()
@@ -107,7 +106,7 @@ class MechanismView(Record):
 
 
 class Told(Record):
-    """What a command came to."""
+    """The result of a command."""
 
     number: int
     """Counts what was told: the same sentence may be told again."""
@@ -125,7 +124,7 @@ class EditMade(Record):
 
 
 class SessionView(Record):
-    """Where the run stands: the tool bar and the status bar."""
+    """The status of the run, for the tool bar and the status bar."""
 
     mode: Mode = "empty"
     message: str = ""
@@ -224,7 +223,7 @@ class OutlineView(Record):
 
 
 class LivePageView(Record):
-    """The live page: its tabs, and what is drawn over it."""
+    """The live page: its tabs, and what is drawn on it."""
 
     tabs: tuple[Tab, ...] = ()
     url: str = ""
@@ -265,7 +264,7 @@ class DiagramState(Record):
 
 
 class DiagramEdgeView(Record):
-    """A way from one state to another."""
+    """An edge from one state to another."""
 
     source: str
     target: str
@@ -278,7 +277,7 @@ class DiagramEdgeView(Record):
 
 
 class SetAsideView(Record):
-    """Something looked at and left for another."""
+    """A candidate that was set aside."""
 
     candidate: str
     title: str = ""
@@ -319,7 +318,7 @@ class StateView(Record):
 
 
 class PermissibleView(Record):
-    """What may be done."""
+    """The permissible actions."""
 
     rows: tuple[PermissibleRow, ...] = ()
     left_out: int = 0
@@ -331,7 +330,7 @@ class PermissibleView(Record):
 
 
 class ActionView(Record):
-    """The next action, or the one that was taken."""
+    """The next action, or the one that was carried out."""
 
     told: str = ""
     """The step of an attached agent that this is, as the agent tells it; empty if it tells none."""
@@ -386,7 +385,7 @@ class FrameView(Record):
 
 
 class StackView(Record):
-    """The policy stack, the current frame first, and what has ended."""
+    """The policy stack, current frame first, and the frames that have ended."""
 
     frames: tuple[FrameView, ...] = ()
     finished: tuple[FrameView, ...] = ()
@@ -402,7 +401,7 @@ class StackView(Record):
 
 
 class JudgementView(Judgement):
-    """What was said of one step."""
+    """The judgement of one step."""
 
     step: int
     summarised: bool = False
@@ -448,7 +447,7 @@ class PlanView(Record):
 
 
 class ExemplarRow(Retrieved):
-    """One exemplar that was looked at."""
+    """One exemplar that was retrieved."""
 
     trajectory: str = ""
     """The whole trajectory as text to read; empty for those that were not used."""
@@ -459,7 +458,7 @@ class ExemplarRow(Retrieved):
 
 
 class ExemplarsView(Record):
-    """Exemplars: what was asked of the memory, and the result."""
+    """Exemplars: the query to the memory, and the result."""
 
     query: str = ""
     embedding: str = ""
@@ -480,7 +479,7 @@ class ExemplarsView(Record):
 
 
 class PageChanges(Record):
-    """What of an observation is different from that of the step before."""
+    """The differences of an observation from that of the step before."""
 
     compared: bool = False
     """Whether there was one to compare with."""
@@ -492,7 +491,7 @@ class PageChanges(Record):
 
 
 class ObservationView(Record):
-    """What was seen, and what of it the prompt shows."""
+    """The observation, and the part of it that the prompt shows."""
 
     url: str = ""
     title: str = ""
@@ -559,7 +558,7 @@ class CallView(Record):
 
 
 class ScreenshotView(Record):
-    """The picture of a step, with what was acted on."""
+    """The picture of a step, with the element of its action."""
 
     data: bytes = b""
     viewport: tuple[int, int] = (0, 0)
@@ -589,7 +588,7 @@ class StepView(Record):
 
 
 class PersonQuestion(Record):
-    """A request that the person answers in the LLM's place."""
+    """A request that the person answers instead of the LLM."""
 
     purpose: str
     messages: tuple[Message, ...]
@@ -609,7 +608,7 @@ class Picked(Record):
 
 
 class TaskFilesAnswer(Record):
-    """The outcome of adding or removing files of tasks."""
+    """The result of adding or removing task files."""
 
     ok: bool
     text: str

@@ -1,4 +1,4 @@
-"""The one thread besides the window's: Playwright, the LLM client and the trace live on its asyncio loop."""
+"""The worker thread: Playwright, the LLM client and the trace run on its asyncio loop."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Worker:
-    """Runs coroutines in a thread of its own; what one raises is logged and announced."""
+    """Runs coroutines in its own thread; errors are logged and announced."""
 
     def __init__(self) -> None:
         self.on_failure: Callable[[BaseException], None] = lambda error: None

@@ -1,4 +1,4 @@
-"""The exemplars and the policy of a prompt as items: found again in messages that were edited, and rearranged."""
+"""The exemplars and the policy of a prompt as items: finds them in edited messages, and rearranges them."""
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
@@ -13,7 +13,7 @@ Content: TypeAlias = str | tuple[Message, ...]
 
 
 class Item(Record):
-    """A part of the prompt, where it is now."""
+    """A part of the prompt, with its present place."""
 
     part: PromptPart
     """With places in the messages as they are now; only of use where it is not lost."""
@@ -69,7 +69,7 @@ def content_of(messages: Sequence[Message], part: PromptPart) -> Content:
 
 
 class Arranged(Record):
-    """A prompt with its parts after one of them was changed."""
+    """A prompt with its parts after a change."""
 
     messages: tuple[Message, ...]
     parts: tuple[PromptPart, ...]

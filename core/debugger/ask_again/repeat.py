@@ -1,8 +1,8 @@
-"""Asking a recorded question again: with other words, another LLM, another temperature, without an exemplar.
+"""Asks a recorded question again: with another text, LLM or temperature, or without an exemplar.
 
-What is attributed to an exemplar is by how much likelier the step's own action
-is answered with it than without it: leave-one-out, as context attribution does it
-(B. Cohen-Wang et al., ContextCite, NeurIPS 2024, compare leaving one source out).
+The credit of an exemplar is how much likelier the step's own action is with it than without it:
+leave-one-out, as in context attribution (B. Cohen-Wang et al., ContextCite, NeurIPS 2024, compare leaving one
+source out).
 """
 
 import asyncio

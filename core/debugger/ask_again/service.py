@@ -1,4 +1,4 @@
-"""Asking again: the question of a step put once more, and the exemplars that can be switched in."""
+"""Ask again: repeats the question of a step, and lists the exemplars that can be added."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -49,7 +49,7 @@ MOST = 5000
 
 
 class AskAgainService(Service[AskView]):
-    """Asks the question of a step again; its answers come one by one with the view."""
+    """Asks the question of a step again; the answers arrive one by one in the view."""
 
     view = AskView(run=0, step=0)
 
@@ -199,7 +199,7 @@ class AskAgainService(Service[AskView]):
 
 
 class Teller:
-    """Tells exemplars as the preset of a run does, by the templates as they are now."""
+    """Writes exemplars as the preset of a run does, with the current templates."""
 
     def __init__(self, resources: AgentResources, preset_text: str, form: ReplyFormat) -> None:
         self._resources = resources

@@ -1,4 +1,4 @@
-"""What the window draws of a question asked again."""
+"""The views of a question that is asked again."""
 
 import difflib
 from collections import Counter
@@ -10,7 +10,7 @@ from core.schema.record import Record
 
 
 class Question(Record):
-    """What is to be asked of a step."""
+    """The question to ask at a step."""
 
     run: int
     step: int
@@ -24,7 +24,7 @@ class Question(Record):
 
 
 class ReplyAgain(Record):
-    """One reply, as it would have been read."""
+    """One reply, read as the agent would have read it."""
 
     action: str = ""
     thought: str = ""
@@ -40,7 +40,7 @@ class ReplyAgain(Record):
 
 
 class WhatIf(Record):
-    """The result of a question; it is stored with its step and changes nothing in the run."""
+    """The result of a question. It is stored with its step and does not change the run."""
 
     number: int = 0
     """Given by the trace."""
@@ -70,7 +70,7 @@ class WhatIf(Record):
 
 
 class Attribution(Record):
-    """How an exemplar moved the LLM at one step: asked again with all exemplars, and with this one left out."""
+    """How an exemplar influenced the LLM at one step: asked with all exemplars, and without this one."""
 
     id: str
     family: str = ""
@@ -99,7 +99,7 @@ class Attribution(Record):
 
 
 class ExemplarChoice(Record):
-    """An exemplar of the memory that can be switched in."""
+    """An exemplar of the library that can be added."""
 
     id: str
     family: str
@@ -107,7 +107,7 @@ class ExemplarChoice(Record):
 
 
 class WrittenExemplar(ExemplarChoice):
-    """An exemplar as the step's prompt would tell it: as messages, or as a part of a text."""
+    """An exemplar as the step's prompt would show it: as messages, or as a part of a text."""
 
     messages: tuple[Message, ...] = ()
     text: str = ""
@@ -118,7 +118,7 @@ class WrittenExemplar(ExemplarChoice):
 
 
 class AskView(Record):
-    """What can be asked again of a step, and what was."""
+    """What can be asked at a step, and what was asked."""
 
     run: int
     step: int

@@ -1,4 +1,4 @@
-"""One attached agent: the addresses that it is served at, and its program where that is started here."""
+"""One attached agent: the addresses of its gateway and proxy, and its program if it is started here."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ _BLANK = "about:blank"
 
 
 class AttachedAgent:
-    """Made by `open_agent`; `end` ends all of it."""
+    """One attached agent; create it with `open_agent`, end it with `end`."""
 
     def __init__(
         self,

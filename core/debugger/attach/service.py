@@ -1,4 +1,4 @@
-"""Agents that others wrote: each is attached to the browser and to the LLM, and its run is stepped as any other."""
+"""Attaches agents written by others to the browser and the LLM. Their runs are stepped like any other."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ _TELL_EVERY = 0.1
 
 
 class AttachService(Service[AttachView]):
-    """Attaches one agent at a time; with its run its addresses end, and its program."""
+    """Attaches one agent at a time; its addresses and its program end with its run."""
 
     view = AttachView()
 

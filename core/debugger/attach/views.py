@@ -1,4 +1,4 @@
-"""What the window shows of an attached agent."""
+"""The views of an attached agent."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from core.schema.restore import Parted
 
 
 class AttachRequest(Record):
-    """Which agent to attach, and what it is to work on."""
+    """The agent to attach, and its task."""
 
     command: tuple[str, ...] = ()
     """The program that the agent is, with its arguments; empty for one that is started elsewhere."""
@@ -24,7 +24,7 @@ class AttachRequest(Record):
 
 
 class Hold(Record):
-    """How long an agent is held whose clock runs on, for it was not started here."""
+    """How long an agent that was not started here is held while its clock runs."""
 
     since: float
     """Seconds since the epoch."""

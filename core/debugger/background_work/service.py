@@ -1,4 +1,4 @@
-"""Background work: the jobs of all services in one list, as their views tell of them."""
+"""Background work: the jobs of all services in one list, from their views."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ _ENDED = 30
 
 
 class BackgroundWorkService(Service[BackgroundWorkView]):
-    """Follows what each service announces, and ends a job through the service that does it."""
+    """Follows the views of all services, and cancels a job through its service."""
 
     view = BackgroundWorkView()
 

@@ -1,4 +1,4 @@
-"""What the window shows of the work that goes on in the background."""
+"""The views of background work."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from core.schema.record import Record
 
 
 class WorkRow(Record):
-    """A job that goes on or has ended."""
+    """A job that is running or has ended."""
 
     number: int
     """Counts up from 1 in the order in which they began."""

@@ -1,4 +1,4 @@
-"""Going back by hand: to any step of any run, on a branch of its own, and from branch to branch."""
+"""Goes back by hand to any step of any run on a new branch, and switches between branches."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class _Moved:
 
 @dataclass(frozen=True)
 class AgentReturn:
-    """How an attached agent is brought back to a step, and continues."""
+    """How an attached agent goes back to a step, and continues."""
 
     setup: RunSetup
     begun: Callable[[AgentRun, Restored], None]
@@ -45,7 +45,7 @@ class AgentReturn:
 
 
 class Branches(SessionCommands):
-    """Makes branches of the runs in the trace the current run."""
+    """Opens branches of stored runs as the current run."""
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)

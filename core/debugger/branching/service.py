@@ -1,4 +1,4 @@
-"""Forking: what can be changed at a step of a stored run, and the branch that is made of it."""
+"""Fork: what can be changed at a step of a stored run, and the resulting branch."""
 
 import asyncio
 

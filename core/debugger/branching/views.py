@@ -1,4 +1,4 @@
-"""What the window draws of a fork that is being prepared."""
+"""The views of a fork."""
 
 from core.debugger.snapshots import AmountView
 from core.schema.changes import Changes
@@ -15,7 +15,7 @@ class PolicyChoice(Record):
 
 
 class ForkView(Record):
-    """What can be chosen for a fork at a step, and how far it has come."""
+    """The choices for a fork at a step, and its progress."""
 
     run: int
     step: int

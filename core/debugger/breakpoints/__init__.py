@@ -1,5 +1,4 @@
-"""Where a run is to stop, what is watched meanwhile, and the language of expressions both use.
+"""Breakpoints and watches, and the language of their expressions.
 
-A live run and a stored one give the same debug events, which are made from
-the records of their steps.
+A live run and a stored run have the same debug events, made from the records of their steps.
 """

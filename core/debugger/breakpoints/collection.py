@@ -1,4 +1,4 @@
-"""The breakpoints of a database: stored in it, checked at each event, counted where they hit."""
+"""The breakpoints of a database: stored in it, checked at each event, with their hits counted."""
 
 import json
 import time
@@ -26,7 +26,7 @@ Entry = TypeVar("Entry", bound=_Numbered)
 
 
 class StoredList(ABC, Generic[Entry]):
-    """What a database keeps of one kind, by number; each change is stored at once."""
+    """The entries of one kind in the database, by number; each change is stored at once."""
 
     def __init__(self, noun: str) -> None:
         self._noun = noun
@@ -93,7 +93,7 @@ class StoredList(ABC, Generic[Entry]):
 
 
 class Breakpoints(StoredList[Breakpoint]):
-    """The breakpoints, as the store has them."""
+    """The stored breakpoints."""
 
     def __init__(self, store: TraceStore) -> None:
         """Read what is stored; a breakpoint that cannot be read is named in `problems`. Raises TraceError."""

@@ -1,7 +1,6 @@
-"""Debug events: the points where a run could stop, each with all that is known there.
+"""Debug events: the points where a run can stop, each with the data available there.
 
-A live run and a stored one are followed by the same `EventTracker`, so an
-event is the same for both.
+The same `EventTracker` follows live and stored runs, so their events are the same.
 """
 
 from collections.abc import Mapping
@@ -89,7 +88,7 @@ class StepSoFar:
 
 @dataclass(frozen=True)
 class DebugEvent:
-    """A point where the run could stop."""
+    """A point where the run can stop."""
 
     where: Where
     phase: Phase
@@ -126,7 +125,7 @@ class DebugEvent:
 
 
 class EventTracker:
-    """Follows one run: its methods are called in the order things happen, and each returns the event."""
+    """Follows one run. Its methods are called in the order of the run, and each returns the event."""
 
     def __init__(self, run: RunRow) -> None:
         self._run = run

@@ -1,12 +1,11 @@
-"""The language of conditions and watches: one Python-like expression over the subject, safe and bounded.
+"""The language of conditions and watches: a safe and bounded Python-like expression over the subject.
 
-Only names of the subject, their parts, a few functions, comparisons, ``and``,
-``or``, ``not``, ``if``/``else``, arithmetic and ``for`` inside of a function
-are expressions; each is turned into a closure, so nothing of Python is left to
-be reached. Why not simpleeval: here names are checked while they are written,
-errors name their place, None has every part and compares as false, the work
-of a whole evaluation is bounded, and ``any`` ends at the first element that is
-enough. That leaves little of it, and it walks a large page several times as slowly.
+Only names of the subject, their parts, a few functions, comparisons, ``and``, ``or``, ``not``,
+``if``/``else``, arithmetic and ``for`` inside of a function are supported. Each is compiled to a closure, so
+an expression cannot reach Python itself. Why not simpleeval: here names are checked while typing, errors give
+their position, None has every part and compares as false, the work of an evaluation is bounded, and ``any``
+ends at the first true element. simpleeval would need all of this in addition, and is several times slower on
+a large page.
 """
 
 import ast
@@ -62,7 +61,7 @@ Evaluate: TypeAlias = Callable[[Scope], Any]
 
 @dataclass(frozen=True)
 class Compiled:
-    """An expression that can be evaluated; made by `compile_expression`."""
+    """A compiled expression; create it with `compile_expression`."""
 
     text: str
     names: frozenset[str]
@@ -104,7 +103,7 @@ def is_true(compiled: Compiled, subject: Names) -> bool:
 
 
 class _Compiler:
-    """Turns the tree of one expression into closures, with the shape of what each gives."""
+    """Compiles the tree of one expression to closures, each with the shape of its value."""
 
     def __init__(self, text: str, *, offset: int) -> None:
         self.names: set[str] = set()

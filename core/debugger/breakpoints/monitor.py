@@ -1,4 +1,4 @@
-"""Breakpoints and watches of a live run: checked at each of its events."""
+"""Checks breakpoints and watches at each event of a live run."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,8 +20,8 @@ from core.trace.store import TraceStore
 class BreakpointMonitor:
     """Follows the current run; everything here runs in the worker's loop.
 
-    Without breakpoints and watches nothing is tracked: what a run has done
-    before is read from the trace when the first one is made.
+    Without breakpoints and watches nothing is tracked. When the first one is created, earlier events are read
+    from the trace.
     """
 
     def __init__(self, on_hit: Callable[[Hit], None]) -> None:

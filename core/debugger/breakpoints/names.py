@@ -1,4 +1,4 @@
-"""The names of an expression: what kind of value each stands for, and what may come next where one is being written."""
+"""The names of an expression: the shapes of their values, and completion while typing."""
 
 import ast
 import inspect
@@ -108,7 +108,7 @@ _FAR = 1000
 
 
 class Completion(Record):
-    """A name that may stand at the cursor."""
+    """A name that can be inserted at the cursor."""
 
     name: str
     kind: Literal["part", "value", "function", "variable"]

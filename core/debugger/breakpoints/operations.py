@@ -1,4 +1,4 @@
-"""What expressions calculate with: values, comparisons, arithmetic and functions, and the bound on their work.
+"""The values, comparisons, arithmetic and functions of expressions, and the bound on their work.
 
 ``None`` compares as false, and only numbers are calculated with.
 """
@@ -100,7 +100,7 @@ def _text(value: Any) -> str:
 
 
 class Work:
-    """What is left of the work that one evaluation may do."""
+    """The remaining work of one evaluation."""
 
     def __init__(self) -> None:
         self.left = MOST_WORK

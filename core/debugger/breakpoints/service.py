@@ -1,4 +1,4 @@
-"""Breakpoints and watches: listed, changed, and gone back to."""
+"""Breakpoints and watches: lists and changes them, and finds where they last hit."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A stored run: its debug events, the same as while it went on, and where it would last have stopped."""
+"""The debug events of a stored run, the same as while it ran, and where it would last have stopped."""
 
 from collections import Counter
 from collections.abc import Generator, Iterable
@@ -118,7 +118,7 @@ def last_hit(
 
 
 class WatchChange(NamedTuple):
-    """Where the value of a watch became another one."""
+    """Where the value of a watch changed."""
 
     step: int
     phase: Phase

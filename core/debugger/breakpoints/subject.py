@@ -1,11 +1,10 @@
-"""What expressions see of a debug event: a tree of plain values, each part built when it is asked for.
+"""The values of a debug event for expressions: a tree of plain values, built on demand.
 
-Page, state, permissible actions and policies are those of the step before
-until the step has found its own: what did not change does not change between
-two steps either. Action, thought and judgement belong to their step alone.
+Page, state, permissible actions and policies are those of the step before until the step has its own, so a
+value does not change between two steps without reason. Action, thought and judgement belong only to their own
+step.
 
-The models here are also what completion and help are made from: their
-docstrings are read by whoever writes an expression.
+Completion and help are made from these models: users see their docstrings when they write an expression.
 """
 
 from collections.abc import Callable, Iterable

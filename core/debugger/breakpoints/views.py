@@ -1,4 +1,4 @@
-"""Watches with their values, and what the window draws of breakpoints: without the database or the browser."""
+"""The views of breakpoints and watches."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -59,7 +59,7 @@ class BreaksView(Record):
 
 @dataclass(frozen=True)
 class BreakChange:
-    """What a change has made of one breakpoint or watch: as it was and as it is, None if there is none."""
+    """The change of one breakpoint or watch: before and after, None if there is none."""
 
     before: Breakpoint | Watch | None
     after: Breakpoint | Watch | None

@@ -1,7 +1,6 @@
 """Watches: values that are read at each event, of the run or of the live page.
 
-Those of the page (by CSS, by XPath or by a script) are read in it, and cannot
-change it.
+Watches of the page (by CSS, XPath or script) are read in the page and cannot change it.
 """
 
 import json
@@ -31,7 +30,7 @@ _AS_TEXT = """(found => found === null ? null
 
 
 class Watches(StoredList[Watch]):
-    """The watches of a database, with the values they had last; each change is stored at once."""
+    """The watches of a database with their last values; each change is stored at once."""
 
     def __init__(self, store: TraceStore) -> None:
         """Read what is stored; a watch that cannot be read is named in `problems`. Raises TraceError."""

@@ -1,4 +1,4 @@
-"""Two runs side by side: which steps belong together, where they first part, and in what, pair by pair."""
+"""Aligns two runs: which steps belong together, where the runs first differ, and in what, pair by pair."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher

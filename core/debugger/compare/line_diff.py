@@ -1,4 +1,4 @@
-"""Two texts line by line side by side, whatever their length."""
+"""Compares two texts of any length line by line."""
 
 from bisect import bisect_left
 from collections import Counter

@@ -1,7 +1,7 @@
-"""Where runs go another way than the successes on their task, told from the rows of their steps alone.
+"""Finds where runs differ from the successful runs of their task, from the rows of their steps alone.
 
-Two runs are compared page by page in `core.debugger.compare.alignment`; here
-very many runs are held against all successes at once.
+`core.debugger.compare.alignment` compares two runs page by page; this module compares very many runs with all
+successful ones at once.
 """
 
 import re
@@ -21,7 +21,7 @@ OF_EACH_TASK = 50
 
 
 class Walked(NamedTuple):
-    """A run by what decides which successes it is held against."""
+    """A run, with what decides which successful runs it is compared with."""
 
     run: int
     task: str
@@ -29,7 +29,7 @@ class Walked(NamedTuple):
 
 
 class Parting(Record):
-    """The step that decided a run: the first that no success did after the same beginning, else its last."""
+    """The deciding step of a run: the first that no successful run took after the same beginning, or else the last."""
 
     step: int
     did: str = ""
@@ -39,7 +39,7 @@ class Parting(Record):
 
 
 class _Place:
-    """A point on the ways of the successes: how many came by, and where they went on."""
+    """A point on the paths of successful runs: how many passed it, and how they continued."""
 
     def __init__(self) -> None:
         self.count = 0

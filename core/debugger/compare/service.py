@@ -1,4 +1,4 @@
-"""The comparison of two runs, as commands and views of the window."""
+"""The comparison of two runs, with commands and views."""
 
 from typing import TYPE_CHECKING
 

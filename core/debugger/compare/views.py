@@ -1,4 +1,4 @@
-"""What the window draws of two runs side by side, and what it may ask for."""
+"""The views of a comparison of two runs."""
 
 import re
 from typing import Literal
@@ -25,7 +25,7 @@ _REF = re.compile(r"(?m)^(\s*)\[\d+\](?= )")
 
 
 class Part(Record):
-    """One side by side of two steps."""
+    """One part of two steps, side by side."""
 
     name: PartName
     left: str = ""
@@ -65,7 +65,7 @@ class Compared(Record):
 
 
 class ComparedView(Record):
-    """Two runs that were to be compared, and how far that has come."""
+    """The comparison of two runs, and its progress."""
 
     left: int
     right: int

@@ -1,6 +1,6 @@
-"""The files that an agent uses, as they can be edited: found, read, and tried in a draft before they are written.
+"""Editing of agent files: finds and reads them, and tries a draft before it is saved.
 
-A bundled file is never changed: what is written is the user's copy of it, which wins.
+Bundled files are never changed: edits are saved to the user's copy, which wins.
 """
 
 import tempfile
@@ -29,7 +29,7 @@ KINDS = {
 
 
 class AgentFiles:
-    """The bundled files and the user's own, by the path below the folder of all kinds.
+    """The bundled files and the user's own, by their path below the folder of all kinds.
 
     Such a name is ``policies/webarena/find_commits.md``.
     """

@@ -1,6 +1,6 @@
-"""The files that agents use, edited in the window: read, checked as they are typed, tried and saved.
+"""Editing of agent files in the window: reads them, checks them while typing, tries and saves them.
 
-A bundled file is never changed: what is saved is the user's copy of it, which wins.
+Bundled files are never changed: edits are saved to the user's copy, which wins.
 """
 
 from pathlib import Path
@@ -32,9 +32,9 @@ _SAME = "This text does not change the prompt of the current action:\n\n"
 
 
 class EditingService(Service[EditText]):
-    """Sends the text of a file as `changed`, whole, when it was asked for, checked or saved.
+    """Sends the whole text of a file with `changed` after it was requested, checked or saved.
 
-    A file has the name of its path below the folder of all kinds, such as
+    The name of a file is its path below the folder of all kinds, such as
     ``policies/webarena/find_commits.md``.
     """
 

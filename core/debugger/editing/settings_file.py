@@ -1,4 +1,4 @@
-"""The settings file, as it can be edited."""
+"""Editing of the settings file."""
 
 import json
 from pathlib import Path

@@ -1,8 +1,7 @@
-"""Runs at once on the nodes of a Ray cluster; each is put into the one database as it ends.
+"""Makes concurrent runs on the nodes of a Ray cluster, and stores each in the one database when it ends.
 
-Ray starts, places and restarts what makes the runs (`cluster_node.ClusterNode`). A run
-in progress on a node that dies is made again on another one: nothing of it has
-been stored here.
+Ray starts, places and restarts the actors that make the runs (`cluster_node.ClusterNode`). If a node dies,
+its runs are repeated on another one. Nothing of them was stored here.
 """
 
 import asyncio
@@ -238,7 +237,7 @@ def put_in(store: TraceStore, file: bytes, attempt: CaseAttempt) -> int:
 
 
 class _Slots:
-    """The places for runs on the nodes; those of an actor that is lost come back when Ray has restarted it."""
+    """The slots for runs on the nodes; those of a lost actor return when Ray has restarted it."""
 
     def __init__(self, actors: Sequence[Any], count: int, tell: Tell) -> None:
         self._actors = dict(enumerate(actors))

@@ -1,7 +1,6 @@
-"""What makes runs on a node of a cluster: an actor with one shared Chromium, and what it is given by the driver.
+"""Makes runs on a node of a cluster: an actor with one shared Chromium, and its setup from the driver.
 
-Each run has a database of its own, which goes to the driver as one file when the
-run ends, and is deleted here.
+Each run has its own database, which is sent to the driver as one file when the run ends, and then deleted here.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ from core.trace.store import TraceStore
 
 @dataclass(frozen=True)
 class NodeSetup:
-    """What a node needs of the driver's machine, besides the program."""
+    """What a node needs from the driver's machine, besides the program."""
 
     settings: Settings
     count: int
@@ -73,7 +72,7 @@ class Played:
 
 
 class ClusterNode:
-    """The actor: makes as many runs at once as its setup says, and queues those beyond."""
+    """The actor: makes as many runs at once as its setup says, and queues the rest."""
 
     def __init__(self, setup: NodeSetup) -> None:
         self._setup = setup

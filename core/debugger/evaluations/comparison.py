@@ -1,4 +1,4 @@
-"""Two variants on the same cases: by how much the one is better, and which cases flipped."""
+"""Compares two variants on the same cases: the difference, and which cases flipped."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from core.trace.records import EvaluatedRun
 
 
 class Flip(Record):
-    """A case that only one of two variants brought to success."""
+    """A case in which only one of two variants succeeded."""
 
     task: str
     seed: int
@@ -20,7 +20,7 @@ class Flip(Record):
 
 
 class VariantComparison(Record):
-    """Two variants on the cases that were judged of both."""
+    """Two variants on the cases that were judged for both."""
 
     first: str
     second: str

@@ -1,7 +1,7 @@
-"""An evaluation carried out: many runs at once, none of them twice, each kept as it ends.
+"""Carries out an evaluation: many runs at once, none of them twice, each stored when it ends.
 
-What is done and what is left is read from the trace alone, so that an
-evaluation that was killed at any moment continues where it was.
+What is done and what is left is read only from the trace, so an evaluation that was killed at any moment
+continues where it was.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ off, where no run will go better.
 
 
 class EvaluationLimits(Record):
-    """After what nothing further is begun; None sets none."""
+    """Limits after which no further run is started; None means no limit."""
 
     cost: float | None = None
     """US dollars of all runs of the evaluation; calls without a price do not count."""
@@ -92,7 +92,7 @@ def _to_be_tried_again(row: AttemptRow) -> bool:
 
 
 class _Failures:
-    """Attempts that failed with their world, since one did not."""
+    """Consecutive attempts that failed because of browser, server or database."""
 
     def __init__(self) -> None:
         self._count = self._rounds = 0

@@ -1,4 +1,4 @@
-"""The runs of an evaluation that were no success, put together by what they have in common."""
+"""Groups the failed runs of an evaluation by what they have in common."""
 
 import re
 from collections import Counter
@@ -21,7 +21,7 @@ _MOST_SUCCESSES = 1000
 
 
 class FailedRun(Record):
-    """A run that was no success, with the step that decided it."""
+    """A failed run with its deciding step."""
 
     run: int | None
     """None if it could not begin."""
@@ -34,7 +34,7 @@ class FailedRun(Record):
 
 
 class FailureGroup(Record):
-    """Runs that failed alike."""
+    """Runs that failed in the same way."""
 
     outcome: str
     """How the runs ended, such as budget or error."""
@@ -87,7 +87,7 @@ def failures_of(store: TraceStore, runs: Sequence[EvaluatedRun]) -> tuple[Failur
 
 
 class Deciding(Record):
-    """The step that decided a run, and the success that shows it."""
+    """The deciding step of a run, and a successful run that shows it."""
 
     parting: Parting
     success: int | None = None

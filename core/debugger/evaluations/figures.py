@@ -1,4 +1,4 @@
-"""What the runs of an evaluation came to, counted: successes with their interval, and what they took."""
+"""The figures of an evaluation: successes with their interval, and costs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
@@ -25,9 +25,9 @@ def is_tried_again(outcome: RunOutcome | None, attempt: int) -> bool:
 
 
 class Share(Record):
-    """The successes of some cases, with what they took on the average.
+    """The successes of some cases, with their average costs.
 
-    Runs that a person has had a hand in are told by themselves and count in nothing else.
+    Runs that a person changed are counted separately and in nothing else.
     """
 
     cases: int = 0
@@ -116,7 +116,7 @@ class Share(Record):
 
 
 class GroupShare(Share):
-    """What the cases came to that have the same variant, task, family, preset or LLM; empty is any."""
+    """The figures of the cases with the same variant, task, family, preset or LLM; empty means any."""
 
     variant: str = ""
     task: str = ""

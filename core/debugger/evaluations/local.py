@@ -1,4 +1,4 @@
-"""Runs at once in this process: each lane has tabs of its own in one shared Chromium."""
+"""Makes concurrent runs in this process: each lane has its own tabs in one shared Chromium."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -75,7 +75,7 @@ async def sharing(services: Services, browser: SharedChromium, count: int) -> As
 
 
 class MadeRuns:
-    """The runs of each task so far: what they have sent is not sent again without leave."""
+    """The runs of each task so far: what they have sent is not sent again without permission."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

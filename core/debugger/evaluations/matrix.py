@@ -1,7 +1,6 @@
 """The results of an evaluation as a matrix: a row for each task, a column for each variant.
 
-An evaluation that does the failures of another one again has that one's
-results of the same cases besides its own.
+An evaluation that repeats the failures of another one also shows the earlier results of these cases.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +14,7 @@ from core.trace.records import EvaluatedRun
 
 
 class Change(Record):
-    """What came otherwise of the same cases in another column."""
+    """Results of the same cases that differ in another column."""
 
     judged: int = 0
     """Cases that were judged of both."""

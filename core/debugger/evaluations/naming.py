@@ -1,4 +1,4 @@
-"""Names for groups of failures, by an LLM: it is told what the runs of a group have in common."""
+"""Names groups of failures with an LLM, which is told what the runs of a group have in common."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _ASKED = (
 
 
 class NamedFailures(Record):
-    """Groups with the names that an LLM gave, and what its calls took."""
+    """Groups with their names from an LLM, and the cost of its calls."""
 
     groups: tuple[FailureGroup, ...]
     calls: int = 0

@@ -1,4 +1,4 @@
-"""Figures that papers have published, to stand besides those of an evaluation of the same tasks."""
+"""Published figures of papers, to compare with those of an evaluation of the same tasks."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -12,7 +12,7 @@ from core.storage.resources import RESOURCES
 
 
 class PublishedFigures(Record):
-    """What a paper has measured, of one task or of several."""
+    """Figures of a paper for one or several tasks."""
 
     success: float | None = Field(default=None, ge=0, le=1)
     reward: float | None = Field(default=None, ge=0, le=1)
@@ -34,7 +34,7 @@ class Paper(PublishedFigures):
 
 
 class PublishedShare(PublishedFigures):
-    """A published figure besides those of an evaluation; not measured here."""
+    """A published figure, shown with those of an evaluation; not measured here."""
 
     task: str = ""
     """Empty for all tasks of the evaluation that the paper has."""

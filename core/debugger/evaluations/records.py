@@ -1,4 +1,4 @@
-"""What is asked of an evaluation: tasks, seeds and variants of the agent, as records that travel."""
+"""Records of an evaluation's request: tasks, seeds and variants of the agent."""
 
 from collections.abc import Iterable, Iterator
 from itertools import product
@@ -35,7 +35,7 @@ class Variant(Record):
 
 
 class EvalRequest(Record):
-    """What is asked by flags, or by a TOML file with the same keys."""
+    """The request by flags, or by a TOML file with the same keys."""
 
     name: str = ""
     tasks: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class EvalRequest(Record):
 
 
 class EvaluationPlan(Record):
-    """What is asked of an evaluation; with the runs of its cases it says what is left to do."""
+    """The plan of an evaluation; with the runs of its cases, it says what is left to do."""
 
     variants: tuple[Variant, ...] = Field(min_length=1)
     tasks: tuple[str, ...] = Field(min_length=1)

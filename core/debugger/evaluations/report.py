@@ -1,4 +1,4 @@
-"""What an evaluation has come to so far, as it is told to people and to programs."""
+"""The report of an evaluation's results so far, for people and programs."""
 
 from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.engine import planned
@@ -14,7 +14,7 @@ from core.trace.store import TraceStore
 
 
 class EvaluationReport(Record):
-    """What an evaluation has come to so far; its fields are a contract of the command line."""
+    """An evaluation's results so far; the fields are a contract of the command line."""
 
     evaluation: int
     name: str

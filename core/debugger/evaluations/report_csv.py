@@ -1,4 +1,4 @@
-"""The runs of an evaluation as comma-separated values, a line each."""
+"""The runs of an evaluation as comma-separated values, one line per run."""
 
 from typing import get_args
 

@@ -40,7 +40,7 @@ class Distribution(Record):
 
 
 class FlippedTask(Record):
-    """How many cases of a task the second variant brought to success, and how many it lost."""
+    """For one task: in how many cases only the second variant succeeded, and in how many only the first."""
 
     task: str
     gained: int

@@ -1,4 +1,4 @@
-"""What is asked of the command eval, by flags, by a file or in the window, and the plan that it comes to."""
+"""The request of an evaluation, by flags, a file or the window, and the resulting plan."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Which tasks an evaluation does: ids, patterns, tags, files of ids and named suites.
+"""Selects the tasks of an evaluation: ids, patterns, tags, files of ids and named suites.
 
 A word is ``tag:NAME``, ``suite:NAME``, ``@FILE``, or an id or a pattern of
 ids. A suite is a TOML file of such words in ``resources/suites``, or in the
-folder ``suites`` of the user's configuration, which goes before.
+folder ``suites`` of the user's configuration, which wins.
 """
 
 from collections.abc import Iterable, Sequence

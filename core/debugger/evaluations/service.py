@@ -1,7 +1,6 @@
-"""Evaluations in the window: read from the database while somebody looks, made by processes of their own.
+"""Evaluations in the window: read from the database while they are shown, made by separate processes.
 
-Who makes the runs does not matter: an evaluation that a terminal has begun
-shows as one that the window has.
+It does not matter who started an evaluation: one from a terminal is shown like one from the window.
 """
 
 import asyncio
@@ -60,7 +59,7 @@ _UNFINISHED = 1
 
 
 class EvaluationsService(Service[EvaluationsView]):
-    """Shows all evaluations and one of them whole; begins, stops, resumes and deletes them."""
+    """Shows all evaluations and the details of one; starts, stops, resumes and deletes them."""
 
     view = EvaluationsView()
 

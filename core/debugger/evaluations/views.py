@@ -1,4 +1,4 @@
-"""What the window shows of evaluations."""
+"""The views of evaluations."""
 
 from typing import Literal
 
@@ -48,7 +48,7 @@ class SuiteItem(Record):
 
 
 class EvaluationsView(Record):
-    """All evaluations of the database, and the one that is looked at."""
+    """All evaluations of the database, and the selected one."""
 
     ready: bool = False
     """Whether they were read."""
@@ -76,7 +76,7 @@ class EvaluationsView(Record):
 
 
 class RequestPreview(Record):
-    """What a request comes to, before it is begun."""
+    """The size and cost of a request, before it is started."""
 
     request: EvalRequest
     tasks: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class RequestPreview(Record):
 
 
 class OpenedRun(Record):
-    """A run, and the step at which it is to be shown."""
+    """A run, and the step to show."""
 
     run: int
     step: int

@@ -1,4 +1,4 @@
-"""Every form in which exemplars go out, a line each; what writes one is loaded when it is used."""
+"""The export formats of exemplars, one line each. The module of a format is loaded when it is used."""
 
 from importlib import import_module
 
@@ -9,7 +9,7 @@ from core.settings.user_file import near
 
 
 class ExemplarExportFormat(Record):
-    """One form in which exemplars are written."""
+    """One export format of exemplars."""
 
     name: str
     title: str

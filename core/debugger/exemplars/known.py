@@ -1,4 +1,4 @@
-"""Which exemplars there are, of the library and of files, which ids are free, and work on many of them at once."""
+"""The exemplars of the library and of files, free ids, and work on many exemplars at once."""
 
 import asyncio
 import re
@@ -111,7 +111,7 @@ async def archive(
 
 
 class Checker:
-    """Checks one exemplar after the other; the same parser on the same page is run once."""
+    """Checks exemplars one after another; the same parser on the same page runs only once."""
 
     def __init__(self, store: TraceStore, policies: Collection[str]) -> None:
         """`policies` are the names of those that actions may call."""

@@ -14,7 +14,7 @@ from core.schema.record import Record
 
 
 class Way(Record):
-    """What of a preset decides how a prompt shows exemplars."""
+    """The settings of a preset that decide how a prompt shows exemplars."""
 
     form: ReplyFormat = "tools"
     turn: str = PromptFiles.model_fields["turn"].default

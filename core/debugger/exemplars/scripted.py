@@ -1,7 +1,7 @@
-"""Records an exemplar: opens a task, does what a script says, and keeps it if it is judged a success.
+"""Records an exemplar: opens a task, runs a script, and saves the result if it is judged a success.
 
-A script is written by a person or works the actions out from the page; no
-agent takes part and nothing goes into the trace.
+A script is a list of actions by a person, or computes them from the page. No agent takes part, and nothing is
+stored in the trace.
 """
 
 from collections.abc import AsyncIterator, Callable, Generator, Iterable
@@ -34,7 +34,7 @@ LOOKS = 100
 
 
 class Look(Record):
-    """What is done after one look at the page: all that needs no further look."""
+    """The actions after one look at the page."""
 
     thought: str = ""
     """Why, in one sentence."""

@@ -1,7 +1,7 @@
-"""From which step on a run can still be brought to success: prefixes replayed, the rest done by an LLM, several times.
+"""Finds from which step on a run can still succeed: replays prefixes, and lets an LLM do the rest, several times.
 
-Nothing is taken for granted of the curve: an agent may well do better from a
-later step than from an earlier one, so every chosen prefix is tried.
+The success rate need not fall with the step: an agent may do better from a later step. So every chosen prefix
+is tried.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -79,7 +79,7 @@ class PrefixResult(Record):
 
 
 class BisectRequest(MeasurementRequest):
-    """What is asked of a bisection; without a preset or LLM those of the run."""
+    """The request of a bisection; preset and LLM are by default those of the run."""
 
     run: int
     steps: tuple[int, ...] = ()
@@ -90,7 +90,7 @@ class BisectRequest(MeasurementRequest):
 
 
 class Bisection(Measurement):
-    """A bisection as far as it has come; stored with its run."""
+    """A bisection with its results so far; stored with its run."""
 
     run: int
     chosen: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The base of the experiments: one job at a time, which measures in a subprocess and reports by JSON lines."""
+"""The base of the experiments: one job at a time, which measures in a subprocess and reports in JSON lines."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ _LAST_LINES = 3
 
 
 class ExperimentService(Service[View], ABC):
-    """Holds the view and the job; what was measured is kept where the job is cancelled or the session closed."""
+    """Holds the view and the job; results are kept if the job is cancelled or the session closed."""
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)

@@ -1,4 +1,4 @@
-"""What bisections and experiments with exemplars have in common: runs made several times, judged and counted."""
+"""The common part of bisections and experiments: runs that are repeated, judged and counted."""
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ Z = 1.96
 
 
 class HasCost(Protocol):
-    """What may have cost something: a run, however it is told."""
+    """Something with a cost, such as a run."""
 
     @property
     def cost(self) -> float | None: ...
@@ -72,7 +72,7 @@ def cost_of(runs: Iterable[HasCost]) -> float | None:
 
 
 class MeasurementRequest(Record):
-    """What is asked of every measurement."""
+    """The common request of measurements."""
 
     times: int = Field(default=1, ge=1)
     preset: str = ""
@@ -89,7 +89,7 @@ class MeasurementRequest(Record):
 
 
 class JobReport(Record):
-    """What a job in a subprocess has come to so far."""
+    """The progress of a job in a subprocess."""
 
     @property
     @abstractmethod
@@ -118,7 +118,7 @@ class JobReport(Record):
 
 
 class Measurement(JobReport):
-    """A measurement as far as it has come; stored as JSON."""
+    """A measurement with its results so far; stored as JSON."""
 
     number: int = 0
     """Given by the database that stores it."""

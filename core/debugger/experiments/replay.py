@@ -1,4 +1,4 @@
-"""An exemplar's actions carried out on its task again: does it still succeed?"""
+"""Carries out an exemplar's actions on its task again, to check whether it still succeeds."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Experiments: what runs come to when they are done several times, in the background and side by side."""
+"""Experiments: repeats runs in the background and compares their results."""
 
 import contextlib
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ class Experiments:
 
 
 class BisectService(ExperimentService[BisectView]):
-    """Shows what can be bisected of a run and what was, and bisects."""
+    """Shows what can be bisected in a run and earlier results, and bisects."""
 
     view = BisectView(run=0)
 

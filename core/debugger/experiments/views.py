@@ -1,4 +1,4 @@
-"""What the window draws of experiments."""
+"""The views of experiments."""
 
 from abc import abstractmethod
 from typing import Generic, TypeVar
@@ -18,7 +18,7 @@ M = TypeVar("M", bound=Measurement)
 
 
 class ExperimentView(Record, Generic[M]):
-    """What was measured of something, and what is being measured."""
+    """The results of an experiment so far."""
 
     ready: bool = False
     """Whether it was read."""
@@ -68,7 +68,7 @@ class ExperimentView(Record, Generic[M]):
 
 
 class BisectView(ExperimentView[Bisection]):
-    """What can be bisected of a run, and what was."""
+    """What can be bisected in a run, and earlier results."""
 
     run: int
     task: str = ""
@@ -106,7 +106,7 @@ class ReplayRow(Record):
 
 
 class WorthView(ExperimentView[Worth]):
-    """What was found out about exemplars, and what goes on."""
+    """The results about exemplars, and the current job."""
 
     subject: Subject | None = None
     """Whose experiments are in view; None for the last of all."""

@@ -1,4 +1,4 @@
-"""An exemplar measured: the same tasks at the same seeds, with it and without it."""
+"""Measures an exemplar: the same tasks at the same seeds, with and without it."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What is asked of experiments and replays of exemplars, and the result of them, as records that travel."""
+"""Records of requests and results of experiments and replays of exemplars."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ class Subject(Record):
 
 
 class WorthRequest(MeasurementRequest):
-    """What is asked of an experiment; without an LLM that of the settings."""
+    """The request of an experiment; the LLM is by default that of the settings."""
 
     subject: Subject
     tasks: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Pair(Record):
 
 
 class Worth(Measurement):
-    """An experiment as far as it has come; kept in the library."""
+    """An experiment with its results so far; stored in the library."""
 
     subject: Subject
     tasks: tuple[str, ...]
@@ -191,7 +191,7 @@ class Worth(Measurement):
 
 
 class WorthSummary(Record):
-    """What pairs of runs say of their subject."""
+    """The summary of pairs of runs."""
 
     pairs: int = 0
     judged: int = 0
@@ -290,7 +290,7 @@ class ReplayResult(Record):
 
 
 class ReplayReport(JobReport):
-    """The result of those that were replayed so far."""
+    """The replays so far."""
 
     wanted: int
     """How many are replayed in all; so named in the lines that ``exemplars replay --lines`` prints."""
@@ -324,7 +324,7 @@ class ReplayReport(JobReport):
 
 
 class AttributionSum(Record):
-    """What is attributed to an exemplar at all steps where it was asked about."""
+    """The credits of an exemplar at all steps that were measured."""
 
     id: str
     family: str = ""

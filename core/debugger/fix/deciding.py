@@ -1,4 +1,4 @@
-"""Where a failed run is best put right: the steps that speak for themselves, each with its reason."""
+"""Proposes where to fix a failed run: the likely steps, each with its reason."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""The task of a run at other seeds, with the files as they were and as they are: what a change comes to."""
+"""Runs the task of a run at other seeds, with the files before and after a change."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
@@ -23,7 +23,7 @@ class FamilyRun(Record):
 
 
 class Family(Measurement):
-    """A family as far as it has come."""
+    """A family with its results so far."""
 
     run: int
     """The run that failed."""

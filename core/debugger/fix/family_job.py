@@ -1,4 +1,4 @@
-"""The process that runs a family in the background, with an embedded browser of its own."""
+"""The process that runs a family in the background, with its own embedded browser."""
 
 import shutil
 import tempfile
@@ -15,7 +15,7 @@ from core.schema.errors import UsageError
 
 
 class FamilyJob:
-    """Starts the command ``family`` and passes on what it reports; the earlier files are in a folder meanwhile."""
+    """Starts the command ``family`` and passes on its reports; the earlier files are in a temporary folder."""
 
     def __init__(self) -> None:
         self.process = JobProcess()

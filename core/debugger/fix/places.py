@@ -1,4 +1,4 @@
-"""What can be changed at a step of a run, the likeliest first, and where in its file to look."""
+"""What can be changed at a step of a run, likeliest first, and where in its file to look."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A run that goes on from a step that was put right: how it stands, and its first action where a person gave that."""
+"""A run that continues from a fixed step: its status, and its first action if a person gave one."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ def rerun_of(rerun: Rerun, session: SessionView, store: TraceStore) -> Rerun:
 
 
 class ActionInPlace:
-    """An action that a person gave for a step, written for its recorded page, and to be taken in the new one."""
+    """A person's action for a step, written for its recorded page, to be carried out in the new one."""
 
     def __init__(self, session: "Session", made: int, run: int, step: int, action: Action) -> None:
         self._session = session

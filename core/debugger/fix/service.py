@@ -1,6 +1,6 @@
-"""Fix: a failed run put right. The step and the file at fault are proposed, changed, and run again from there.
+"""Fix: proposes the step and the file at fault in a failed run, changes them, and runs again from there.
 
-What is saved can be restored until it is kept: the texts as they were are held here.
+Saved changes can be reverted until they are kept: the old texts are stored here.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ _GIVEN_UP = "Going back was cancelled. What you saved is kept. Run again to cont
 
 
 class FixService(Service[FixView]):
-    """Shows where a run can be put right; saves what is changed, runs again from there, and measures the family."""
+    """Shows where a run can be fixed; saves changes, runs again from there, and measures the family."""
 
     view = FixView()
 

@@ -1,4 +1,4 @@
-"""What the window shows while a failed run is put right."""
+"""The views of a fix."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ PlaceKind = Literal["policy", "state space", "prompt", "preset", "exemplar", "ac
 
 
 class Clue(Record):
-    """A step that may have decided the run, and what speaks for it."""
+    """A step that may have decided the run, with the reason."""
 
     step: int
     reason: str
@@ -34,7 +34,7 @@ class FixPlace(Record):
 
 
 class Rerun(Record):
-    """The run that was made with what was changed."""
+    """The run with the change."""
 
     run: int
     step: int = 1
@@ -49,7 +49,7 @@ class Rerun(Record):
 
 
 class FixView(JobView):
-    """A run, the step that is put right, what is changed there, and the result."""
+    """A run, the step to fix, the change, and the result."""
 
     run: int = 0
     step: int = 0

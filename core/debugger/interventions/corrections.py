@@ -1,6 +1,6 @@
-"""What a person puts right in a run: the next action, the plan and its remedies, an answer in the LLM's place.
+"""A person's corrections of a run: the next action, the plan and its remedies, an answer instead of the LLM's.
 
-What was changed is stored with both versions before it holds.
+A change is stored with both versions before it takes effect.
 """
 
 from core.agent.loop import AgentRun
@@ -14,7 +14,7 @@ from core.schema.messages import LLMRequest
 
 
 class Corrections(SessionCommands):
-    """Carries out a person's corrections on the current run, which then continues or says why not."""
+    """Carries out a person's corrections on the current run, which then continues or says why it cannot."""
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)

@@ -1,6 +1,7 @@
-"""Edits of the current run: each is carried out between two phases, kept in the trace, and undoable until the next.
+"""Edits of the current run: each is carried out between two phases, stored in the trace, and can be undone
+until the next phase.
 
-What is written as a text is offered first, checked as it is typed, and applied.
+Texts are offered first, checked while typing, and then applied.
 """
 
 from typing import Any
@@ -39,7 +40,7 @@ _TO_ASK: dict[Phase, GoalKind] = {
 
 
 class RunEditing(SessionCommands):
-    """Carries out what a person changes in a run while it rests."""
+    """Carries out a person's edits of a run while it is stopped."""
 
     def __init__(self, parts: SessionParts) -> None:
         super().__init__(parts)

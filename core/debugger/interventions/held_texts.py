@@ -1,4 +1,4 @@
-"""A held prompt or reply as one text: a heading for each message, or for each tool call, with its text below."""
+"""A held prompt or reply as one text: a heading for each message or tool call, with its text below."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The user's LLMs: listed, tested, saved and removed."""
+"""Lists, tests, saves and removes the user's LLMs."""
 
 import os
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The user's LLMs as the settings window sees them."""
+"""The views of the LLM settings."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class LLMEntry(Record):
 
 
 class KnownServer(Record):
-    """A server that is offered besides the address."""
+    """A known server that can be chosen for the address."""
 
     title: str
     base_url: str

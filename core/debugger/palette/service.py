@@ -1,4 +1,4 @@
-"""What the command palette asks for: runs and exemplars by words, and the policies and settings there are."""
+"""The data of the command palette: runs and exemplars by words, and all policies and settings."""
 
 import asyncio
 import re
@@ -27,7 +27,7 @@ _MEANING = re.compile(r"^\| (`[^|]*`) \| ([^|]*) \|", re.MULTILINE)
 
 
 class PaletteService(Service[MatchingRuns]):
-    """Sends what was found; of several questions asked in a row only the last is answered."""
+    """Sends what was found; of several queries in a row, only the last is answered."""
 
     view = MatchingRuns()
 

@@ -1,4 +1,4 @@
-"""What the command palette is told: the runs and exemplars that match, and what else there is to find."""
+"""The views of the command palette."""
 
 from core.memory.library.records import LibraryRow
 from core.schema.record import Record
@@ -40,7 +40,7 @@ class SettingRow(Record):
 
 
 class ResourcesView(Record):
-    """What is found besides commands, tasks, runs and exemplars."""
+    """Entries besides commands, tasks, runs and exemplars."""
 
     policies: tuple[PolicyRow, ...] = ()
     settings: tuple[SettingRow, ...] = ()

@@ -1,4 +1,4 @@
-"""Where the words of a step come from: what it was made from, as texts to look in, and what of it can be looked for."""
+"""Finds where the words of a step come from: collects the texts it was made from, and what can be searched for."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ _FILE = 1_000_000
 
 
 class ProvenanceService(Service[WhyView]):
-    """Looks for a text in everything that a step was made from."""
+    """Searches for a text in everything that a step was made from."""
 
     view = WhyView(run=0, step=0)
 

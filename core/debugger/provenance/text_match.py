@@ -1,7 +1,6 @@
-"""Where a text stands among others: exactly, else but for case and white space, else word by word.
+"""Finds a text in others: exactly, else ignoring case and white space, else word by word.
 
-Pure: what there is to look in is given. What a step has to offer is gathered
-in `core.debugger.provenance.service`.
+These functions are pure. `core.debugger.provenance.service` collects the texts of a step.
 """
 
 import re
@@ -28,7 +27,7 @@ _SHORT = 3
 
 
 class TextMatch(Record):
-    """The result of looking."""
+    """The result of a search."""
 
     places: tuple[SourcePlace, ...] = ()
     missing: tuple[str, ...] = ()

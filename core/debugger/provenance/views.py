@@ -1,4 +1,4 @@
-"""Where a text of a step comes from, as the window draws it."""
+"""The views of a text's provenance."""
 
 from typing import Literal, get_args
 
@@ -28,7 +28,7 @@ How = Literal[
 
 
 class Lead(Record):
-    """Where a place is to be seen in the window."""
+    """Where the window shows a place."""
 
     run: int = 0
     step: int = 0
@@ -41,7 +41,7 @@ class Lead(Record):
 
 
 class Source(Record):
-    """One text in which is looked."""
+    """One text that is searched."""
 
     kind: SourceKind
     title: str
@@ -52,7 +52,7 @@ class Source(Record):
 
 
 class SourcePlace(Record):
-    """A place where the text stands."""
+    """A place where the text was found."""
 
     kind: SourceKind
     title: str
@@ -74,7 +74,7 @@ class SourcePlace(Record):
 
 
 class Offer(Record):
-    """Something of a step that can be looked for."""
+    """A text of a step that can be searched for."""
 
     label: str
     text: str
@@ -82,7 +82,7 @@ class Offer(Record):
 
 
 class WhyQuestion(Record):
-    """What is to be looked for in a step."""
+    """What to search for in a step."""
 
     run: int
     step: int
@@ -92,7 +92,7 @@ class WhyQuestion(Record):
 
 
 class WhyView(WhyQuestion):
-    """Where a text of a step stands."""
+    """Where a text of a step was found."""
 
     offers: tuple[Offer, ...] = ()
     places: tuple[SourcePlace, ...] = ()

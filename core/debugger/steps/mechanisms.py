@@ -1,4 +1,4 @@
-"""What the panels of the agent's mechanisms show of a step: states, policies, plan, remedies, exemplars, switches."""
+"""Makes the views of the agent's mechanisms at a step: states, policies, plan, remedies, exemplars, switches."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What of a page is new or different since the step before."""
+"""Finds what is new or different in a page since the step before."""
 
 from collections import Counter
 

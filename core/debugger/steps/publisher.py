@@ -1,4 +1,4 @@
-"""What a session announces of steps: the current one as it continues, or a recorded one over it."""
+"""Sends the views of steps: the current one while it runs, or a recorded one in its place."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,9 +24,9 @@ _Change = Callable[[StepView], StepView]
 
 
 class StepPublisher:
-    """Makes views of steps outside the loop and sends them, the current step with what is not stored of it yet.
+    """Makes views of steps outside the loop and sends them; the current step includes data that is not stored yet.
 
-    The current step is made of what was stored in this process, a recorded one is read.
+    The current step is made from data in this process, a recorded one is read from the trace.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""From the records of a step to what the window draws of it."""
+"""Makes the view of a step from its records."""
 
 import json
 from collections.abc import Callable
@@ -45,9 +45,9 @@ T = TypeVar("T")
 
 
 class MadeParts:
-    """Parts of a view; each is made again only where what it is made of is not what it was the last time.
+    """Parts of a view; each is made again only if its inputs have changed.
 
-    Used in one thread.
+    Only for use in one thread.
     """
 
     def __init__(self) -> None:

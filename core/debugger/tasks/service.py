@@ -1,4 +1,4 @@
-"""The user's files of tasks: added, read again and removed."""
+"""Adds, reloads and removes the user's task files."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ _KEYS: dict[SourceKind, str] = {"tasks": "task_files", "webarena": "webarena"}
 
 
 class TaskFilesService(Service[TaskFilesAnswer]):
-    """Each of its views answers a change; new tasks come with the session's catalogue.
+    """Each view answers a change; new tasks are sent with the session's catalogue.
 
     Files are read in a thread, so that a run in progress continues meanwhile.
     """

@@ -1,4 +1,4 @@
-"""Where the time of a run went, the same for a running and an old run; and what its pages logged step by step."""
+"""The times of a run, for running and old runs alike, and the logs of its pages by step."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""What the window draws of a run over time: its steps, their pictures, and the log of the page in a step."""
+"""The views of a run over time: its steps, their pictures, and the page logs."""
 
 from typing import Literal
 
@@ -78,7 +78,7 @@ class HeldSpan(Record):
 
 
 class TimeMark(Record):
-    """Something at one moment."""
+    """A mark at one moment."""
 
     time: float
     step: int
@@ -88,7 +88,7 @@ class TimeMark(Record):
 
 
 class StepSpan(StepRow):
-    """One step from its beginning to the end of its last phase; its run is another one for steps before a branch."""
+    """One step from its beginning to the end of its last phase. For steps before a branch, its run is another one."""
 
     begun: float
     ended: float
@@ -99,14 +99,14 @@ class StepSpan(StepRow):
 
 
 class CostPoint(Record):
-    """What the calls had cost in all once one had ended."""
+    """The total cost of all calls after one has ended."""
 
     time: float
     cost: float
 
 
 class TimeView(Record):
-    """A run on the line of time."""
+    """A run on the time bar."""
 
     run: int = 0
     begun: float = 0.0
@@ -141,7 +141,7 @@ class TimeView(Record):
 
 
 class FilmPictures(Record):
-    """Pictures of the filmstrip that were asked for, by the name of their blob."""
+    """The requested pictures of the filmstrip, by the name of their blob."""
 
     pictures: tuple[tuple[BlobHash, bytes], ...] = ()
     """Empty bytes for those that cannot be read."""

@@ -1,4 +1,4 @@
-"""Breakpoints on where the run is, and on what is done there: states, policies, actions, and what the page sends."""
+"""Breakpoints on states, policies, actions, and requests of the page."""
 
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -25,7 +25,7 @@ from core.schema.step import (
 
 
 class _Recognition(NamedTuple):
-    """What is known of the page again, and what was before."""
+    """The present state of the page, and the one before."""
 
     before: Recognised | None
     now: Recognised
@@ -113,7 +113,7 @@ class StateLeft(Breakpoint):
 
 
 class _ToldPolicies(NamedTuple):
-    """The policies that an attached agent has begun and ended since the event before; those of ours act."""
+    """The policies that an attached agent has begun and ended since the last event."""
 
     begun: tuple[FrameRecord, ...] = ()
     ended: tuple[FrameRecord, ...] = ()
@@ -155,7 +155,7 @@ class PolicyPushed(Breakpoint):
 
 
 class PolicyPopped(Breakpoint):
-    """A called policy came back."""
+    """A called policy returned."""
 
     title: ClassVar[str] = "A policy returns"
     kind: Literal["policy popped"] = "policy popped"
@@ -205,7 +205,7 @@ def _due(event: DebugEvent) -> Action | None:
 
 
 class ActionChosen(Breakpoint):
-    """An action is about to be carried out; all that is given has to fit."""
+    """An action is about to be carried out. All given fields must match."""
 
     title: ClassVar[str] = "An action is due"
     kind: Literal["action"] = "action"
@@ -257,7 +257,7 @@ def _target_names(action: Action, page: Observation) -> tuple[str, ...]:
 
 
 class PermissibleChanged(Breakpoint):
-    """Something has come to be permissible, or is so no longer."""
+    """An action has become permissible, or is no longer permissible."""
 
     title: ClassVar[str] = "An action is permissible"
     kind: Literal["permissible"] = "permissible"
@@ -326,7 +326,7 @@ class Loop(Breakpoint):
 
 
 class RequestBegins(Breakpoint):
-    """The page sends something: by a method other than GET, HEAD and OPTIONS, or over a WebSocket."""
+    """The page sends data: with a method other than GET, HEAD and OPTIONS, or over a WebSocket."""
 
     title: ClassVar[str] = "The page sends something"
     kind: Literal["request"] = "request"

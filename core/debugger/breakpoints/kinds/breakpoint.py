@@ -1,4 +1,4 @@
-"""What every kind of breakpoint has: common fields, the words for it, and how its texts are compared."""
+"""The base of all breakpoints: common fields, labels, and how texts are compared."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _LONGEST = 300
 
 
 class TextKind(Enum):
-    """How a text field of a breakpoint is read; empty fits all."""
+    """How a text field of a breakpoint is read; an empty one matches everything."""
 
     NAME = auto()
     """A whole name, or a glob such as ``buy_*``."""
@@ -36,7 +36,7 @@ Limit: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 @dataclass(frozen=True)
 class ChoiceWords:
-    """What the choices of a field are called, where that is not the value itself."""
+    """The labels of a field's choices, if they differ from the values."""
 
     words: dict[Any, str]
 
@@ -44,9 +44,8 @@ class ChoiceWords:
 class Breakpoint(Record, ABC):
     """A place to stop a run. A kind is a subclass with its fields, its test and its label.
 
-    The window builds the editor of a kind from the class: `title` and the
-    docstring say what it is, the annotation of a field what is edited, its
-    title and description what stands next to it.
+    The window builds the editor of a kind from the class: from `title` and the docstring, and for each field
+    from its annotation, title and description.
     """
 
     title: ClassVar[str]

@@ -1,4 +1,4 @@
-"""Breakpoints on what goes wrong, on calls and figures, and the one whose test is an expression of the user."""
+"""Breakpoints on problems, calls, figures and expressions."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -89,7 +89,7 @@ class NotAligned(Breakpoint):
 
 
 class RemedyFired(Breakpoint):
-    """A remedy is to be tried, after going back for it where that is needed."""
+    """A remedy is about to be tried, after going back for it if necessary."""
 
     title: ClassVar[str] = "A remedy is fired"
     kind: Literal["remedy fired"] = "remedy fired"
@@ -118,7 +118,7 @@ def _remedy(step: StepSoFar) -> Scheduled | None:
 
 
 class PlanRevised(Breakpoint):
-    """The subtasks are other ones than before, by the agent or by a person."""
+    """The agent or a person changed the subtasks."""
 
     title: ClassVar[str] = "The plan is revised"
     kind: Literal["plan revised"] = "plan revised"
@@ -171,7 +171,7 @@ class LLMCall(Breakpoint):
 
 
 class RetrievalFar(Breakpoint):
-    """The nearest exemplar that was recalled is further away than this."""
+    """The nearest recalled exemplar is further away than a distance."""
 
     title: ClassVar[str] = "No near exemplar"
     kind: Literal["retrieval distance"] = "retrieval distance"
@@ -191,7 +191,7 @@ class RetrievalFar(Breakpoint):
 
 
 class FigureAbove(Breakpoint):
-    """A figure of the run has passed a value."""
+    """A figure of the run has exceeded a value."""
 
     title: ClassVar[str] = "A figure rises above a value"
     kind: Literal["figure"] = "figure"

@@ -1,4 +1,4 @@
-"""Near duplicates at the window: found in the background, kept both or merged, and each of it undone."""
+"""Near duplicates: found in the background, then kept or merged, with undo."""
 
 import asyncio
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _READ = 200
 
 
 class DuplicatesService(AnalysisService[DuplicatesView]):
-    """Finds pairs that are much alike, and archives one of a pair or keeps both; each of it can be undone."""
+    """Finds pairs of very similar exemplars, and archives one or keeps both, with undo."""
 
     view = DuplicatesView()
 

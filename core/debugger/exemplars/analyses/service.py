@@ -1,7 +1,7 @@
-"""The analyses of the exemplars at the window: a job on the fresh index, and a view that says how far it is.
+"""The analyses of exemplars: a job on the current index, and a view with its progress.
 
-Lookups that are only tried, each exemplar left out once, and a map of all. Near
-duplicates are in `core.debugger.exemplars.analyses.duplicates`.
+These are trial lookups, leave-one-out, and the map. Near duplicates are in
+`core.debugger.exemplars.analyses.duplicates`.
 """
 
 import asyncio
@@ -48,7 +48,9 @@ _READ = 5000
 
 
 class AnalysisService(JobService[AnyAnalysisView]):
-    """A job takes the place of the current one; what it has found stays in view where it is cancelled."""
+    """The base of the analyses. A new job replaces the current one; the results of a cancelled job stay in
+    the view.
+    """
 
     async def analyse(self, doing: str, work: Callable[[], Awaitable[None]]) -> None:
         """Begin the job in place of the current one."""
@@ -160,7 +162,7 @@ def query_of(store: TraceStore, run: int, step: int) -> BenchQuery:
 
 
 class LeaveOneOutService(AnalysisService[LeaveOneOutView]):
-    """Looks each exemplar up without itself, and writes the result as a table."""
+    """Looks up each exemplar without itself, and writes the result as a table."""
 
     view = LeaveOneOutView()
 

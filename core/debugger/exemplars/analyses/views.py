@@ -1,4 +1,4 @@
-"""What the window draws of the exemplars as a whole."""
+"""The views of the analyses."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from core.schema.record import Record
 
 
 class AnalysisView(JobView):
-    """What all analyses show of their work."""
+    """The common part of these views."""
 
     problem: str = ""
     notice: str = ""
@@ -17,7 +17,7 @@ class AnalysisView(JobView):
 
 
 class DuplicatePair(Record):
-    """Two exemplars that are much alike."""
+    """Two very similar exemplars."""
 
     id: str
     other: str
@@ -38,7 +38,7 @@ class DuplicatePair(Record):
 
 
 class PairTexts(Record):
-    """Both of a pair, written out."""
+    """Both exemplars of a pair, as text."""
 
     id: str
     other: str

@@ -1,4 +1,4 @@
-"""What is found in a draft: faults, how a prompt shows it, and what its program makes of a page."""
+"""Checks a draft: its faults, its prompt, and the result of its program on a page."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Elements of an observation, found again in the recorded HTML of their page."""
+"""Finds the elements of an observation in the recorded HTML of their page."""
 
 from bs4 import BeautifulSoup, Tag
 

@@ -1,4 +1,4 @@
-"""Editing an exemplar: opened, checked while it is typed, tried, saved, and kept as a draft on the disk."""
+"""Editing of exemplars: opens, checks while typing, tries and saves them, and stores drafts on disk."""
 
 import asyncio
 import time
@@ -34,7 +34,7 @@ _BY_HAND = Provenance(origin="by hand")
 
 
 class EditorService(Service[EditorView]):
-    """Holds what is open, and stores it; its job is the trial of a parser."""
+    """Holds the open exemplar and saves it; its job is the trial of a parser."""
 
     view = EditorView()
 

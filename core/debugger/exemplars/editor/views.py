@@ -1,4 +1,4 @@
-"""What the window draws of an exemplar that is edited."""
+"""The views of the exemplar editor."""
 
 from typing import Literal
 
@@ -32,7 +32,7 @@ class PageChoice(Record):
 
 
 class OpenedExemplar(Record):
-    """What is edited, and how it stands in the library."""
+    """The exemplar that is edited, and its place in the library."""
 
     serial: int = 0
     """Another one whenever the draft on screen is to be replaced."""
@@ -57,7 +57,7 @@ class OpenedExemplar(Record):
 
 
 class Checked(Record):
-    """What was found in a draft as it stood at an edit."""
+    """The findings in a draft at one edit."""
 
     edit: int = -1
     """The number that the window gave the edit."""
@@ -74,7 +74,7 @@ class Checked(Record):
 
 
 class ParserTrial(Record):
-    """What the program made of a page."""
+    """The result of the program on a page."""
 
     page: str
     running: bool = False
@@ -89,7 +89,7 @@ class ParserTrial(Record):
 
 
 class VersionTexts(Record):
-    """Two versions to be laid side by side; the right one is the draft on screen where it is None."""
+    """Two versions to compare; if the right one is None, it is the draft on screen."""
 
     left: int
     right: int | None
@@ -98,7 +98,7 @@ class VersionTexts(Record):
 
 
 class Conflict(Record):
-    """Why an exemplar was not saved: something else stands in its place."""
+    """Why an exemplar was not saved: another one has its place."""
 
     id: str
     text: str
@@ -107,7 +107,7 @@ class Conflict(Record):
 
 
 class EditorView(Record):
-    """All that the editor shows besides the draft itself."""
+    """Everything that the editor shows besides the draft itself."""
 
     opened: OpenedExemplar | None = None
     checked: Checked = Checked()

@@ -1,4 +1,4 @@
-"""Importing exemplars at the window: first what it would do is shown, then it is done whole or not at all."""
+"""Imports exemplars: first shows a preview, then imports everything or nothing."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -28,11 +28,11 @@ _NUMBERS = 200
 
 
 class _Cancelled(Exception):
-    """The import was cancelled: nothing of it is stored."""
+    """The import was cancelled, and nothing was stored."""
 
 
 class _Read(NamedTuple):
-    """What was read last, besides what the library has of it."""
+    """What was read last, and what the library already has of it."""
 
     choices: ImportChoices
     found: "FoundExemplars"
@@ -44,7 +44,7 @@ class _Read(NamedTuple):
 
 
 class ImportService(Service[ImportView]):
-    """Tells first what an import would do, and then does it whole or not at all, as a job of the library."""
+    """Previews an import, and then imports everything or nothing, as a job of the library."""
 
     view = ImportView()
 

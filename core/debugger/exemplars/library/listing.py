@@ -1,4 +1,4 @@
-"""What the library window lists: the rows of a list, what its filters offer, and one exemplar whole."""
+"""Reads for the library window: the rows of a list, the choices of its filters, and one whole exemplar."""
 
 import asyncio
 import contextlib
@@ -35,9 +35,9 @@ _KINDS: dict[str, str] = {
 
 
 class LibraryReader:
-    """Asks one question after the other in a thread, through a connection of its own.
+    """Runs queries one after another in a thread with its own connection.
 
-    Neither the run nor who writes waits for it.
+    Neither the run nor writers wait for it.
     """
 
     def __init__(self, memory: Callable[[], Memory]) -> None:

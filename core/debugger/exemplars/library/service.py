@@ -1,4 +1,4 @@
-"""The library while its window is open: lists by pages, counts, one exemplar whole, and what is done to them."""
+"""The library while its window is open: pages of lists, counts, one whole exemplar, and changes."""
 
 import asyncio
 import contextlib
@@ -54,7 +54,7 @@ _OPENING = "Opening the library…"
 
 
 class _Asked(NamedTuple):
-    """What the window wants to see."""
+    """What the window has requested."""
 
     query: Query
     keep: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What the window draws of the library of exemplars and of an import into it."""
+"""The views of the library and of an import."""
 
 from typing import Literal
 
@@ -30,7 +30,7 @@ Fate = Literal["new", "new version", "there already", "id taken", "left out", "f
 
 
 class Query(Record):
-    """Which rows a list has, and in which order."""
+    """The filter and order of a list."""
 
     filter: Filter = Filter()
     order: Order = "changed"
@@ -41,7 +41,7 @@ class Query(Record):
 
 
 class Chosen(Record):
-    """Exemplars that a command is for: by their ids, or by their places in a list."""
+    """The exemplars of a command: by their ids, or by their places in a list."""
 
     ids: tuple[str, ...] = ()
     query: Query | None = None
@@ -50,7 +50,7 @@ class Chosen(Record):
 
 
 class ListView(Record):
-    """A list as it stands: how long it is, and the rows where the person looks."""
+    """A list: its length, and the visible rows."""
 
     query: Query = Query()
     ready: bool = False
@@ -80,7 +80,7 @@ class PageView(Record):
 
 
 class CountsView(Record):
-    """How many exemplars that a filter lets through have which value, and what else it could ask for."""
+    """How many exemplars that match a filter have each value, and the other values to filter by."""
 
     filter: Filter = Filter()
     counts: Counts = Counts()
@@ -91,7 +91,7 @@ class CountsView(Record):
 
 
 class DetailView(Record):
-    """One exemplar whole, with its versions and where it was retrieved."""
+    """One whole exemplar, with its versions and retrievals."""
 
     id: str = ""
     entry: Entry | None = None
@@ -127,7 +127,7 @@ class ComparedVersions(Record):
 
 
 class Undo(Record):
-    """How something is taken back."""
+    """How a change is undone."""
 
     archive: tuple[str, ...] = ()
     bring_back: tuple[str, ...] = ()
@@ -148,14 +148,14 @@ class Notice(Record):
 
 
 class LibraryJob(JobView):
-    """The long work in progress, one at a time."""
+    """The current job; there is one at a time."""
 
     importing: bool = False
     """Whether it is of an import, whose dialog shows it as well."""
 
 
 class CheckView(Record):
-    """What a check of several has found."""
+    """The findings of a check of several exemplars."""
 
     checked: int = 0
     of: int = 0
@@ -166,7 +166,7 @@ class CheckView(Record):
 
 
 class ImportChoices(Record):
-    """What the person may choose of an import."""
+    """The choices of an import."""
 
     paths: tuple[str, ...]
     form: str = ""
@@ -181,7 +181,7 @@ class ImportChoices(Record):
 
 
 class ImportEntry(Record):
-    """One entry of what was read, with what would become of it."""
+    """One entry that was read, with what an import would do with it."""
 
     position: str
     fate: Fate

@@ -1,7 +1,7 @@
-"""A stored run as an exemplar: the steps that led to its end, as a prompt would tell them, and what was left out.
+"""Makes an exemplar of a stored run: the steps that led to its end, as in a prompt, and what was left out.
 
-First a run is surveyed, step by step: what each shows and does, and why one is
-left out. What is chosen of it then is quick to say again.
+First it surveys the run step by step: what each step shows and does, and why it is left out. Then each
+selection is quick.
 """
 
 import re
@@ -32,7 +32,7 @@ _ELEMENT = re.compile(r"^\w+ \[(.*?)\](?: \[|$)")
 
 
 class SurveyedStep(SavingStep):
-    """One step of a run, with all that an exemplar may say of it."""
+    """One step of a run, with all data that an exemplar can use."""
 
     action: str
     """What was done, in words for a list."""
@@ -257,7 +257,7 @@ class LeftOutStep(Record):
 
 
 class Survey(Record):
-    """What a run has to give: its steps in order, for a branch those before it too."""
+    """The steps of a run in order, for a branch including those before it."""
 
     row: RunRow
     steps: tuple[SurveyedStep, ...]
@@ -279,7 +279,7 @@ class Survey(Record):
 
 
 class Selection(Record):
-    """What a run gives."""
+    """The resulting exemplar of a run."""
 
     exemplar: Exemplar
     provenance: Provenance

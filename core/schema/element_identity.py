@@ -133,7 +133,7 @@ def _nearest(element: Element, now: Observation) -> FoundAgain:
         if one.role == element.role and set(element.uses) <= set(one.uses)
     ]
     near = [one for share, one in sorted(rated, key=lambda pair: -pair[0]) if share > 0 or not words]
-    return FoundAgain(why=f"The page no longer has {called(element)}.", candidates=tuple(near[:10]))
+    return FoundAgain(why=f"The page no longer contains {called(element)}.", candidates=tuple(near[:10]))
 
 
 def _places(observation: Observation, elements: Iterable[Element]) -> dict[Ref, ElementPlace]:

@@ -280,7 +280,7 @@ def test_a_renamed_link_drops_its_own_remedy_alone_and_says_what_is_gone(stage, 
         'link "Archive"': ("tried", "At step 1."),
         'link "Orders"': (
             "dropped",
-            'link "Orders" was not found: The page has no link "Orders" any more.',
+            'link "Orders" was not found: The page no longer contains link "Orders".',
         ),
         'link "Help"': ("tried", "At step 4."),
     }

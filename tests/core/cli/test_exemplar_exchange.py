@@ -54,7 +54,7 @@ def test_json_tells_all_of_it(inside):
 def test_a_file_of_faults_alone_is_an_error(inside):
     done = inside("exemplars", "import", saved(inside.folder, {"f": {"demo": [4]}}))
     assert done.code == 2
-    assert "was not imported: f.demo[0]: it has to be an object" in done.err
+    assert "was not imported: f.demo[0]: it must be an object" in done.err
 
 
 def test_policies_are_written_as_files_beside_the_exemplars(inside):
@@ -142,7 +142,7 @@ def test_policies_that_take_the_place_of_built_in_ones_are_named(inside):
         (("export", "--format", "synaps"), "did you mean synapse?"),
         (("export", "--format", "synapse"), "Use --output to say where to write"),
         (("export", "--family", "login-usr"), "did you mean login-user?"),
-        (("import", "no.json"), "check that it is there"),
+        (("import", "no.json"), "check that it exists"),
         (("import", "no.json", "--format", "webshp"), "did you mean webshop?"),
     ],
 )

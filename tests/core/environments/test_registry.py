@@ -77,7 +77,7 @@ def test_the_open_web_takes_its_url_and_instruction_when_it_is_found():
 
 
 def test_another_task_refuses_a_url_of_ones_own():
-    with pytest.raises(UsageError, match="use web/open"):
+    with pytest.raises(UsageError, match="use them with web/open"):
         Environments().find("miniwob/click-test", url="example.org")
 
 

@@ -97,7 +97,7 @@ def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
 
 
 def test_a_task_id_that_is_there_twice_is_a_problem(tmp_path):
-    assert "7 is there twice" in problems_of(written(tmp_path, [config(), config()]))
+    assert "7 occurs twice" in problems_of(written(tmp_path, [config(), config()]))
 
 
 @pytest.mark.parametrize(("text", "said"), [("{", "this is not JSON"), ("[]x", "this is not JSON")])

@@ -189,7 +189,7 @@ class TestTheCheck:
         llm_server.models = ("a", "m")
         line = await open_with(flags={"base_url": llm_server.base_url}).check("m")
         assert line.startswith(f"m: The LLM server at http://127.0.0.1:{llm_server.port} answers in ")
-        assert line.endswith(" ms and has m, beside a.")
+        assert line.endswith(" ms and has m, and a.")
         assert llm_server.requests == []
 
     async def test_a_model_that_is_missing_is_said_with_the_nearest(self, open_with, llm_server):

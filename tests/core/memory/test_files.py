@@ -58,7 +58,7 @@ def test_one_id_twice_in_a_folder_leaves_the_second_out_and_says_so(tmp_path):
     files = ExemplarFiles([tmp_path])
     assert files.all() == ALL[:2]
     (problem,) = files.problems()
-    assert "b.jsonl: the exemplar click-button-0 is in a.jsonl too" in problem
+    assert "b.jsonl: the exemplar click-button-0 is also in a.jsonl" in problem
 
 
 def test_a_malformed_line_leaves_the_others_in_place_and_is_told_with_its_line(tmp_path):

@@ -58,7 +58,7 @@ def test_what_is_gone_is_never_guessed_but_the_nearest_are_named():
     found = find_again(then.element(1), then, now)
     assert found.element is None
     assert [one.ref for one in found.candidates] == [2]
-    assert 'no button "Save draft" any more' in found.why
+    assert 'no longer contains button "Save draft"' in found.why
 
 
 PAGE = page_of('button "Ok"\nbutton\ntextbox "Name" value="Ada"\nlink "Say \'hi\'"\nbutton "Ok"').elements

@@ -240,7 +240,7 @@ def test_writing_to_what_was_not_begun_is_refused(store):
     with pytest.raises(TraceError, match="has no step 1 to save to; start the step first"):
         store.save_phase(run, 1, next(records()), blobs=BLOBS)
     store.begin_step(run, 1)
-    with pytest.raises(TraceError, match="has a step 1 already"):
+    with pytest.raises(TraceError, match="already has a step 1"):
         store.begin_step(run, 1)
     with pytest.raises(TraceError, match="no run 8"):
         store.end_run(8, outcome="done", verdict=Verdict(), seconds=1, seconds_in_llm=1)

@@ -127,6 +127,6 @@ def test_a_run_that_is_taken_up_is_read_from_the_file_until_its_next_step(store)
 def test_a_step_that_was_not_stored_is_not_under_way(store):
     run = store.begin_run(start())
     store.begin_step(run, 1)
-    with pytest.raises(Exception, match="has a step 1 already"):
+    with pytest.raises(Exception, match="already has a step 1"):
         store.begin_step(run, 1)
     assert_same(store, run, 1)

@@ -292,7 +292,7 @@ def test_an_attached_agents_reply_is_edited_and_its_run_gone_on_with(dialog, qtb
     assert "step 2 of run 21" in dialog.reply.words.text()
     dialog.reply.text.setPlainText("### tool_call click\n{not JSON")
     dialog.reply.go_on_button.click()
-    assert "Line 2: the arguments of click are no JSON" in dialog.reply.problem.text()
+    assert "Line 2: the arguments of click are not JSON" in dialog.reply.problem.text()
     assert dialog.reply.isVisible()
     with qtbot.waitSignal(dialog.go_on_requested) as gone_on:
         dialog.reply.text.setPlainText('### tool_call click\n{"ref": "e8"}')

@@ -117,7 +117,7 @@ def test_a_bad_file_is_reported_with_its_line_and_all_else_stays(opened: Opened,
     opened.chooser.file_button.click()
     opened.wait_for_message("line 5")
     assert "did you mean tags?" in opened.chooser.answer.words.text()
-    assert "correct it" in opened.chooser.answer.words.text()
+    assert "Correct it" in opened.chooser.answer.words.text()
     assert opened.chooser.model.total == shown
 
 

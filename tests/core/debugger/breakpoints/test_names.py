@@ -41,4 +41,4 @@ def test_completion_knows_parts_variables_and_functions():
     (policy,) = completions("polic", 5)
     assert (policy.kind, policy.doc) == ("part", "The policy at work.")
     (depth,) = completions("policy.dep", 10)
-    assert (depth.kind, depth.doc) == ("value", "How many policies are on the stack, this one among them.")
+    assert (depth.kind, depth.doc) == ("value", "How many policies are on the stack, including this one.")

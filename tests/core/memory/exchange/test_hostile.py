@@ -65,7 +65,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeyp
 
 
 def test_a_missing_file_and_an_unknown_format_are_reported(tmp_path):
-    with pytest.raises(DataError, match="check that it is there"):
+    with pytest.raises(DataError, match="check that it exists"):
         read(tmp_path / "no.json")
     with pytest.raises(UsageError, match="did you mean synapse"):
         read(tmp_path, "synapsis")
@@ -101,7 +101,7 @@ def test_one_id_twice_is_a_fault_of_the_second_and_the_same_again_is_left_out(tm
     # The same under an id of its own is kept: whether it is wanted is for the store to say.
     assert [one.exemplar.id for one in reading.candidates] == [LINES[0]["id"], "other"]
     assert [(one.position, one.why) for one in reading.faulty] == [
-        ("line 2", f"the id {LINES[0]['id']} is at line 1 too")
+        ("line 2", f"the id {LINES[0]['id']} is also at line 1")
     ]
     assert [(one.position, one.why) for one in reading.left_out] == [("line 3", "it is the same as line 1")]
 

@@ -47,7 +47,7 @@ def test_decisions_that_follow_one_another_are_one_trajectory(tmp_path):
     assert first.exemplar.steps[0].observation == '[7] button "Go"'
     assert (first.exemplar.task, first.exemplar.family) == ("find_it [a]", "find_it")
     assert actions_of(second) == ["find_it [c]"]
-    assert "1 action went before" in second.remarks[0]
+    assert "1 action before" in second.remarks[0]
     assert whys(reading.left_out) == {"idle": "the policy has no examples"}
 
 

@@ -101,7 +101,7 @@ def test_somebody_elses_change_is_not_written_over(path, library):
     other = Library.open(path)
     other.save(ALL[0].replace(note="theirs"), expected=1)
     other.close()
-    with pytest.raises(LibraryError, match="at version 2 by now, not at 1"):
+    with pytest.raises(LibraryError, match="now at version 2, not at 1"):
         library.save(ALL[0].replace(note="mine"), expected=1)
     assert library.get(ALL[0].id).exemplar.note == "theirs"
 

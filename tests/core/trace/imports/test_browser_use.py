@@ -121,7 +121,7 @@ def test_the_answer_is_that_of_done():
             "history[1].model_output.action[0] must have one action",
         ),
         (item({}), "must have one action, not 0"),
-        (item({"input": {"index": 1}}), "input lacks text"),
+        (item({"input": {"index": 1}}), "input needs text"),
         (item({"navigate": {"url": " "}}), "navigate: "),
         (item({"wait": {"seconds": "long"}}), "wait has a value that cannot be used"),
         (item({"5 bad name": {}}), "5 bad name: "),

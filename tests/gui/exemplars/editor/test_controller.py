@@ -87,7 +87,7 @@ def test_another_is_opened_only_after_the_person_said_what_becomes_of_the_first(
 def test_one_of_a_file_a_copy_and_one_made_elsewhere_are_opened_as_not_saved(controller, library, qtbot):
     controller.open("miniwob/book-flight/0")
     shown = opened(controller, qtbot, "miniwob/book-flight/0-copy")
-    assert "only read" in shown.note.text()
+    assert "read-only" in shown.note.text()
     shown._put_away(lambda: None, keep=False)
     controller.open_draft(ALL[1], Provenance(origin="demonstration"))
     opened(controller, qtbot, ALL[1].id)

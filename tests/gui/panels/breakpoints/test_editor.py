@@ -167,7 +167,7 @@ def test_a_field_is_called_what_its_class_says(opened):
     switch = editor.fields["contains"].widget
     assert [switch.itemText(row) for row in range(switch.count())] == [
         "becomes permissible",
-        "is no longer, or not",
+        "is not or no longer permissible",
     ]
     assert editor._texts.text() == (
         "A name matches whole, or as a pattern with * and ?, such as buy_*. "

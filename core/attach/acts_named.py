@@ -1,4 +1,4 @@
-"""What an agent does to a page as one of our actions, with the element that it does it to."""
+"""Converts what an agent does to a page to one of our actions, with its element."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from core.schema.action import (
 
 
 class NamedAct(NamedTuple):
-    """An act in our words."""
+    """An act as one of our actions."""
 
     action: Action
     located: Located | None = None

@@ -1,4 +1,4 @@
-"""What an agent is told: the addresses of its LLM and of its browser, and its environment."""
+"""The addresses of an agent's LLM and browser, and its environment variables."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _LOCAL = ("127.0.0.1", "localhost")
 
 
 class Addresses(Record):
-    """What an agent is told; each holds for as long as it is attached."""
+    """An agent's addresses; they are valid while it is attached."""
 
     llm: str
     """The base URL of the LLM gateway."""

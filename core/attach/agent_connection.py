@@ -1,4 +1,4 @@
-"""One client of the DevTools protocol: its messages on the way to the engine, each in its turn, and back."""
+"""One client of the DevTools protocol: passes its messages to the engine, in order, and the answers back."""
 
 import asyncio
 import contextlib
@@ -25,11 +25,11 @@ Message = dict[str, Any]
 
 
 class Refused(Exception):
-    """A message that cannot be carried out; the text is told to the client."""
+    """A message that cannot be carried out; the client gets the text."""
 
 
 class Swallowed(Exception):
-    """A message that is not carried out though its client is told that it was: a person does something else."""
+    """A message that is not carried out, although its client gets a success: a person does something else instead."""
 
 
 class ActMessage(NamedTuple):
@@ -55,7 +55,7 @@ def connected(address: str) -> connect:
 
 
 class Emulation(NamedTuple):
-    """How a message is answered here, in place of the engine."""
+    """How a message is answered here instead of by the engine."""
 
     reason: str
     answer: "Callable[[AgentConnection, Message], Awaitable[Message]]"

@@ -1,4 +1,4 @@
-"""What an answer to an attached agent says: its thought, what is to be typed, and what is to be done."""
+"""Reads an answer to an attached agent: its thought, the text to type, and the action."""
 
 import contextlib
 import json

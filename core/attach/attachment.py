@@ -1,4 +1,4 @@
-"""An attached agent as a run has it: what it asks and what it does arrive here in order, and wait to be taken."""
+"""An attached agent for its run: its questions and acts arrive here in order and wait."""
 
 import asyncio
 import contextlib
@@ -107,9 +107,9 @@ Arrival = AgentQuestion | HeldAct
 
 
 class Attachment:
-    """What comes of one agent; `on_question` is what its gateway asks, `on_act` what its browser's proxy does.
+    """The questions and acts of one agent; its gateway calls `on_question`, its browser proxy calls `on_act`.
 
-    What has arrived is held, with the agent's clock, until it is taken.
+    What has arrived is held, together with the agent's clock, until the run takes it.
     """
 
     def __init__(self, clock: HeldClock) -> None:

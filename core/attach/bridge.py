@@ -1,4 +1,4 @@
-"""The addresses that one agent is given, and the server behind them."""
+"""The addresses of one agent, and their server."""
 
 from collections.abc import Callable
 

@@ -1,9 +1,9 @@
-"""The browser address: what an attached agent takes for its browser's debugging port.
+"""The browser proxy: looks like a browser's debugging port to an attached agent.
 
-Any client of the DevTools protocol connects here (Playwright, Puppeteer,
-cdp-use); each gets a connection of its own to the engine, whose port stays
-secret. What the engine refuses, or dies of, is answered in `emulated`. A browser
-that was started again meanwhile is another engine: each connection asks for it.
+Any client of the DevTools protocol connects here (Playwright, Puppeteer, cdp-use); each gets its own
+connection to the engine, whose port stays secret. Messages that the engine refuses, or that crash it, are
+answered in `emulated`. A browser that was restarted is another engine, so each connection asks for its
+address.
 """
 
 import re

@@ -19,7 +19,7 @@ _BOTH = struct.Struct("dd")
 
 
 class HeldClock:
-    """Tells programs how long they have been held, through a file that they map into memory."""
+    """Tells programs how long they have been held, through a memory-mapped file."""
 
     def __init__(self, path: Path) -> None:
         """Make the file `path`; raises OSError."""

@@ -1,4 +1,4 @@
-"""The built-in LLM's answer in the form that an attached agent expects.
+"""Writes the built-in LLM's answer in the format that an attached agent expects.
 
 It chooses among the actions of the page as Backstep sees it. The agent's own
 actions are read from what it sends: tools, a schema of its reply, or the
@@ -69,7 +69,7 @@ class _Way(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What is to be said: an action of ours with what it is about."""
+    """The answer: an action of ours with its element."""
 
     action: Action
     why: str

@@ -1,8 +1,7 @@
-"""What an engine refuses, or dies of, or is the window's to do, and what a client of the protocol is answered instead.
+"""Messages that the engine refuses, that crash it, or that the window handles, with their answers to the client.
 
-One table: a message, why it is not passed on, what is done, and the engine that
-needs it. What is not in it goes to the engine as it is. Measured with
-QtWebEngine 6.11, Chromium 156 and Playwright 1.65.
+One table: a message, why it is not passed on, what is done instead, and the engine that needs it. Other
+messages go to the engine unchanged. Measured with QtWebEngine 6.11, Chromium 156 and Playwright 1.65.
 """
 
 import contextlib

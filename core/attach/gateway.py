@@ -1,8 +1,7 @@
-"""The LLM gateway: what an attached agent takes for its LLM server, on loopback and with a token as the key.
+"""The LLM gateway: looks like an LLM server to an attached agent, on loopback with a token as key.
 
-A request waits here until somebody answers it: with a reply, or piece by piece
-as the real server's answer comes. Meanwhile bytes that mean nothing are sent
-from time to time, so that no client takes the connection for dead.
+A request waits here until it is answered: with a whole reply, or piece by piece as the real server answers.
+Meanwhile, bytes without meaning are sent from time to time, so that no client times out.
 """
 
 import asyncio

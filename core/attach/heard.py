@@ -1,4 +1,4 @@
-"""Brings what an attached agent says of itself into its run: its steps, state, policies, plan, exemplars."""
+"""Adds the reports of an attached agent to its run: steps, state, policies, plan, exemplars."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -35,14 +35,14 @@ _BY_AGENT = "The agent's own environment reported this."
 
 
 class ToldAt(NamedTuple):
-    """Something that was said, with the step that it belongs to."""
+    """A report, with its step."""
 
     step: int
     told: Told
 
 
 class Heard:
-    """What one agent has said so far, in the state of its run."""
+    """The reports of one agent so far, in the state of its run."""
 
     def __init__(self, state: RunState, on_note: Callable[[str], object]) -> None:
         """`on_note` is called with each note, once."""

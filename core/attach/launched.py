@@ -1,4 +1,4 @@
-"""Browsers that an agent launches: the window's browser stands in for each, and each has tabs of its own in it.
+"""Browsers that an agent launches: the window's browser replaces each of them, and each has its own tabs in it.
 
 The first gets the tab of the window for its first page, which it gives back;
 every other page of it is a new tab.
@@ -36,7 +36,7 @@ class LaunchedBrowser:
 
 
 class LaunchedBrowsers:
-    """Those that are open, in the order of their launches, and who has which tab."""
+    """The open ones, in the order of their launches, and their tabs."""
 
     def __init__(self, host: BrowserHost) -> None:
         self._host = host

@@ -1,8 +1,7 @@
-"""What an agent does to a page, read from the messages that it sends to the browser.
+"""Reads what an agent does to a page from its messages to the browser.
 
-`read` says what one message does, `Fold` makes one act of the several messages
-that a click, a drag or typing takes. Scripts that act are told from scripts
-that read by their words alone: such an act says that it was guessed.
+`read` reads one message; `Fold` joins the messages of a click, a drag or typing into one act. Scripts that
+act are distinguished from scripts that only read by their text; such an act is marked as guessed.
 """
 
 import re
@@ -90,7 +89,7 @@ class PageAct(Record):
 
 
 class ActPart(Record):
-    """What one message is of an act."""
+    """The part of one message in an act."""
 
     act: PageAct
     begins: bool = True
@@ -243,7 +242,7 @@ _READERS = {
 
 
 class Fold:
-    """Makes one act of the messages that belong to it."""
+    """Joins the messages of one act."""
 
     def __init__(self, part: ActPart) -> None:
         """Begin with the first message."""

@@ -1,4 +1,4 @@
-"""The agent's own program: started with our addresses, read as it writes, and ended with all that it has started."""
+"""The agent's program: starts it with our addresses, reads its output, and ends it with all its child processes."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,7 @@
-"""Bringing an attached agent back to a step: its program runs again, and is told what it was told before.
+"""Goes back to a step of an attached agent: runs its program again and gives it the recorded answers.
 
-Its questions are answered from the record, as long as they are the recorded
-ones, and what it does in the page is let happen, up to the step.
+As long as its questions are the recorded ones, they get the recorded answers, and its acts in the page are
+carried out, up to the step.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,11 +1,10 @@
-"""A run of an attached agent: its phases wait for what the agent asks and does, where ours would decide and act.
+"""A run of an attached agent: its phases wait for the agent's questions and acts instead of deciding and acting.
 
-A step begins with a question of the agent to its LLM, or with an act that no
-question came before, and has at most one act: further acts that follow the
-same reply are steps of their own, as the queue of an agent of ours is. Where
-observe, decide and commit lie is inferred from that. An agent may tell where
-its own steps begin: until then all that it asks before an act is one step, and
-what is asked or done after that is the next, also where nothing was done.
+A step begins with the agent's question to its LLM, or with an act without a question, and has at most one
+act. Further acts after the same reply are separate steps, like the queue of a built-in agent. The phases
+observe, decide and commit are inferred from this. An agent can also report where its own steps begin.
+Otherwise, all questions before an act belong to one step, and what follows is the next step, even if nothing
+was done.
 """
 
 import asyncio
@@ -55,7 +54,7 @@ _FROM_ANSWER = "The text is from the LLM's answer: the agent types it letter by 
 
 
 class AttachedRun(AgentRun):
-    """A run that an agent of its own carries out; made by `open_run` with `make`."""
+    """A run of an attached agent; create it with `open_run` and `make`."""
 
     has_preset = False
 
@@ -362,7 +361,7 @@ class _Decider:
 
 
 class _AgentActor(Actor):
-    """Lets happen what the agent is about to do; another action, which a person wants instead, is carried out by us."""
+    """Lets the agent carry out its act; if a person chose another action, carries that out instead."""
 
     def __init__(self, world: World, decider: _Decider, attachment: Attachment) -> None:
         super().__init__(world.tabs)

@@ -1,4 +1,4 @@
-"""The loopback server that an attached program is given addresses of."""
+"""The loopback server for the addresses of an attached program."""
 
 import asyncio
 import contextlib

@@ -1,8 +1,7 @@
-"""The stand-in for Chromium: an agent that launches a browser of its own gets the window's.
+"""The stand-in for Chromium: an agent that launches a browser gets the window's browser.
 
-Its folder is made to be what PLAYWRIGHT_BROWSERS_PATH names. In there
-``chromium.js`` makes the paths that the agent's version of Playwright looks for;
-browsers of other kinds are the agent's own.
+PLAYWRIGHT_BROWSERS_PATH points to its folder. There, ``chromium.js`` creates the paths that the agent's
+version of Playwright looks for. Other browsers are the agent's own.
 """
 
 import shlex
@@ -23,7 +22,7 @@ _CACHES = {"linux": ".cache", "darwin": "Library/Caches"}
 
 
 class StandIn:
-    """The stand-in for one agent, in a folder of its own."""
+    """The stand-in for one agent, in its own folder."""
 
     def __init__(self, folder: Path, address: str, given: Mapping[str, str]) -> None:
         """Make `folder`; `address` is the agent's browser address, `given` its environment. Raises OSError."""

@@ -1,8 +1,8 @@
-"""What an agent knows tabs by: the engine's ids are others each time, and some agents show them to their LLM.
+"""Stable tab ids for an agent. The engine's ids change each time, and some agents show them to their LLM.
 
-Tabs are counted as the agent hears of them, so that a program that does the
-same again hears the same. The id of a tab is that of its top frame, too: it is
-put in the place of the engine's wherever it stands in a message.
+Tabs are numbered in the order in which the agent learns of them, so a program that repeats its actions sees
+the same ids. The id of a tab is also that of its top frame, so it replaces the engine's id everywhere in
+messages.
 """
 
 from starlette.websockets import WebSocket

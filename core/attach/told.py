@@ -1,4 +1,4 @@
-"""What an agent says of itself through `backstep_sdk`, and the address where it says it."""
+"""The reports of an agent through `backstep_sdk`, and their address."""
 
 import secrets
 from collections.abc import Callable
@@ -56,7 +56,7 @@ class ToldPlan(Record):
 
 
 class ToldRemedy(Record):
-    """What the agent would try, should its next action turn out wrong."""
+    """What the agent would try if its next action is wrong."""
 
     kind: Literal["remedy"] = "remedy"
     text: Name
@@ -64,7 +64,7 @@ class ToldRemedy(Record):
 
 
 class ToldExemplars(Record):
-    """What the prompts are begun with from now on."""
+    """The exemplars of the prompts from now on."""
 
     kind: Literal["exemplars"] = "exemplars"
     shown: tuple[str | tuple[str, str], ...]
@@ -79,7 +79,7 @@ class ToldNote(Record):
 
 
 class ToldStep(Record):
-    """The agent's own step of this number is at work from now on; said again, what more is known of it."""
+    """The agent's own step with this number begins now; if reported again, more is known of it."""
 
     kind: Literal["step"] = "step"
     number: Annotated[int, Field(ge=0)]
@@ -89,7 +89,7 @@ class ToldStep(Record):
 
 
 class ToldOutcome(Record):
-    """What the agent's environment has given for its work: a reward, or how the episode has ended."""
+    """The result from the agent's environment: a reward, or how the episode ended."""
 
     kind: Literal["outcome"] = "outcome"
     reward: float | None = None
@@ -117,7 +117,7 @@ _TOLD: TypeAdapter[Told] = TypeAdapter(Told)
 
 
 class TellingAddress:
-    """Takes in what an agent says, by POST to ``/sdk/TOKEN`` of a server; what cannot be used is answered with 400."""
+    """Receives reports by POST to ``/sdk/TOKEN`` of a server; invalid ones get the status 400."""
 
     def __init__(self, on_told: Callable[[Told], None]) -> None:
         self.path = f"/sdk/{secrets.token_urlsafe(24)}"

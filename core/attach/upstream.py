@@ -1,4 +1,4 @@
-"""Who answers an attached agent: the user's LLM server in the agent's own words, or any other LLM of ours."""
+"""Answers an attached agent: passes its request to the user's LLM server unchanged, or asks any other LLM."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +23,8 @@ _NO_SUCH_PATH = (404, 405, 501)
 class QuestionLLM:
     """Answers one question; an `Answerer` of a run.
 
-    Where the LLM is behind a server, the request goes there as it came and the
-    bytes of the answer go back as they come, unless they are to be held.
+    If the LLM is behind a server, the request goes there unchanged and the bytes of the answer are streamed
+    back, unless they are held.
     """
 
     def __init__(

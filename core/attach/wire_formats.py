@@ -1,9 +1,8 @@
-"""What an attached agent asks in OpenAI's two formats, as a request of ours, and replies in the form it expects.
+"""Converts an attached agent's requests in OpenAI's two formats to ours, and our replies to its format.
 
-`CHAT` is the format of chat completions, `RESPONSES` that of the Responses
-API (https://platform.openai.com/docs/api-reference). Both read a request that
-may come from any client: what is not of the expected shape is passed over,
-and shown as it came.
+`CHAT` is the format of chat completions, `RESPONSES` that of the Responses API
+(https://platform.openai.com/docs/api-reference). Both read requests of any client: parts with an unexpected
+shape are skipped, and shown unchanged.
 """
 
 import base64
@@ -469,7 +468,7 @@ def _item_events(at: int, item: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _ResponsesAssembly(Assembly):
-    """Takes a response whole, or from the event that ends its stream; text is told as it comes."""
+    """Reads a whole response, or the event that ends its stream; text is passed on as it arrives."""
 
     def add(self, chunk: object) -> str:
         kind = _words(chunk, "type")

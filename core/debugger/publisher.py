@@ -206,7 +206,7 @@ class Publisher:
         return self._listed.query
 
     def send_more_runs(self, listed: int) -> None:
-        """Send the runs with a page of older ones, besides the `listed` that were sent."""
+        """Send the runs with a page of older ones, in addition to the `listed` that were sent."""
         self._listed.list_more(listed)
         self.send_runs(self.query)
 

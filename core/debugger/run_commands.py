@@ -410,7 +410,7 @@ class TraceCommands(SessionCommands):
 
     @command
     def list_more_runs(self, listed: int) -> None:
-        """List a page of older runs, besides the `listed` ones."""
+        """List a page of older runs, in addition to the `listed` ones."""
         self._publisher.send_more_runs(listed)
 
     @command

@@ -154,7 +154,7 @@ class SessionView(Record):
     tokens: int = 0
     cost: float | None = None
     beside_llm_ms: float | None = None
-    """Time of the last whole step besides the LLM."""
+    """Time of the last whole step without the LLM."""
     handed_over: bool = False
     """Whether the person's mouse and keys reach the live page."""
     success: bool | None = None
@@ -323,7 +323,7 @@ class PermissibleView(Record):
     rows: tuple[PermissibleRow, ...] = ()
     left_out: int = 0
     beside: tuple[str, ...] = ()
-    """What the page of the current step offers besides, by name; a person may permit it for the step."""
+    """What else the page of the current step offers, by name; a person may permit it for the step."""
     chosen: str = ""
     """The chosen action as text, to be marked."""
     chosen_ref: Ref | None = None

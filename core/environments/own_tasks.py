@@ -127,7 +127,7 @@ class OwnTasks:
         return tuple(done)
 
     def _clash(self, path: Path, content: Content, others: Iterable[_Held]) -> str:
-        """Return why `content` cannot stand besides the others, in a sentence, or nothing."""
+        """Return why `content` cannot be used together with the others, in a sentence, or nothing."""
         if isinstance(content, TaskFile):
             if content.id in self._taken:
                 return (

@@ -52,7 +52,7 @@ class HashedWords:
 
     The feature-hashing trick (Weinberger et al. 2009) over log-scaled counts.
     The task and the page are made vectors of their own and then added, so that
-    the task counts the same besides a short page and a long one. Numbers count
+    the task counts the same next to a short page and a long one. Numbers count
     as one another; of HTML the tags, ids and classes count besides its words.
     """
 

@@ -1,5 +1,5 @@
-"""Exemplar memory: trajectories kept to prompt with, found again by the likeness of their task and page.
+"""Exemplar memory: stored trajectories for prompts, retrieved by the similarity of task and page.
 
-After Synapse (Zheng et al. 2024): metadata is embedded, the nearest by
-Euclidean distance vote for a family, and its trajectories are prompted with.
+After Synapse (Zheng et al. 2024): metadata is embedded, the nearest by Euclidean distance vote for a family,
+and its trajectories go into the prompt.
 """

@@ -1,7 +1,6 @@
-"""What is wrong with an exemplar, each with its place: pure functions of what is given to them.
+"""Finds problems of an exemplar, each with its place, in pure functions.
 
-Only the program for implicit abstraction has to be run to be checked, which
-happens in the confined process of `core.sandbox`.
+Only the program for implicit abstraction must be run to check it, in the sandbox of `core.sandbox`.
 """
 
 import re

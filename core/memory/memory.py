@@ -1,4 +1,4 @@
-"""The memory of a program run: exemplars of files and of the library, their index, and the embedding that made it."""
+"""The memory: exemplars of files and of the library, their index, and its embedding."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,7 +23,7 @@ _AS_THEY_ARE: Mapping[str, int] = MappingProxyType({})
 
 
 class Memory:
-    """Finds exemplars; its index is made when it is first asked, and takes in what has changed since."""
+    """Finds exemplars; the index is made at the first use, and updated with changes."""
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ short vectors whose distances are lower bounds (`Reduction`), and the long ones
 of all that might be among the nearest are compared. The result is that of
 comparing all, ties included.
 
-`tests.benchmarks.bench_index` measures it besides flat indexes of the long
+`tests.benchmarks.bench_index` compares it with flat indexes of the long
 vectors. Of 100 000 vectors of 2048 numbers, the short ones take 50 MiB where
 the long ones take 780 with 32 bits and 390 with 16, and a search takes a
 seventh and about half as long.

@@ -35,7 +35,7 @@ _OFF = 0.02
 
 
 class Damaged(Exception):
-    """Vectors that were read are none: they have to be made again."""
+    """Stored vectors are damaged and must be made again."""
 
 
 def as_stored(rows: Vectors) -> Vectors:

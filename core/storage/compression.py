@@ -1,4 +1,4 @@
-"""Compression of content in databases: zstd with the size in the frame, and a bound on what is unpacked."""
+"""Compression of content in databases: zstd with the size in the frame, and a limit for decompression."""
 
 import zstandard
 

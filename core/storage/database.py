@@ -1,4 +1,4 @@
-"""A database file: opening it, bringing it up to date, transactions, and SQLite's failures as sentences.
+"""A database file: opening, migrations, transactions, and errors of SQLite as readable sentences.
 
 A kind of file is described by `FileKind`: `core.trace.database` has the traces',
 `core.memory.library.tables` that of the exemplar library. Version N of it is
@@ -21,7 +21,7 @@ from core.schema.errors import StoreError
 
 
 class FileKind(NamedTuple):
-    """What is particular to one kind of database file."""
+    """The particulars of one kind of database file."""
 
     noun: str
     """What sentences call it, such as "trace database"."""

@@ -1,4 +1,4 @@
-"""Where the program's own data files are: prompts, presets, policies, sites and the like."""
+"""The location of the program's data files: prompts, presets, policies, sites and others."""
 
 from pathlib import Path
 

@@ -7,11 +7,10 @@ _MOST_SHARE = 0.01
 
 
 class GarbageCollector:
-    """Takes Python's collection of cyclic garbage over: it happens in `collect`, and nowhere else.
+    """Replaces Python's automatic collection of cyclic garbage: it happens only in `collect`.
 
-    Python itself collects in whichever thread happens to allocate, but an
-    object of Qt must be destroyed in the thread it lives in: a timer that is
-    destroyed elsewhere stays known to its thread, which crashes when it is due.
+    Python collects in any thread that allocates, but a Qt object must be destroyed in its own thread: a timer
+    that is destroyed elsewhere stays registered in its thread, which crashes when the timer is due.
     """
 
     def __init__(self) -> None:

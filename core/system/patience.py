@@ -1,4 +1,4 @@
-"""Time limits on a busy machine: time in which other programs had the processors does not count.
+"""Time limits for busy machines: time in which other programs had the processors does not count.
 
 Linux tells for each thread how long it ran, and how long it was ready to run
 and waited for a processor (``schedstat``). What several processes do together
@@ -40,10 +40,9 @@ _known: dict[int | None, _Given] = {}
 
 
 class Limit:
-    """So many seconds, from now; those in which other programs kept a processor from us do not count.
+    """A number of seconds from now, not counting those in which other programs had the processors.
 
-    `process` is whose threads are looked at: this process and all that it
-    started, unless one is named.
+    `process` is the process whose threads are measured; by default this process and its children.
     """
 
     def __init__(self, seconds: float, process: int | None = None) -> None:

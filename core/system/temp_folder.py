@@ -1,7 +1,8 @@
-"""The folder of a process for temporary files: it goes with the process, and the next start sweeps what was killed.
+"""The folder of a process for temporary files. It is deleted with the process, or at the next start if the
+process was killed.
 
-Chromium, Playwright's driver and the sandbox of parsers put their files there,
-because they use TMPDIR. A process that lives holds a lock in its folder.
+Chromium, Playwright's driver and the sandbox of parsers put their files there, because they use TMPDIR. A
+living process holds a lock in its folder.
 """
 
 import atexit

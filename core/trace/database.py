@@ -1,4 +1,4 @@
-"""The database file of traces: its tables, and how older files come to have them.
+"""The database file of traces: its tables, and their migrations.
 
 Version N of the database is what `MIGRATIONS[:N]` makes; SQLite's
 ``user_version`` holds N. A migration that has been released is never edited:

@@ -1,15 +1,13 @@
-"""Records, prompts and replies as they lie in the database, and back.
+"""Encodes records, prompts and replies for the database, and decodes them.
 
-What is large in a record (observation, clean observation, permissible
-actions) is a blob of its own, so that the same page seen twice is stored
-once. Elements of a clean observation that are those of the observation are
-stored as their numbers. The rest is JSON: text where it is short, so that it
-can be read in any SQLite tool, and compressed where it is long.
+The large part of a record (observation, clean observation, permissible actions) is a separate blob, so a page
+that is seen twice is stored once. Elements of a clean observation that are also in the observation are stored
+as their numbers. The rest is JSON: plain text if it is short, so that any SQLite tool can read it, and
+compressed if it is long.
 
-A prompt is JSON of messages, tools, tool choice, reply schema and sampling, with
-what the messages say as data, and which of them came from an exemplar or a policy.
-Its pictures are blobs of their own, so that a screenshot which the LLM was
-sent is stored once.
+A prompt is JSON of messages, tools, tool choice, reply schema and sampling, with the data of the messages,
+and which of them came from an exemplar or a policy. Its pictures are separate blobs, so a screenshot that was
+sent to the LLM is stored once.
 """
 
 import json
@@ -34,7 +32,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Encoded(NamedTuple):
-    """A record in two pieces: the rest of it as stored, and its large part as JSON, if it has one."""
+    """A record in two parts: the small one as stored, and the large one as JSON, if there is one."""
 
     record: str | bytes
     part: bytes | None
@@ -166,7 +164,7 @@ def _decompressed(data: bytes) -> bytes:
 
 
 class Prompt(Record):
-    """What was sent to the LLM."""
+    """A prompt as sent to the LLM."""
 
     messages: tuple[Message, ...] = ()
     tools: tuple[Tool, ...] = ()

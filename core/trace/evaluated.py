@@ -1,7 +1,7 @@
-"""The runs of an evaluation with all that is counted of them, and the ways that they took, in a few queries.
+"""Reads the runs of an evaluation with their figures and paths, in a few queries.
 
-Very many runs are read at once here: only the columns that are counted, and the
-records of those steps alone that went back or tried a remedy.
+It reads very many runs at once, so it reads only the counted columns, and only the records of steps that went
+back or tried a remedy.
 """
 
 import json
@@ -51,7 +51,7 @@ WHERE steps.run IN (SELECT value FROM json_each(?))
 
 
 class WayStep(NamedTuple):
-    """What is compared of a step where very many runs are."""
+    """The data of a step for comparing very many runs."""
 
     number: int
     state: str

@@ -1,4 +1,4 @@
-"""Evaluations in the trace: who does each, what was tried in it, how far all of them are, and what runs have cost."""
+"""Evaluations in the trace: their processes, attempts, progress, and the cost of runs."""
 
 import time
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Tally(Record):
-    """How many tries of an evaluation have come to the same."""
+    """How many attempts of an evaluation had the same result."""
 
     evaluation: int
     attempt: int
@@ -30,7 +30,7 @@ class Tally(Record):
 
 
 class MeanCost(Record):
-    """What a run of a preset with an LLM has cost so far, on the average."""
+    """The average cost of a run with a preset and an LLM so far."""
 
     preset: str
     llm: str

@@ -1,9 +1,8 @@
-"""Which runs have a living process at work on them.
+"""Finds out which runs have a living process.
 
-A process that begins runs holds an advisory lock on a file of its own besides
-the database, named by a token that each of its runs carries. The system lets
-go of the lock however the process ends, so neither a reused process id nor
-another container on the same disk can mislead.
+A process that starts runs holds an advisory lock on its own file next to the database. The file is named by a
+token that each of its runs has. The system releases the lock however the process ends, so neither a reused
+process id nor another container on the same disk causes errors.
 """
 
 import os

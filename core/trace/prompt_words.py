@@ -1,4 +1,4 @@
-"""Prompts as words, to tell whether two of them ask the same."""
+"""Compares prompts by their words, to find out whether two ask the same."""
 
 import difflib
 import json

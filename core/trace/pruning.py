@@ -1,8 +1,8 @@
-"""Deleting runs that are not needed any more, and the blobs that nothing refers to after that.
+"""Deletes runs that are no longer needed, and then the blobs that nothing refers to.
 
-Runs go a few at a time, each few in one transaction, and the blobs in one after
-them. Where the program is killed in between, whole runs are gone and whole runs
-are there; the blobs that are left over go at the next time.
+Runs are deleted a few at a time, each group in one transaction, and then the blobs in another one. If the
+program is killed in between, each run is either complete or gone, and the next pruning deletes the remaining
+blobs.
 """
 
 import fnmatch
@@ -31,7 +31,7 @@ _HASH = re.compile(rb"\b[0-9a-f]{64}\b")
 
 
 class PruneRequest(Record):
-    """Which runs are to be deleted: those that meet all that is said."""
+    """Which runs to delete: those that meet all conditions."""
 
     before: float | None = None
     """Those begun before this time, in seconds since the epoch."""
@@ -51,7 +51,7 @@ class PruneRequest(Record):
 
 
 class PruneRun(Record):
-    """A run that would go."""
+    """A run that would be deleted."""
 
     run: int
     task: str
@@ -61,7 +61,7 @@ class PruneRun(Record):
 
 
 class PrunePlan(Record):
-    """What would go, and what is kept though it was looked for."""
+    """The runs that would be deleted, and matching runs that are kept."""
 
     runs: tuple[PruneRun, ...] = ()
     """Newest first."""

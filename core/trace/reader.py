@@ -1,4 +1,4 @@
-"""Rows read back as records; each function works inside the transaction that is open."""
+"""Reads rows as records; each function works inside the open transaction."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""What the trace keeps of a run and its steps, as rows that travel."""
+"""The rows of a run and its steps, as records."""
 
 from difflib import unified_diff
 from typing import Literal
@@ -46,7 +46,7 @@ ATTACHED_NAME = "attached"
 
 
 class Case(Record):
-    """What one run of an evaluation is to be."""
+    """The definition of one run of an evaluation."""
 
     variant: str
     """The name of the variant of the agent."""
@@ -57,7 +57,7 @@ class Case(Record):
 
 
 class CaseAttempt(Record):
-    """One try at a case of an evaluation."""
+    """One attempt at a case of an evaluation."""
 
     evaluation: int
     """The evaluation's number."""
@@ -67,7 +67,7 @@ class CaseAttempt(Record):
 
 
 class EvaluationRow(Record):
-    """An evaluation as it is kept; what its plan says is left to the debugger."""
+    """A stored evaluation; the debugger interprets its plan."""
 
     number: int
     name: str
@@ -78,7 +78,7 @@ class EvaluationRow(Record):
 
 
 class RunStart(Record):
-    """What is known of a run when it begins."""
+    """The data of a run when it begins."""
 
     task: str
     environment: str
@@ -168,7 +168,7 @@ def is_failure(success: bool | None, outcome: RunOutcome | None) -> bool:
 
 
 class EvaluatedRun(Record):
-    """One try of an evaluation, with all that is counted of its run."""
+    """One attempt of an evaluation, with the figures of its run."""
 
     variant: str
     task: str
@@ -242,7 +242,7 @@ class StepRow(Record):
 
 
 class StepTimes(Record):
-    """When a step was begun, and when each phase had left its record; seconds since the epoch."""
+    """When a step began, and when each phase stored its record; seconds since the epoch."""
 
     number: int
     begun: float
@@ -321,7 +321,7 @@ class StepDetail(Record):
 
 
 class BreakpointRow(Record):
-    """A breakpoint as it is kept; what its definition says is left to the debugger."""
+    """A stored breakpoint; the debugger interprets its definition."""
 
     number: int
     """Counts up in the database, from 1; the number of a deleted one is not given again."""
@@ -332,7 +332,7 @@ class BreakpointRow(Record):
 
 
 class WatchRow(Record):
-    """A watch as it is kept."""
+    """A stored watch."""
 
     number: int
     """Counts up as that of a breakpoint does."""
@@ -343,7 +343,7 @@ class WatchRow(Record):
 
 
 class Hit(Record):
-    """A breakpoint that a run came to, or a watch that changed."""
+    """A breakpoint that was hit, or a watch that changed."""
 
     run: int
     step: int

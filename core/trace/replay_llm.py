@@ -1,9 +1,8 @@
-"""The LLM that repeats what was said in a stored run: no network, no cost.
+"""The LLM that repeats the replies of a stored run: no network, no cost.
 
-A request is answered with the reply to the recorded call of its purpose whose
-prompt was the same, in the order of the calls. Ports of 127.0.0.1 do not
-count, as sites of ours are served on another one each time; nor do sampling
-and pictures, nor, of an attached agent, times, ids and temporary paths.
+A request gets the reply of the recorded call with the same purpose and prompt, in the order of the calls. The
+comparison ignores ports of 127.0.0.1, because bundled sites get a new one each time, and also sampling,
+pictures, and times, ids and temporary paths of attached agents.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ def read_name(name: str) -> tuple[int, str]:
 
 
 class ReplayLLM:
-    """Repeats one run; made again for each run that it answers."""
+    """Repeats one run; create a new one for each run that it answers."""
 
     takes_images = False
 

@@ -1,4 +1,4 @@
-"""Runs written to files, and brought in from files of any kind that is known."""
+"""Exports runs to files, and imports them from files of any known format."""
 
 import os
 from pathlib import Path

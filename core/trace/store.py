@@ -1,7 +1,7 @@
-"""The trace: the one door to the database of runs.
+"""The trace: the only interface to the database of runs.
 
-Each method is one transaction, committed when the method returns; when it
-raises TraceError, nothing of it was stored and everything before it is kept.
+Each method is one transaction, committed when the method returns. If it raises TraceError, nothing of it was
+stored, and everything before it is kept.
 """
 
 import json
@@ -55,7 +55,7 @@ T = TypeVar("T")
 
 
 class TraceStore:
-    """Runs, their steps and all that was seen and said in them."""
+    """Runs with their steps, pages and LLM calls."""
 
     def __init__(self, database: TraceDatabase) -> None:
         self.path = database.path

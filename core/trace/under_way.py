@@ -1,4 +1,4 @@
-"""What was stored last of the runs that go on, as it was given: it can be shown without being read from the file."""
+"""The latest data of the current runs, kept in memory so that it can be shown without reading the file."""
 
 from collections.abc import Iterable
 from typing import Protocol, Self
@@ -25,7 +25,7 @@ JUDGED = 50
 
 
 class StepSource(Protocol):
-    """What a step is shown from: the trace's file, or what was stored of the current step."""
+    """The source of a step's view: the trace's file, or the data of the current step in memory."""
 
     def steps(self, run: int) -> tuple[StepRow, ...]: ...
 
@@ -43,10 +43,10 @@ class StepSource(Protocol):
 
 
 class StepUnderWay:
-    """A step as far as it has come, with what is shown of the steps before it.
+    """The current step so far, with what is shown of the steps before it.
 
-    What this process has not stored is asked of the file: the steps before a
-    branch, or before a run was taken up again.
+    Data that this process has not stored is read from the file: the steps before a branch, or before a run
+    was continued.
     """
 
     def __init__(self, run: "RunUnderWay", contents: dict[BlobHash, bytes]) -> None:
@@ -101,7 +101,7 @@ class StepUnderWay:
 
 
 class RunUnderWay:
-    """What this process has stored of a run; of all steps but the last no more than what later ones show."""
+    """What this process has stored of a run; of steps before the last, only what later steps show."""
 
     def __init__(self) -> None:
         self.rows: dict[int, StepRow] = {}

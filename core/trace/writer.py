@@ -1,4 +1,4 @@
-"""Rows written as a run continues; each function works inside the transaction that is open."""
+"""Writes the rows of a run; each function works inside the open transaction."""
 
 import json
 import time

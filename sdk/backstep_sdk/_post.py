@@ -1,4 +1,4 @@
-"""Sends what is said to Backstep, one message after the other."""
+"""Sends reports to Backstep, one after another."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Spans of OpenTelemetry as policies: those of agents, chains and tools.
+"""Reports OpenTelemetry spans of agents, chains and tools as policies.
 
-By the conventions for generative AI (``gen_ai.*``) and those of OpenInference.
-The package of OpenTelemetry is not imported: a span is whatever has its fields.
+It supports the conventions for generative AI (``gen_ai.*``) and those of OpenInference. It does not import
+OpenTelemetry: any object with the fields of a span works.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POLICIES = ("agent", "chain", "tool")
 
 
 class SpanProcessor:
-    """Tells Backstep of the spans of a TracerProvider; all of it is done as they begin and end."""
+    """Reports the spans of a TracerProvider to Backstep when they begin and end."""
 
     def __init__(self) -> None:
         self._policies: set[str] = set()

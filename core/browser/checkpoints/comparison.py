@@ -99,7 +99,7 @@ def compare(
     beside: Sequence[PageDifference] = (),
     later: Observation | None = None,
 ) -> Comparison:
-    """Return how well `now` equals `recorded`; `besides` is what differs in what the browser and the server keep.
+    """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
 
     What nobody touched and is another one in a `later` reading of the same page changes by itself.
     What an earlier version of the page reader read and this one does not counts as little, and is told as such.

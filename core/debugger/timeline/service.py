@@ -205,7 +205,7 @@ def _held(steps: Sequence[StepSpan]) -> tuple[HeldSpan, ...]:
     busy: list[tuple[float, float, int, str]] = []
     for step in steps:
         busy += [(one.begun, one.ended, step.number, one.phase) for one in step.phases]
-        # Remedies may be asked for while the action runs: a call besides the phases is work as well.
+        # Remedies may be asked for while the action runs: a call outside the phases is work as well.
         busy += [(call.begun, call.ended, step.number, "") for call in step.calls]
     busy.sort()
     found: list[HeldSpan] = []

@@ -1,7 +1,7 @@
-"""How far a desk has come with its scenario: the steps of a gold solution, and what went wrong next to them.
+"""How far a desk has come with its scenario: the steps of a gold solution, and mistakes.
 
 The steps come in stages. Those of a stage count only when all stages before
-it are complete, since a passenger entered for another flight is not a progress.
+it are complete, since a passenger entered for another flight is not progress.
 """
 
 from core.environments.airline.desk import (

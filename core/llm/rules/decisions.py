@@ -90,7 +90,7 @@ def _without_mistakes(view: PromptView, permissible: Permissible, role: Role, mo
 
 
 def without(permissible: Permissible, action: Action) -> Permissible:
-    """Return what is permissible besides an action: its element, its option or its value is off the list."""
+    """Return what is permissible instead of an action: its element, its option or its value is off the list."""
     names = (action.name, "double_click" if action.name == "click" else "")
     kept = [_less(one, action) if one.name in names else one for one in permissible.actions]
     return permissible.replace(actions=tuple(one for one in kept if one is not None))

@@ -1,4 +1,4 @@
-"""A page as its lines tell it: what can be used, what stands besides what, and which element words mean."""
+"""A page as its lines tell it: what can be used, what is next to what, and which element words mean."""
 
 import re
 from collections.abc import Iterable

@@ -18,7 +18,7 @@ _USED = frozenset(
     "button textbox searchbox combobox checkbox radio option tab menuitem spinbutton slider listbox switch".split()
 )
 _NEAR = 0.4
-"""What a line is worth for standing besides one with words of the task."""
+"""What a line is worth for being next to one with words of the task."""
 
 
 def shortened(view: PromptView, *, refs: bool) -> str:

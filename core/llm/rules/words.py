@@ -205,7 +205,7 @@ _VERB_GROUPS = tuple(
 )
 _CHANGING = frozenset().union(*_VERB_GROUPS[1:])
 _WEAK = frozenset("want need call see view".split())
-"""Verbs that ask for a change only besides another word."""
+"""Verbs that ask for a change only next to another word."""
 _NEUTRAL = frozenset(("save", "submit", "send"))
 """Verbs that end a form of any kind."""
 _STATED = re.compile(

@@ -1,1 +1,1 @@
-"""What can be said of all exemplars at once: near duplicates, a map of them, and what a change would do."""
+"""Analyses of all exemplars: near duplicates, a map, and the effect of a change."""

@@ -1,10 +1,9 @@
-"""Near duplicates: pairs of exemplars whose vectors lie no further apart than a distance.
+"""Near duplicates: pairs of exemplars whose vectors are within a given distance.
 
-The result is that of comparing all with all. If there are many, short
-vectors are compared first, whose distances are lower bounds
-(`core.memory.nearest`), and the long ones of the pairs that these let
-through. Some rows at a time go into a flat FAISS index and are compared with
-all that are in it, so the work can be ended in between and what was found holds.
+The result is the same as comparing all pairs. If there are many, it first compares short vectors, whose
+distances are lower bounds (`core.memory.nearest`), and then the long vectors of the remaining pairs. Rows are
+added to a flat FAISS index in groups and compared with all in it, so the work can be cancelled in between and
+the results so far are valid.
 """
 
 import asyncio

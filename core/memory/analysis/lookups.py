@@ -1,4 +1,4 @@
-"""Lookups that are only tried: with a change to an exemplar or the settings, and each exemplar without itself."""
+"""Trial lookups: with a change to an exemplar or the settings, and for each exemplar without itself."""
 
 import asyncio
 import json
@@ -102,7 +102,7 @@ def read_texts(path: Path) -> tuple[Exemplar, ...]:
 
 
 class WithDraft:
-    """An index in which one exemplar stands as it would after a change, or one more; nothing is stored."""
+    """An index with one exemplar changed or added; nothing is stored."""
 
     def __init__(self, index: ExemplarIndex, draft: Exemplar, vector: Vectors) -> None:
         self._index = index

@@ -1,4 +1,4 @@
-"""A map of the exemplars: their vectors in the plane, and where there are few of them.
+"""A map of the exemplars: their vectors in the plane, and outliers.
 
 The two directions are those along which the vectors differ most (principal
 components, as `core.memory.nearest` finds them), so what lies near in the

@@ -1,4 +1,4 @@
-"""What the analyses find, apart from how they find it, which takes long to load."""
+"""The results of the analyses, separate from the analyses because those take long to load."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -10,7 +10,7 @@ Sameness = Literal["task and steps", "task", "steps", "neither"]
 
 
 class NearPair(Record):
-    """Two exemplars, by their numbers, and how far apart they lie; the ids are in order."""
+    """Two exemplars, by their numbers, with their distance; the ids are in order."""
 
     distance: float
     id: str
@@ -90,7 +90,7 @@ Move = Literal["", "new", "gone", "up", "down", "used now", "used no more"]
 
 
 class MapPlace(Record):
-    """How one exemplar came out."""
+    """The result for one exemplar."""
 
     rank: int
     """Among all that are listed, by distance; the nearest is 1."""
@@ -101,7 +101,7 @@ class MapPlace(Record):
 
 
 class TrialRow(Record):
-    """One exemplar of a lookup, as it comes out and, where something is compared, as it did before."""
+    """One exemplar of a lookup: its result and, in a comparison, its earlier result."""
 
     id: str
     family: str
@@ -128,7 +128,7 @@ class LookupTrial(Record):
 
 
 class FamilyFound(Record):
-    """How one family fared."""
+    """The result for one family."""
 
     family: str
     members: int
@@ -140,7 +140,7 @@ class FamilyFound(Record):
 
 
 class LeftOutExemplar(Record):
-    """The result of leaving each one out once."""
+    """The result of leaving one exemplar out."""
 
     members: int
     right: int
@@ -157,7 +157,7 @@ class LeftOutExemplar(Record):
 
 
 class MemberFound(Record):
-    """What was found for one exemplar in place of itself."""
+    """What was found for one exemplar without itself."""
 
     number: int
     id: str

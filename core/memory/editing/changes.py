@@ -1,4 +1,4 @@
-"""Changes of a draft: looks put in, taken out, moved, merged and split, and texts put in place of values.
+"""Changes of a draft: inserts, deletes, moves, merges and splits looks, and replaces values by placeholders.
 
 Looks are counted from 0 here and shown from 1. ``Oakland`` in task, pages,
 thoughts and actions becomes ``{city}``, and back. The program for abstraction is
@@ -27,7 +27,7 @@ _AROUND = 30
 
 
 class Edited(Record):
-    """A draft after a change that may not be what was meant in all its parts."""
+    """A draft after a change that the user has to check in some parts."""
 
     draft: Draft
     remarks: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""A draft: an exemplar while it is edited, when much of it may still be missing or wrong, and what was done to it."""
+"""A draft: an exemplar while it is edited, possibly incomplete or wrong, with its history."""
 
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ MOST = 500
 
 
 class State(Record):
-    """A draft as a change has left it."""
+    """A draft after a change."""
 
     draft: Draft
     name: str = ""
@@ -23,7 +23,7 @@ class State(Record):
 
 
 class DraftHistory(Record):
-    """States in the order that they were made; the present one is among them."""
+    """The states of a draft in order, and which one is present."""
 
     states: tuple[State, ...]
     at: int = 0

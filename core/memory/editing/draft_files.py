@@ -1,4 +1,4 @@
-"""Drafts of exemplars on the disk: what was edited and not saved, one file each, so that a crash loses nothing."""
+"""Unsaved drafts of exemplars on disk, one file each, so that a crash loses nothing."""
 
 import hashlib
 import time
@@ -16,7 +16,7 @@ FOLDER = "drafts"
 
 
 class KeptDraft(Record):
-    """A draft with what it was made of."""
+    """A draft with its origin."""
 
     key: str
     """The id of the exemplar that it changes, or a name of its own for a new one."""

@@ -1,4 +1,4 @@
-"""What is wrong with a draft, and where: what keeps it from being stored, and what is only worth a look."""
+"""Finds faults of a draft: those that prevent saving, and notes."""
 
 import re
 from collections.abc import Collection

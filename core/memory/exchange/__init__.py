@@ -1,4 +1,4 @@
-"""Exemplars in and out: files of other programs as exemplars, and exemplars as files that others read.
+"""Import and export of exemplars, from and to files of other programs.
 
 Works on tuples of `Exemplar`; where they are kept is the business of the
 store that is handed in.

@@ -1,8 +1,7 @@
-"""Synapse's actions, which are Python that calls an `agent`, as actions of this program, and back.
+"""Converts Synapse's actions, which are Python calls of an `agent`, to actions of this program, and back.
 
-The code is read and never run: assignments of plain values, loops over ranges
-and conditions on them are worked out, with a limit on how much. What goes
-beyond is kept as it is written.
+The code is parsed and never run: assignments of plain values, loops over ranges and conditions are evaluated,
+with a limit. Other code is kept unchanged.
 """
 
 import ast

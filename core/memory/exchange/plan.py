@@ -38,7 +38,7 @@ class ImportPlan(Record):
 
 
 def plan_of(reading: Reading, held: Iterable[Exemplar]) -> ImportPlan:
-    """Return what becomes of each candidate besides what is held."""
+    """Return what becomes of each candidate, given the library."""
     by_id: dict[str, Exemplar] = {}
     by_content: dict[str, str] = {}
     for one in held:

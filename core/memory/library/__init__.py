@@ -1,1 +1,1 @@
-"""The library: the user's own exemplars in one database, with their versions, where they came from and went."""
+"""The library: the user's own exemplars in one database, with versions, origins and retrievals."""

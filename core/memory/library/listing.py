@@ -1,9 +1,7 @@
-"""Lists of exemplars by pages, and how many there are of what: conditions as SQL.
+"""Lists of exemplars by pages, and counts by value: conditions as SQL.
 
-The exemplars of files stand besides those of the library as rows of temporary
-tables, so that one question is answered alike for both; where an id is in
-both, the library's is meant. Every function works inside the transaction that
-is open.
+The exemplars of files are rows of temporary tables, so one query covers files and library. If an id is in
+both, the library's exemplar is used. Every function works inside the open transaction.
 """
 
 import json

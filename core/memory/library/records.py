@@ -1,4 +1,4 @@
-"""What the library says of its exemplars, besides what they are, and how two versions of one differ."""
+"""The library's data about its exemplars, and the differences of two versions."""
 
 from typing import Literal
 
@@ -102,7 +102,7 @@ Order = Literal[
 
 
 class Filter(Record):
-    """Which exemplars are meant: all conditions must be met; an empty one is always met."""
+    """A filter of exemplars: all conditions must be met; an empty one is always met."""
 
     words: str = ""
     """Words that occur in task, family, id, tags, note, thoughts or actions; the last may be only begun."""
@@ -132,7 +132,7 @@ class LibraryRows(Record):
 
 
 class Counts(Record):
-    """How many of the exemplars that a filter lets through have which value."""
+    """How many exemplars that match a filter have each value."""
 
     total: int = 0
     tokens: int = 0

@@ -1,4 +1,4 @@
-"""The library: the one door to the database of the user's own exemplars.
+"""The library: the only interface to the database of the user's own exemplars.
 
 Each method is one transaction, committed when the method returns; when it
 raises LibraryError, nothing of it was stored and everything before it is

@@ -1,4 +1,4 @@
-"""The tables of the exemplar library, how older files come to have them, and how an exemplar becomes rows."""
+"""The tables of the exemplar library, their migrations, and how an exemplar becomes rows."""
 
 import hashlib
 import json

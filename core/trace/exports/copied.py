@@ -1,4 +1,4 @@
-"""What is copied out of one row: an action as a line of Playwright, a request or an LLM call as a curl command."""
+"""Copies one row as text: an action as a Playwright line, a request or an LLM call as a curl command."""
 
 import json
 import re

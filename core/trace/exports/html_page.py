@@ -19,7 +19,7 @@ from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
 
 SIGNS: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "↺", "replay": "▷"}
-"""The shape besides the word and the colour of an origin."""
+"""The shape next to the word and the colour of an origin."""
 NO_VIEWPORT = (1280, 800)
 """Taken where the page did not tell the size of its viewport."""
 _MARGIN = 12

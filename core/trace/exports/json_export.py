@@ -1,4 +1,4 @@
-"""A run as JSON to work with; the form is described in resources/trace-schema.md."""
+"""A run as JSON for other programs; resources/trace-schema.md describes the format."""
 
 import base64
 import json

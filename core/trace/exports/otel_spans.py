@@ -1,10 +1,9 @@
 """A run as one OpenTelemetry trace, by the conventions for generative AI (``gen_ai.*``, status Development).
 
-The run is the root (``invoke_agent``), each step lies in it, each phase in its
-step, each LLM call (``chat``) and each action (``execute_tool``) in its phase.
-What the conventions have no name for begins with ``backstep.``. A phase lasts
-from the end of the one before it, a person's thinking included. As a file the
-spans are OTLP/JSON, the form that collectors read.
+The run is the root (``invoke_agent``), each step lies in it, each phase in its step, each LLM call (``chat``)
+and each action (``execute_tool``) in its phase. Other attributes begin with ``backstep.``. A phase begins at
+the end of the one before, so it includes a person's thinking time. In a file, the spans are OTLP/JSON, the
+format that collectors read.
 """
 
 import json
@@ -26,7 +25,7 @@ _FAILURES = ("crash", "hang", "replaced", "certificate", "load_failed")
 
 
 class SpanEvent(Record):
-    """Something at one moment of a span."""
+    """An event at one moment of a span."""
 
     name: str
     time: int

@@ -1,7 +1,7 @@
 """A run as a Python script that repeats its page actions with Playwright and needs nothing of Backstep.
 
-First comes what one action becomes, on the page that the script calls ``page``; then the whole. What stands around the
-lines is resources/export/replay.py.jinja.
+The first part converts one action, on the page that the script calls ``page``; the second part makes the
+whole script. Its template is resources/export/replay.py.jinja.
 """
 
 import json
@@ -30,7 +30,7 @@ _SIDES = {"up": (0, -0.8), "down": (0, 0.8), "left": (-0.8, 0), "right": (0.8, 0
 
 
 class NotExpressibleError(Exception):
-    """Says why an action has no lines, in words that go after ``it``."""
+    """Why an action cannot be expressed; the text completes a sentence that begins with ``it``."""
 
 
 def literal(text: str) -> str:
@@ -224,7 +224,7 @@ _LOOPBACK = "The start page was served by this machine: give its current address
 
 
 class _Place(Record):
-    """Where the script stands: the tab it is in, and how many there are."""
+    """The current tab of the script, and the number of tabs."""
 
     tab: int = 0
     tabs: int = 1

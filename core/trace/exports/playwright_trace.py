@@ -1,11 +1,9 @@
 """A run as a trace of Playwright, for `playwright show-trace`: a zip of actions, pictures and pages.
 
-It is written in version 8 of the trace's form: viewers read all older forms,
-and more of them know this one than the latest (10, in Playwright 1.65).
-Lines of the console and requests, as in a HAR, come from what the pages reported.
-A page's HTML is nested lists of name, attributes and children; a page that was
-the one before names it instead of being repeated. What came for a request is
-not in it, so pages show without the style sheets and pictures they load.
+It is written in version 8 of the trace format: viewers read all older versions, and more of them support this
+one than the latest (10, in Playwright 1.65). Console lines and requests (as in a HAR) come from the page
+logs. A page's HTML is nested lists of name, attributes and children; an unchanged page refers to the one
+before. The content of answers is not included, so pages are shown without style sheets and pictures.
 """
 
 import io

@@ -1,7 +1,6 @@
-"""Every way out of a stored run, a line each.
+"""The export formats of runs, one line each.
 
-What makes a format is imported when a run is written in it: the window and
-the command line only list them.
+The module of a format is imported when it is used: the window and the command line only list them.
 """
 
 from importlib import import_module
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ExportFormat(Record):
-    """One form in which a run is written to a file."""
+    """One export format of runs."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What exports of a run have in common: its name, its templates, and its steps with what each phase left."""
+"""The common part of exports: name, templates, and the steps of a run with the records of their phases."""
 
 import hashlib
 import tomllib
@@ -63,7 +63,7 @@ P = TypeVar("P", bound=PhaseRecord)
 
 
 class RunStep(Record):
-    """One step with the records that tell what was seen, chosen and done."""
+    """One step with its records of what was seen, chosen and done."""
 
     detail: StepDetail
     undone_by: int | None = None

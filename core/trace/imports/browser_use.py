@@ -1,7 +1,7 @@
-"""Histories that browser-use saves (`AgentHistoryList.save_to_file`) as runs of an agent.
+"""Imports histories of browser-use (`AgentHistoryList.save_to_file`) as runs of an agent.
 
-An item of the history may hold several actions: each becomes a step, the
-thought with the first. Actions that Backstep has no word for keep their own.
+An item of the history may contain several actions: each becomes a step, and the first one gets the thought.
+Actions that Backstep does not have keep their names.
 """
 
 import base64
@@ -232,7 +232,7 @@ def _answer(values: dict[str, Any]) -> str:
 
 
 def _thought(output: dict[str, Any]) -> str:
-    """Return what the agent thought: newer versions have it besides the action, older ones below it."""
+    """Return what the agent thought: newer versions have it next to the action, older ones below it."""
     brain = output.get("current_state")
     brain = brain if isinstance(brain, dict) else output
     said = [_text(brain, "thinking"), _text(brain, "next_goal")]

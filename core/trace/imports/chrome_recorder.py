@@ -1,4 +1,4 @@
-"""Recordings of Chrome DevTools' Recorder panel (the JSON of @puppeteer/replay) as runs of a person."""
+"""Imports recordings of Chrome DevTools' Recorder panel (the JSON of @puppeteer/replay) as runs of a person."""
 
 import json
 import re
@@ -100,7 +100,7 @@ def read_chrome_recording(document: dict[str, Any]) -> ImportedRun:
 
 
 class _Reading:
-    """Goes through the entries in order: where the page is, how far it is scrolled, which keys are held."""
+    """Reads the entries in order, and tracks the page, its scroll position and the held keys."""
 
     def __init__(self) -> None:
         self.start_url = ""

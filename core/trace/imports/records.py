@@ -1,4 +1,4 @@
-"""What was read of a foreign file: a run to be stored, what was left out of it, and what is wrong with it."""
+"""The content of an imported file: a run, the entries that were left out, and errors."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from core.schema.step import Effect
 
 
 class FileEntry(Record):
-    """An entry of the file that is no step, and why."""
+    """An entry of the file that is not a step, and why."""
 
     position: str
     """If it is in the file, such as ``steps[3]``."""
@@ -18,7 +18,7 @@ class FileEntry(Record):
 
 
 class ImportedStep(Record):
-    """One action of the file; what the file does not tell is empty."""
+    """One action of the file; fields that the file does not have are empty."""
 
     position: str
     action: Action | None = None
@@ -38,7 +38,7 @@ class ImportedStep(Record):
 
 
 class ImportedRun(Record):
-    """A run as a foreign file has it."""
+    """A run from another program's file."""
 
     origin: Literal["agent", "person"]
     made_with: str
@@ -54,7 +54,7 @@ class ImportedRun(Record):
 
 
 class FaultyError(Exception):
-    """Says why an entry cannot be read, in words that go after its position."""
+    """Why an entry cannot be read; the text follows its position."""
 
 
 def first_reason(error: ValidationError) -> str:

@@ -1,4 +1,4 @@
-"""Every kind of file that is imported as a run, a line each, and how one is read."""
+"""The import formats of runs, one line each, and how a file is read."""
 
 import json
 from collections.abc import Callable

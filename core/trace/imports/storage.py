@@ -1,4 +1,4 @@
-"""An imported run as rows; works inside the transaction that is open."""
+"""Stores an imported run; works inside the open transaction."""
 
 import re
 import time

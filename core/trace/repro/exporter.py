@@ -1,14 +1,12 @@
 """A repro file: a trace database of one run, with the runs that it branched from, and without secrets.
 
-Any copy of the program brings the run into its own database (``import``), and
-repeats it without a server or an LLM: what both answered is in it.
+Any installation can import the run into its database (``import``) and repeat it without a server or an LLM,
+because their answers are in the file.
 
-What must not leave with a run is found in what is stored of it, and replaced
-everywhere by a name without meaning. Found is what is known to be secret by
-where it stands (cookies, passwords that were typed, storage and parameters
-with telling names) or by its form (keys of well-known services, tokens,
-credentials in addresses). What a page shows in plain words, or in a picture,
-is not known to be secret.
+Secrets are found in the stored data and replaced everywhere by names without meaning. They are recognised by
+their place (cookies, typed passwords, storage and parameters with names such as token) or by their form (keys
+of well-known services, tokens, credentials in addresses). Secrets that a page shows as text or in a picture
+are not recognised.
 """
 
 import html
@@ -59,7 +57,7 @@ _CONTENT = re.compile(r"\b(?:value|content)=(?:\"([^\"]*)\"|'([^']*)')", re.IGNO
 
 
 class Secrets:
-    """The secrets of some runs; `text` gives any text of theirs without them."""
+    """The secrets of some runs; `text` returns a text without them."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Bringing the run of a repro file into a trace database."""
+"""Imports the run of a repro file into a trace database."""
 
 import sys
 import tempfile

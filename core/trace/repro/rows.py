@@ -1,8 +1,7 @@
-"""Copying runs from one trace database into another, row by row, whatever tables there are.
+"""Copies runs from one trace database into another, row by row, whatever tables there are.
 
-What belongs to a run follows from the tables themselves: from their references to
-runs and steps. Numbers are given again where the other database has its own.
-Each function works inside the transactions that are open.
+The rows of a run are found by the tables' references to runs and steps. Ids are renumbered where the other
+database has its own. Each function works inside the transactions that are open.
 """
 
 import re
@@ -27,7 +26,7 @@ _FIRST = ("runs", "steps")
 
 
 class RowChange(Protocol):
-    """What is made of the text that is copied."""
+    """Changes the copied text."""
 
     def text(self, text: str) -> str: ...
 

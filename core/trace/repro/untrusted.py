@@ -1,11 +1,9 @@
-"""A trace database of a stranger, taken over row by row into a new one of ours.
+"""Reads an untrusted trace database and copies it row by row into a new one.
 
-Nothing of the file is run: it is opened to be read only, its schema must be
-that of a trace of its version, word for word, and only columns of its tables
-may be read. Generated columns, checks, defaults, triggers, views and indexes
-that say something else differ from ours, so such a file is refused. The new
-database is made by our own migrations, and what goes into it is checked by
-type and size.
+Nothing in the file is executed: it is opened read-only, its schema must be exactly that of a trace of its
+version, and only columns of its tables can be read. So a file with other generated columns, checks, defaults,
+triggers, views or indexes is refused. The new database is made by our own migrations, and the type and size
+of everything copied into it are checked.
 """
 
 import math
@@ -63,7 +61,7 @@ class _Column(NamedTuple):
 
 
 class _Version(NamedTuple):
-    """What a trace database of a version is made of."""
+    """The schema of a version of trace databases."""
 
     schema: tuple[SchemaRow, ...]
     tables: dict[str, tuple[_Column, ...]]
@@ -254,7 +252,7 @@ def _fits(table: str, column: _Column, value: Any) -> bool:
 
 
 class _Blobs:
-    """Looks at blobs, in the order of their ids, for what takes more to unpack than a trace's own."""
+    """Checks blobs, in the order of their ids, for content that takes more to decompress than a trace's own."""
 
     def __init__(self, rows: _Rows) -> None:
         self._rows = rows

@@ -325,7 +325,7 @@ class EditorService(Service[EditorView]):
 
     @command
     async def compare(self, left: int, right: int | None) -> None:
-        """Read two versions, or one to be laid besides the draft on screen; they come as `texts`."""
+        """Read two versions, or one to compare with the draft on screen; they come as `texts`."""
         id, library = self._need_stored(), self._library
         texts = VersionTexts(
             left=left,

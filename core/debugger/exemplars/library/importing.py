@@ -116,7 +116,7 @@ def _same_files(before: ImportChoices, after: ImportChoices) -> bool:
 
 
 def _read_files(choices: ImportChoices, memory: Memory) -> _Read:
-    """Read the files besides what is held; raises UsageError, DataError and LibraryError."""
+    """Read the files and compare them with the library; raises UsageError, DataError and LibraryError."""
     from core.memory.exchange.plan import plan_of
     from core.memory.exchange.reader import read_several
     from core.memory.exchange.records import ReadOptions

@@ -47,7 +47,7 @@ class LibraryReader:
         self._path: Path | None = None
 
     async def ask(self, question: Callable[["Library"], T]) -> T:
-        """Return the answer; the exemplars of files stand besides the library's.
+        """Return the answer; including the exemplars of files.
 
         Raises LibraryError, and what the question raises.
         """

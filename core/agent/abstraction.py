@@ -167,7 +167,7 @@ _HOLDERS = (
 def ranked(observation: Observation, words_of: Sequence[str], *, keep: int = KEEP) -> CleanObservation:
     """Return the `keep` elements that fit the texts of `words_of` best, in page order, with what holds them.
 
-    The texts are the task and, where there is one, the subtask; of equal ones
+    The texts are the task and, if there is one, the subtask; of equal ones
     the first in the page is kept. A page with no more elements is kept whole.
     """
     elements = observation.elements

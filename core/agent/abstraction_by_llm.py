@@ -40,7 +40,7 @@ class Abstractor:
         return await self._written(state, [shown, ()] if shown else [()])
 
     async def implicit(self, state: RunState, world: World) -> Abstracted:
-        """Return what the LLM's program made of the page's HTML; where it fails, as `explicit` without pairs.
+        """Return what the LLM's program made of the page's HTML; if it fails, as `explicit` without pairs.
 
         A program that has failed is not kept. Raises LLMError and DataError.
         """
@@ -92,7 +92,7 @@ class Abstractor:
         problem: str = "",
         calls: list[int] | None = None,
     ) -> Abstracted:
-        """Ask for the clean observation with the pairs of each way in turn; rank the page where none holds.
+        """Ask for the clean observation with the pairs of each way in turn; rank the page if none holds.
 
         `problem` is what has failed before.
         """

@@ -65,7 +65,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     """Begin the task of a stored run again, to go back to a step of it from there.
 
     Where it is to be `offline`, its pages get what servers answered in the run
-    and reach none; those that come from here need no other. Raises as `open_run` does, and UsageError where nothing was
+    and reach none; those that come from here need no other. Raises as `open_run` does, and UsageError if nothing was
     recorded to be offline with.
     """
     await world.tabs.open_up()

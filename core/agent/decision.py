@@ -139,7 +139,7 @@ def _majority(samples: Sequence[_Sample]) -> tuple[_Sample, tuple[Action, ...]]:
     """Return the first sample of the action that most of them have, and the further actions they all share.
 
     Of actions that equally many have, the one that was said first wins. What
-    cannot be used has no vote; where none can, the first is returned.
+    cannot be used has no vote; if none can, the first is returned.
     """
     usable = [one for one in samples if one.proposal.action is not None]
     if not usable:
@@ -165,7 +165,7 @@ def _vote(sample: _Sample) -> SampledReply:
 
 
 def _with(proposal: Proposal, thought: str) -> Proposal:
-    """Return the proposal with the rationale that came before it, where there was one."""
+    """Return the proposal with the rationale that came before it, if there was one."""
     return proposal.replace(thought=thought) if thought else proposal
 
 

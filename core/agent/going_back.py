@@ -254,7 +254,7 @@ async def go_back(
 
 
 async def _gone(entry: RemedyEntry, now: Observation) -> str:
-    """Return which element of a remedy the page has no more, in a sentence; what could be it is chosen later."""
+    """Return which element of a remedy the page no longer has, in a sentence; what could be it is chosen later."""
 
     async def likeliest(element: Element, found: FoundAgain, now: Observation) -> Element | None:
         return found.candidates[0]

@@ -152,13 +152,13 @@ def cancel_call(task: asyncio.Task[Any], why: str) -> None:
 
 
 def why_cancelled(otherwise: str) -> str:
-    """Return why the current task is being cancelled, where that was said."""
+    """Return why the current task is being cancelled, if that was said."""
     task = asyncio.current_task()
     return otherwise if task is None else _why.get(task, otherwise)
 
 
 async def together(*questions: Awaitable[Any]) -> list[Any]:
-    """Return what several questions came to that are put at once; where one fails, the others are withdrawn."""
+    """Return what several questions came to that are put at once; if one fails, the others are withdrawn."""
     tasks = [asyncio.ensure_future(one) for one in questions]
     try:
         # Unlike `await task` it leaves the tasks alone when it is cancelled: they are told why below.

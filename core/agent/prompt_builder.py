@@ -352,7 +352,7 @@ def _told(turn: Turn) -> Turn:
 
 
 def _before_judgement(state: RunState, history: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return the steps as a prompt tells them; the last without its judgement where that was not waited for."""
+    """Return the steps as a prompt tells them; the last without its judgement if that was not waited for."""
     turns = tuple(_told(turn) for turn in history)
     if not state.asked_ahead or not turns or not turns[-1].unjudged:
         return turns
@@ -381,7 +381,7 @@ def exemplar_parts(
     """Return where each exemplar stands in a system message that ends with all of them as one text.
 
     `texts` are that text for none of them, the first, the first two and so on;
-    nothing is returned where it does not grow by one exemplar after the other.
+    nothing is returned if it does not grow by one exemplar after the other.
     """
     whole = texts[-1]
     if not system.endswith(whole):

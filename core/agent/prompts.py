@@ -133,7 +133,7 @@ class Prompts:
     def render(self, name: str, **values: Any) -> str:
         """Return the text of a template.
 
-        Raises DataError with file and line, also where it calls itself without
+        Raises DataError with file and line, even if it calls itself without
         end, or its text takes too long or grows beyond what any LLM reads. Only
         what the template puts out is measured: a loop that puts nothing out is
         bounded by the sandbox alone, at 100 000 turns of each ``range``.

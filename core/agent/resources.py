@@ -30,7 +30,7 @@ class AgentResources:
     memory: Memory
 
     def changed(self, changes: Changes) -> "AgentResources":
-        """Return this with the policies and exemplars of a branch; itself where there are no others.
+        """Return this with the policies and exemplars of a branch; itself if there are no others.
 
         Raises UsageError and DataError if these cannot be used.
         """

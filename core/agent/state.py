@@ -391,7 +391,7 @@ class RunState:
 
     @property
     def recalled(self) -> Recalled | None:
-        """The exemplars of the frame at work, where they were recalled."""
+        """The exemplars of the frame at work, if they were recalled."""
         return self.recalled_by_frame.get(self.frame)
 
     @property

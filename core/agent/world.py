@@ -52,7 +52,7 @@ class World:
     touches: Touches = field(default_factory=Touches)
     peek: Peek = field(default_factory=Peek)
     record_network: bool = True
-    """Whether what servers answer is to be recorded, where they are not ours."""
+    """Whether what servers answer is to be recorded, if they are not ours."""
 
     def follow_network(self, task: Task) -> None:
         """Have the answers recorded from the next opening on, unless pages come from here and can be had again."""

@@ -83,7 +83,7 @@ class AgentConnection:
         """`pages` is the engine's address of tabs; `page` the tab where the client has connected to one alone.
 
         `others` are pages of the engine that are no tabs of the host: the client hears nothing of them. `launched` is
-        the browser that the client takes this for, where it has launched one.
+        the browser that the client takes this for, if it has launched one.
         """
         self.host = host
         self.page = page
@@ -106,7 +106,7 @@ class AgentConnection:
         self._tabs: dict[str, str] = {}
         """The tab of each session."""
         self._above: dict[str, str] = {}
-        """The session through which each session was begun, where that is not the browser's own."""
+        """The session through which each session was begun, if that is not the browser's own."""
         self._targets: dict[str, str] = {}
         """The target of each session; Puppeteer is attached to a page through one that is its tab."""
         self._working: set[asyncio.Task[None]] = set()

@@ -70,7 +70,7 @@ class HeldAct:
             self._answer.set_exception(Swallowed())
 
     def takes(self, message: ActMessage) -> bool:
-        """Take in a further message, where it is one of this act; raises Swallowed if none is carried out."""
+        """Take in a further message, if it is one of this act; raises Swallowed if none is carried out."""
         if message.tab != self.tab or not self._fold.takes(message.part):
             return False
         self._note()

@@ -50,7 +50,7 @@ class AgentBridge:
         )
 
     async def close(self) -> None:
-        """Let go of the agent: what it waits for is refused, and its connections end."""
+        """Release the agent: what it waits for is refused, and its connections end."""
         self.attachment.close()
         await self._gateway.close()
         await self._proxy.close()

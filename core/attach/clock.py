@@ -69,5 +69,5 @@ class HeldClock:
         }
 
     def close(self) -> None:
-        """Let go of the file, which stays where it is."""
+        """Release the file, which stays where it is."""
         self._shared.close()

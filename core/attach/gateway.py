@@ -99,7 +99,7 @@ class AgentQuestion:
         while piece is not None:
             yield piece
             try:
-                # A piece may end within an event, where nothing can be put in.
+                # A piece may end within an event, if nothing can be put in.
                 async with asyncio.timeout(None if self._begun else _BEAT):
                     piece = await self._pieces.get()
             except TimeoutError:

@@ -129,7 +129,7 @@ class Heard:
         return shown if shown.recalled_at == self._state.number else shown.replace(recall=None)
 
     def judged(self, verdict: Verdict) -> Verdict:
-        """Return the verdict of the task's judge, or the one of the agent's environment where there is none."""
+        """Return the verdict of the task's judge, or the one of the agent's environment if there is none."""
         told = self.outcome
         if told is None or verdict.success is not None or verdict.reward is not None:
             return verdict

@@ -29,7 +29,7 @@ class LaunchedBrowser:
         return tab in self.tabs and tab != self.lent
 
     def give_back(self, tab: TabId) -> None:
-        """Let go of a tab of the window's."""
+        """Release a tab of the window's."""
         self.tabs.pop(tab, None)
         if tab == self.lent:
             self.lent = ""
@@ -64,7 +64,7 @@ class LaunchedBrowsers:
                 await self._host.close_tab(tab)
 
     def find(self, launch: str) -> LaunchedBrowser | None:
-        """Return the browser of this id, where it is open."""
+        """Return the browser of this id, if it is open."""
         return self._open.get(launch)
 
     def lends(self, browser: LaunchedBrowser) -> bool:
@@ -72,7 +72,7 @@ class LaunchedBrowsers:
         return not browser.lent and next(iter(self._open.values()), None) is browser
 
     def take(self, browser: LaunchedBrowser, tab: TabId) -> None:
-        """Note that a browser does something in a tab: where nobody has that, it is lent."""
+        """Note that a browser does something in a tab: if nobody has that, it is lent."""
         if not browser.lent and not any(tab in one.tabs for one in self._open.values()):
             browser.lent = tab
             browser.tabs[tab] = ""

@@ -247,7 +247,7 @@ class Fold:
     def __init__(self, part: ActPart) -> None:
         """Begin with the first message."""
         self.act = part.act
-        """The act as far as it has come."""
+        """The act so far."""
         self.announced = part.announces
         """Whether none of its own messages has come yet."""
         self._clears = part.clears

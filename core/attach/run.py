@@ -82,7 +82,7 @@ class AttachedRun(AgentRun):
         """What the page is, without what the agent says."""
         self._recalled = Recalled()
         self.on_end: Callable[[], object] = lambda: None
-        """Is called once the run continues no more."""
+        """Is called once the run has ended."""
         self._decider = _Decider(attachment, prompter, world, self._heard, given, self._on_other_question)
         self._nothing: Action = NOTHING
         """What stands for the act of a step that has none."""

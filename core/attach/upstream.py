@@ -89,7 +89,7 @@ class QuestionLLM:
         )
 
     def complete(self, reply: LLMReply) -> None:
-        """Give the agent what has not gone back yet: the answer as it came, or `reply` where that is another one."""
+        """Give the agent what has not gone back yet: the answer as it came, or `reply` if that is another one."""
         question = self._question
         if question.begun:
             question.end()

@@ -15,7 +15,7 @@ class PageGone(Exception):
 
 
 def let_go(question: "asyncio.Future[Any]") -> None:
-    """Wait for an answer no more; what it would have been, or failed with, nobody needs to know."""
+    """Stop waiting for an answer, and ignore its result or error."""
     question.add_done_callback(lambda done: done.cancelled() or done.exception())
     question.cancel()
 

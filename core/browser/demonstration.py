@@ -46,7 +46,7 @@ class NamedElement(Record):
     """An element as the page named it."""
 
     ref: Ref | None = None
-    """Its ref, where it had one already."""
+    """Its ref, if it had one already."""
     label: str = ""
     xpath: str = ""
 
@@ -188,7 +188,7 @@ class Demonstration:
             await page.evaluate(source)
 
     async def stop(self) -> None:
-        """Listen no more; what was typed and not left yet is reported as well. Raises nothing."""
+        """Stop listening; what was typed and not left yet is reported as well. Raises nothing."""
         for page, identifier in self._followed.items():
             try:
                 await page.evaluate(

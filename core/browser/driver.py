@@ -21,7 +21,7 @@ class TabDriver:
         return self._tabs.current.playwright_page
 
     async def goto(self, url: str) -> None:
-        """Open `url` and wait until it has come to rest; raises ActionError."""
+        """Open `url` and wait until it has settled; raises ActionError."""
         await self._tabs.goto(url)
 
     async def url(self) -> str:

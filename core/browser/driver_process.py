@@ -25,13 +25,13 @@ async def begin_driver() -> None:
 
 
 async def take_driver() -> Driver:
-    """Return a driver that is the caller's from now on; raises Playwright's Error where none starts."""
+    """Return a driver that is the caller's from now on; raises Playwright's Error if none starts."""
     begun = _begun.pop(asyncio.get_running_loop(), None)
     return await (begun or _start())
 
 
 async def drop_driver() -> None:
-    """End the driver that was begun in this loop where nothing has taken it."""
+    """End the driver that was begun in this loop if nothing has taken it."""
     begun = _begun.pop(asyncio.get_running_loop(), None)
     if begun is not None:
         await (await begun).playwright.stop()

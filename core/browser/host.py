@@ -89,7 +89,7 @@ class BrowserHost(Protocol):
         ...
 
     def allow_profile(self, name: str) -> None:
-        """Open this profile from now on, also where others on the machine could use its logins meanwhile."""
+        """Open this profile from now on, even if others on the machine could use its logins meanwhile."""
         ...
 
     async def open_tab(self) -> TabId:
@@ -125,7 +125,7 @@ class BrowserHost(Protocol):
         ...
 
     async def end_questions(self) -> None:
-        """Answer by rule what pages are asking the person, who has the page no more."""
+        """Answer by rule what pages are asking the person, who no longer has the page."""
         ...
 
     async def kill(self) -> None:
@@ -133,7 +133,7 @@ class BrowserHost(Protocol):
         ...
 
     async def close(self) -> None:
-        """End the browser, or let go of it where it is the window's."""
+        """End the browser, or release it where it is the window's."""
         ...
 
 
@@ -148,7 +148,7 @@ def name_problem(name: str) -> str:
 
 
 def profile_names(profiles: str) -> tuple[str, ...]:
-    """Return the names of the profiles kept in a folder, sorted; none where it cannot be read."""
+    """Return the names of the profiles kept in a folder, sorted; none if it cannot be read."""
     try:
         found = [entry.name for entry in Path(profiles).iterdir() if entry.is_dir()] if profiles else []
     except OSError:

@@ -31,7 +31,7 @@ class Located(Record):
     note: str = ""
     """What was done otherwise than asked, in a sentence; empty for nothing."""
     action: Action | None = None
-    """What was done, where that was known only afterwards."""
+    """What was done, if that was known only afterwards."""
 
 
 async def locate(page: Page, target: Target, at: str = "") -> Located:

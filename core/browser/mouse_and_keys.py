@@ -20,7 +20,7 @@ AIMS = 4
 """How often the pointer follows what moves away from it."""
 _BUTTONS = {"left": 1, "right": 2}
 HOVER_MILLISECONDS = 120
-"""The most that a page which changes under the pointer is given to come to rest."""
+"""The most that a page which changes under the pointer is given to settle."""
 
 
 async def click(page: Page, target: Target, count: int = 1, *, at: str = "", keys: str = "") -> Located:

@@ -62,5 +62,5 @@ def network_reason(text: str) -> str:
 
 
 def certificate_refused(text: str) -> bool:
-    """Tell whether a network error is about a certificate."""
+    """Return whether a network error is about a certificate."""
     return "ERR_CERT" in text

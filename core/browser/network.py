@@ -62,7 +62,7 @@ class Requests:
         return sum(1 for one in self._open.values() if one.number > mark and one.address not in self._long)
 
     def give_up(self, mark: int) -> None:
-        """Wait no more for addresses that kept a request open this long, until they answer in ordinary time."""
+        """Stop waiting for addresses that kept a request open this long, until they answer in ordinary time."""
         self._long.update(one.address for one in self._open.values() if one.number > mark)
 
 
@@ -135,7 +135,7 @@ class Loading:
             self.stop()
 
     def stop(self) -> None:
-        """Wait no more for the current navigation."""
+        """Stop waiting for the current navigation."""
         self._under_way = False
         self.requested = False
         self.interactive.set()

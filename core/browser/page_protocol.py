@@ -298,9 +298,9 @@ class PageProtocol:
         """Await something the page must answer, and help it along where its script loops for ever.
 
         After `patience` seconds the page is asked for a sign of life. One that
-        gives none and is shown to hang has its script ended, and where that is
+        gives none and is shown to hang has its script ended, and if that is
         no help its renderer; one that only works for long is waited for. Raises
-        PageGone where nobody is left to answer, BrowserError after `timeout`
+        PageGone if nobody is left to answer, BrowserError after `timeout`
         seconds, and what `work` raises otherwise.
         """
         patience = HANG_SECONDS if patience is None else patience

@@ -168,7 +168,7 @@ class Connection:
             let_go(task)
 
     async def end(self, *, by_force: bool = False) -> None:
-        """Let go of the browser and end the driver; what does not use itself, or not at all `by_force`, is killed."""
+        """Release the browser and end the driver; kill what does not end, or everything if `by_force`."""
         playwright, process = self._playwright, self._process
         self._playwright = None
         if playwright is None:

@@ -94,7 +94,7 @@ class Holding:
 
     @asynccontextmanager
     async def on(self, context: BrowserContext, ask: Ask) -> AsyncGenerator[None, None]:
-        """Ask before anything is sent, until left; what waits then is awaited, or refused where that is cancelled."""
+        """Ask before anything is sent, until left; what waits then is awaited, or refused if that is cancelled."""
 
         async def hold(route: Route) -> None:
             try:

@@ -81,7 +81,7 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
             reason = "crashed" if page.crashed else "closed"
             break
         if page.windows_opened > since.windows:
-            reason = "opened a tab"  # It is covered by the new one, and paints no more.
+            reason = "opened a tab"  # It is covered by the new one, and no longer paints.
             break
         if page.loading.requested:
             await _until(page, lambda: not page.loading.requested, 1.0)

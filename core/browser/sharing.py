@@ -38,7 +38,7 @@ class SharedChromium:
         return Tabs(host, lambda host, log: _SharedConnection(self, host, log))
 
     async def start(self) -> Playwright:
-        """Start the browser where it does not run; raises Error and BrowserError."""
+        """Start the browser if it does not run; raises Error and BrowserError."""
         async with self._starting:
             if not self.connection.connected:
                 await self.connection.end(by_force=True)

@@ -135,7 +135,7 @@ class Tabs:
         return self.current
 
     async def _begin_with(self, name: str | None, rungs: Sequence[Rung | None], why: str) -> None:
-        """Open a profile with one empty tab, after replacing what a rung names; the next one follows where that fails.
+        """Open a profile with one empty tab, after replacing what a rung names; the next one follows if that fails.
 
         `why` says what did not answer. Raises BrowserError after the last rung, and UsageError.
         """
@@ -173,7 +173,7 @@ class Tabs:
         )
 
     async def _asked(self, work: Awaitable[T], what: str, *, seconds: float = TAB_SECONDS) -> T:
-        """Await something the browser must do; where it does not, it is replaced and BrowserError raised."""
+        """Await something the browser must do; if it does not, it is replaced and BrowserError raised."""
         try:
             return await self._connection.awaited(work, what, seconds=seconds)
         except Unanswered as error:
@@ -249,14 +249,14 @@ class Tabs:
             await self._seals.pop().take_off()
 
     async def move_to(self, host: BrowserHost) -> None:
-        """Let go of the browser, and have the next profile be opened in another one; the page is gone meanwhile."""
+        """Release the browser, and have the next profile be opened in another one; the page is gone meanwhile."""
         async with self._replacing:
             self.lost = "The page was in the previous browser."
             await self._connection.end()
             self.host, self._connection = host, self._connect(host, self.log)
 
     async def close(self) -> None:
-        """Let go of the browser; what is already gone is not an error."""
+        """Release the browser; what is already gone is not an error."""
         await self._connection.end()
 
     # What happens besides what was asked
@@ -363,9 +363,9 @@ class Tabs:
         return True
 
     async def make_current(self, tab: TabId) -> None:
-        """Activate a tab and attach to it where that has not been done; raises BrowserError.
+        """Activate a tab and attach to it if that has not been done; raises BrowserError.
 
-        One that does not answer is closed, and where that is no help the profile is replaced.
+        One that does not answer is closed, and if that is no help the profile is replaced.
         """
         try:
             await self._attach(tab, seconds=PAGE_SECONDS)
@@ -396,7 +396,7 @@ class Tabs:
         return True
 
     async def _attach(self, tab: TabId, *, seconds: float = TAB_SECONDS) -> None:
-        """Activate a tab, attach to it where that has not been done, and make it current; raises `FAILURES`."""
+        """Activate a tab, attach to it if that has not been done, and make it current; raises `FAILURES`."""
         what = "a tab was not made current"
         await self._connection.awaited(self.host.activate_tab(tab), what)
         if tab not in self._pages or self._pages[tab].playwright_page.is_closed():
@@ -524,7 +524,7 @@ class Tabs:
     async def _goto(self, page: Page, url: str) -> None:
         """Begin to load a URL; tried again where what was loading before gets in its way.
 
-        Raises Error, also where the server does not answer in time: what comes later is not loaded any more.
+        Raises Error, even if the server does not answer in time: what comes later is not loaded any more.
         """
         for left in (1, 0):
             begun = page.playwright_page.goto(url, wait_until="commit", timeout=0)
@@ -556,7 +556,7 @@ class Tabs:
             raise BrowserError(_ENDED) from error
 
     async def settle(self, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS) -> Settled:
-        """Wait for the current tab to come to rest; follows a popup the action opened.
+        """Wait for the current tab to settle; follows a popup the action opened.
 
         Time in which something is held does not count. Raises BrowserError
         where the browser has ended.
@@ -577,7 +577,7 @@ class Tabs:
     async def _settle(self, since: SettleMark, bounds: Bounds) -> Settled:
         page = self.current
         if since.tab != page.tab:
-            since = mark(page)  # The action chose another tab, where nothing has been begun.
+            since = mark(page)  # The action chose another tab, if nothing has been begun.
         settled = await settle(page, since, bounds)
         if not self._browser_lives():
             raise await self._ended()

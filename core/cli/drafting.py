@@ -16,7 +16,7 @@ def draft(settings: Settings, runs: Iterable[int], output: Path, *, title: str, 
     """Write a state space that is drafted from the pages of these runs, and say what was found.
 
     Raises UsageError for a run that is not there, one without pages, or a file
-    that would be written over, and DataError where it cannot be written.
+    that would be written over, and DataError if it cannot be written.
     """
     if output.exists() and not force:
         raise UsageError(f"{output} exists already: use another name, or --force to overwrite it.")

@@ -37,7 +37,7 @@ def import_exemplars(
 ) -> None:
     """Print what is in the file and keep what is new in the store; with `dry_run` nothing is kept.
 
-    Raises DataError, with nothing kept, where nothing can be read or, with
+    Raises DataError, with nothing kept, if nothing can be read or, with
     `strict`, where an entry is faulty or its id is taken.
     """
     found = read_exemplars_of(path, form, ReadOptions(family=family, least_reward=least_reward))

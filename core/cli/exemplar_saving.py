@@ -86,7 +86,7 @@ def record(
 ) -> bool:
     """Carry the actions out and return whether they were a success.
 
-    A success goes into the file of exemplars, where there is one to write:
+    A success goes into the file of exemplars, if there is one to write:
     behind what it holds, or in place of the exemplar of the same task and
     seed. Otherwise the page is printed as the actions left it. Raises
     BackstepError where a file cannot be used or the task cannot be opened.

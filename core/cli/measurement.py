@@ -115,7 +115,7 @@ def measure_family(
 ) -> Family:
     """Do the task of a run at `count` other seeds and print the result; raises BackstepError.
 
-    Each seed is done with the files of the folder `before`, where it has any, and
+    Each seed is done with the files of the folder `before`, if it has any, and
     what was asked of the run; and with the files as they are, and what was asked
     of the run `fixed`. A task without seeds is repeated. Nothing but the runs is stored.
     """

@@ -75,7 +75,7 @@ def verdict_word(row: "RunRow") -> str:
 
 
 class LineTeller:
-    """Prints a record as a line of JSON each time it changes, where that is asked for."""
+    """Prints a record as a line of JSON each time it changes, if that is asked for."""
 
     def __init__(self, *, as_lines: bool) -> None:
         self._as_lines = as_lines

@@ -186,7 +186,7 @@ class Publisher:
             self.publish_step(self._current.run)
 
     def on_asked(self, asked: Asked) -> None:
-        """Tell of an LLM call, as far as it has come."""
+        """Tell of an LLM call, so far."""
         if asked.retry is not None:
             self.log("warning", "LLM", f"{asked.retry.reason}; repeated after {asked.retry.waited:.1f} s.")
         if asked.ended and asked.record.error:

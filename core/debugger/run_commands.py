@@ -210,7 +210,7 @@ class AgentSettings(SessionCommands):
         """Continue with these LLMs, which have the person of the old ones, and offer them.
 
         A call that is out is withdrawn and asked again: whoever was to answer
-        it is let go of. Where the LLM in use is gone, the built-in rules
+        it is released. Where the LLM in use is gone, the built-in rules
         answer from then on.
         """
         services = self._current.need_services()

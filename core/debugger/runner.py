@@ -136,7 +136,7 @@ class Runner:
         self._set_going(run, until)
 
     async def rested(self) -> None:
-        """Wait until the run continues no more."""
+        """Wait until the run has ended."""
         if self._going is not None and not self._going.done():
             await asyncio.wait([self._going])
 
@@ -304,7 +304,7 @@ class Runner:
         return not self.breaking.refused
 
     def rest(self, run: AgentRun, mode: Mode, message: str, *, stopped_at: str = "") -> None:
-        """Wait for the person, with the step as far as it has come."""
+        """Wait for the person, with the step so far."""
         self._publisher.set_mode(mode, message, stopped_at=stopped_at)
         self._publisher.publish_step(run)
 

@@ -135,7 +135,7 @@ class Service(Generic[View]):
         return self._job is not None and not self._job.done()
 
     def start(self, work: Coroutine[Any, Any, None], busy: str) -> None:
-        """Begin the job; raises UsageError with the sentence `busy` where one is in progress."""
+        """Begin the job; raises UsageError with the sentence `busy` if one is in progress."""
         if self.is_busy:
             work.close()
             raise UsageError(busy)

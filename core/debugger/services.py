@@ -95,7 +95,7 @@ class Services:
         return self.resources.changed(changes)
 
     async def close(self) -> None:
-        """Let go of the browser, the LLMs, the environments, the exemplars and the trace, in this order."""
+        """Release the browser, the LLMs, the environments, the exemplars and the trace, in this order."""
         await self.tabs.close()
         await self.llms.close()
         await self.environments.close()

@@ -105,7 +105,7 @@ class Session:
         self._worker.post(work())
 
     def close(self) -> "Future[None]":
-        """Begin to end the run and to let go of everything.
+        """Begin to end the run and to release everything.
 
         Returns at once: until the future is done the worker may still need
         the GUI thread to answer for the browser. Then call `stop_worker`.

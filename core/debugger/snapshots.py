@@ -53,7 +53,7 @@ class Job(Record):
     opens: Literal["library", "bisect", "evaluations", "fix"]
     """The window that shows it."""
     run: int = 0
-    """The run that it is about, where it is about one."""
+    """The run that it is about, if it is about one."""
 
 
 class PresetOption(Record):
@@ -234,7 +234,7 @@ class LivePageView(Record):
 
     @property
     def next(self) -> OutlineView | None:
-        """What the next action acts on, where it is in the page."""
+        """What the next action acts on, if it is in the page."""
         return next((one for one in self.outlines if one.chosen), None)
 
 
@@ -508,7 +508,7 @@ class ObservationView(Record):
     kept: tuple[Ref, ...] = ()
     """The elements that were kept, to be marked in the page; empty if all were."""
     code: str = ""
-    """The parser that the LLM wrote, where it did."""
+    """The parser that the LLM wrote, if it did."""
     html: str = ""
     reused: bool = False
     changes: PageChanges = PageChanges()
@@ -604,7 +604,7 @@ class Picked(Record):
     final: bool = False
     """True for a click, False while the pointer only rests on it."""
     action: str = ""
-    """For a click: the action of the state at hand that acts on it, as text, where there is one."""
+    """For a click: the action of the state at hand that acts on it, as text, if there is one."""
 
 
 class TaskFilesAnswer(Record):

@@ -95,7 +95,7 @@ class OwnTasks:
         return added.source
 
     def remove(self, path: Path) -> TaskSource:
-        """Use a source no more; raises UsageError if there is none at this path."""
+        """Stop using a source; raises UsageError if there is none at this path."""
         path = absolute(path)
         gone = next((one.source for one in self._held if one.source.path == path), None)
         if gone is None:

@@ -117,5 +117,5 @@ class Environment(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of servers and files; the environment may be opened again."""
+        """Release servers and files; the environment may be opened again."""
         ...

@@ -182,7 +182,7 @@ async def _content_failure(
 
 
 async def _return(page: PageDriver, url: str) -> None:
-    """Open `url` again; where that cannot be, the verdict still counts."""
+    """Open `url` again; if that cannot be, the verdict still counts."""
     # A page that failed to open may put its error page in place after that, and so stop the first attempt.
     for _ in range(2):
         with contextlib.suppress(ActionError):
@@ -206,7 +206,7 @@ async def _located(target: ProgramHtml, page: PageDriver, sites: Mapping[str, st
     except ActionError:
         # The element is not there: that is an empty content, not a failure of the judge.
         return ""
-    return str(found)  # As published "None" where there is nothing.
+    return str(found)  # As published "None" if there is nothing.
 
 
 def contents_failure(target: ProgramHtml, found: str) -> str | None:

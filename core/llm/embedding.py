@@ -198,7 +198,7 @@ class EndpointEmbedding:
 
 
 def _numbers(row: object) -> list[float]:
-    """Raises TypeError if `row` is not a list of numbers, and OverflowError where one is too large."""
+    """Raises TypeError if `row` is not a list of numbers, and OverflowError if one is too large."""
     if not isinstance(row, list) or not all(type(value) in (float, int) for value in row):
         raise TypeError
     return [float(value) for value in row]

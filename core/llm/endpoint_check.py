@@ -14,7 +14,7 @@ _SHOWN = 5
 async def check_endpoint(llm: LLM) -> str:
     """Return one line: reachable, which models and how long, or what is wrong and what to do.
 
-    Asks for the list of models only, where there is one; no prompt is sent and nothing is spent.
+    Asks for the list of models only, if there is one; no prompt is sent and nothing is spent.
     """
     if not isinstance(llm, OpenAICompatibleLLM):
         return f"{llm.name}: needs no server."

@@ -47,7 +47,7 @@ Part = Literal[
 
 
 class Honoured(Record):
-    """What is known of one model at one server; where nothing was tested, what has not been refused yet."""
+    """What is known of one model at one server; if nothing was tested, what has not been refused yet."""
 
     given_up: tuple[Part, ...] = ()
     """Parts that are left out."""
@@ -72,7 +72,7 @@ class Honoured(Record):
 
     @property
     def reply_format(self) -> ReplyFormat:
-        """The form of replies that serves best: tools, also where nothing was tested."""
+        """The form of replies that serves best: tools, even if nothing was tested."""
         if not self.tested or self.tools in ("forced", "offered"):
             return "tools"
         return "json" if self.schema_level in ("strict", "schema", "object with schema") else "lines"

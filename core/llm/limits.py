@@ -34,7 +34,7 @@ class Meter:
         """When, and how many; of the last minute."""
 
     def check_cost(self, name: str, limits: Limits, model: str, prices: Prices) -> None:
-        """Raise LLMRefused if nothing more may be spent on `model`, or where that cannot be known.
+        """Raise LLMRefused if nothing more may be spent on `model`, or if that cannot be known.
 
         Calls whose price was not known are counted once `prices`, read again, have one.
         """
@@ -79,7 +79,7 @@ class Meter:
     def wait(self, limits: Limits, tokens: int) -> tuple[float, str]:
         """Return how many seconds a call with this prompt has to wait, and by which limit; 0 counts it as begun.
 
-        A prompt beyond the limit of a minute is let through where nothing else was asked in that minute.
+        A prompt beyond the limit of a minute is let through if nothing else was asked in that minute.
         """
         now = time.monotonic()
         while self._calls and self._calls[0] <= now - _MINUTE:

@@ -273,7 +273,7 @@ class OpenAICompatibleLLM:
         return self._reply(outcome, sent, started, [], outcome.cut)
 
     def _ran_out_reasoning(self, outcome: Assembly, request: LLMRequest) -> bool:
-        """Tell whether the default limit left no room for the reply itself, where there is a higher one."""
+        """Return whether the default limit left no room for the reply itself, if there is a higher one."""
         spent = outcome.finish_reason == "length" and bool(outcome.reasoning) and not outcome.said_anything
         return spent and not self.honoured.reasons and own_limit(request, self.sampling) is None
 
@@ -318,7 +318,7 @@ class OpenAICompatibleLLM:
             return from_exception(error, secrets=self._secrets, timeout=silence)
 
     async def close(self) -> None:
-        """Let go of connections; the next request opens new ones."""
+        """Release connections; the next request opens new ones."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()

@@ -17,7 +17,7 @@ from core.llm.replies import CUT, MOST_ACTIONS, plain, split_thinking
 from core.schema.messages import LLMRequest, Message, Sampling, ToolCall, Usage
 
 DEFAULT_MAX_TOKENS = 4096
-"""What a reply may be long where nothing says: a model that goes round in a loop ends there."""
+"""What a reply may be long if nothing says: a model that goes round in a loop ends there."""
 REASONING_MAX_TOKENS = 16_384
 """The same for a model that reasons first."""
 LONGEST_TEXT = 200_000
@@ -90,7 +90,7 @@ class Dialect:
     ) -> dict[str, Any]:
         """Return the arguments of ``chat.completions.create``; the request's own sampling goes first.
 
-        `limited` bounds the reply by default where nothing sets max_tokens.
+        `limited` bounds the reply by default if nothing sets max_tokens.
         """
         given_up = self.honoured.given_up
         shows = images and "images" not in given_up
@@ -174,7 +174,7 @@ class Dialect:
         return _SENTENCES[named]
 
     def keeps(self, answer: "Assembly", sent: dict[str, Any]) -> bool | None:
-        """Tell whether an answer keeps to its response_format.
+        """Return whether an answer keeps to its response_format.
 
         None if that says nothing of the server: no such form was asked for, it is asked for otherwise by now, or
         the answer is empty, refused, filtered or cut.

@@ -71,7 +71,7 @@ class RoutedLLM:
         return await self.llm_for(request.purpose).reply(request, on_text=on_text, on_retry=on_retry)
 
     async def close(self) -> None:
-        """Nothing to let go of: the LLMs belong to the registry."""
+        """Nothing to release: the LLMs belong to the registry."""
 
     def _setting(self, purpose: Purpose) -> PurposeSettings:
         found = self._purposes.get(purpose)

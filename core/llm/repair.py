@@ -260,7 +260,7 @@ def _only_refs(kind: str, name: str, target: object) -> None:
 
 
 def _parameters(name: str, allowed: PermissibleAction | None) -> dict[str, Parameter]:
-    """Return the arguments an action takes: those permissible, or its own where nothing says."""
+    """Return the arguments an action takes: those permissible, or its own if nothing says."""
     if allowed is not None:
         return {parameter.name: parameter for parameter in allowed.parameters}
     cls = ACTIONS[name]
@@ -295,7 +295,7 @@ def _target(name: str, parameter: Parameter, value: object) -> Any:
 
 
 def _value(name: str, parameter: Parameter, value: object) -> Any:
-    """Return `value` in the argument's type, changed only where nothing is lost."""
+    """Return `value` in the argument's type, changed only if nothing is lost."""
     changed: Any = None
     if parameter.type == "boolean":
         changed = _yes_or_no(value)

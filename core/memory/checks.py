@@ -145,7 +145,7 @@ def check_secrets(exemplar: Draft) -> Iterator[Problem]:
 
 
 async def check_parser(exemplar: Draft) -> tuple[Problem, ...]:
-    """Run the program for implicit abstraction on a page of the exemplar, where one is kept as HTML.
+    """Run the program for implicit abstraction on a page of the exemplar, if one is kept as HTML.
 
     On an empty page in its place only what fails on any page is reported.
     """

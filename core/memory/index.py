@@ -67,7 +67,7 @@ class ExemplarIndex:
         hidden: Hidden | None = None,
         small: int = SMALL,
     ) -> None:
-        """Keep vectors in `folder`, or in memory alone where there is none.
+        """Keep vectors in `folder`, or in memory alone if there is none.
 
         Those of the library that are `hidden` are not members; `small` is as in
         `core.memory.nearest`.
@@ -158,7 +158,7 @@ class ExemplarIndex:
         return self._vectors.rows(slots)
 
     def bounding_rows(self, slots: NDArray[np.int64]) -> Vectors:
-        """Return vectors, shorter ones where there are many, whose distances are never beyond the real ones."""
+        """Return vectors, shorter ones if there are many, whose distances are never beyond the real ones."""
         assert self._nearest is not None
         return self._nearest.bounding_rows(slots)
 

@@ -185,7 +185,7 @@ class Memory:
     # Members
 
     def library(self) -> "Library":
-        """Return the library, made where there is none; raises LibraryError."""
+        """Return the library, made if there is none; raises LibraryError."""
         from core.memory.library.store import Library
 
         if self._whole is not None:
@@ -197,7 +197,7 @@ class Memory:
         return self._library
 
     def open_library(self) -> "Library | None":
-        """Return the library where there is one; raises LibraryError."""
+        """Return the library if there is one; raises LibraryError."""
         if self._whole is not None:
             return self._whole.open_library()
         if self._library is None and (self._library_path is None or not self._library_path.exists()):

@@ -47,7 +47,7 @@ class VectorStore:
     """Vectors by slot, which is their place in the file; several processes may add at once."""
 
     def __init__(self, embedding: str, folder: Path | None = None) -> None:
-        """Keep them in `folder`, or in memory alone where there is none."""
+        """Keep them in `folder`, or in memory alone if there is none."""
         self.embedding = embedding
         self.folder = folder
         self._name = hashlib.sha256(embedding.encode("utf-8", "replace")).hexdigest()[:16]

@@ -91,7 +91,7 @@ class ParserProcess:
         self.means = ""
         """What confined the process, as it said itself before any code of the parser ran."""
         self.refusal = ""
-        """Why the process could not be confined, where that is so."""
+        """Why the process could not be confined, if that is so."""
         self._limits = limits
         self._longest = 1 + limits.output + _ERROR_LENGTH
         """Bytes of an answer: its letter and a text or an error."""
@@ -229,7 +229,7 @@ def _paths() -> tuple[str, ...]:
 
 
 def _feed(process: subprocess.Popen[bytes], data: bytes, limit: Limit) -> None:
-    """Write all of `data` and close the pipe; stops early where nobody reads any more."""
+    """Write all of `data` and close the pipe; stops early if nobody reads any more."""
     assert process.stdin is not None
     descriptor = process.stdin.fileno()
     os.set_blocking(descriptor, False)

@@ -84,7 +84,7 @@ _FENCED = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.D
 
 
 def code_in(reply: str) -> str:
-    """Return the last fenced block of the reply, or all of it where there is none.
+    """Return the last fenced block of the reply, or all of it if there is none.
 
     The last, as LLMs that correct themselves do so below what they correct.
     A block whose end is missing (a reply cut short) counts up to the end.

@@ -40,7 +40,7 @@ class Parameter(Record):
     """A regular expression of the values that the schema offers; a reply is not checked by it."""
     required: bool = True
     default: bool | None = None
-    """What leaving out a yes or no means here, where that is not what it means on any page."""
+    """What leaving out a yes or no means here, if that is not what it means on any page."""
 
     def json_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the argument."""
@@ -115,7 +115,7 @@ class PermissibleAction(Record):
 
     @property
     def defaults(self) -> dict[str, bool]:
-        """What leaving out an argument means here, where that is not what it means on any page."""
+        """What leaving out an argument means here, if that is not what it means on any page."""
         return {one.name: one.default for one in self.parameters if one.default is not None}
 
     def arguments(self, action: Named) -> dict[str, str]:

@@ -19,11 +19,11 @@ class FoundAgain(Record):
     """Where a recorded element is now."""
 
     element: Element | None = None
-    """The element, where that is certain."""
+    """The element, if that is certain."""
     why: str = ""
     """What it was recognised by, or why it is not certain."""
     candidates: tuple[Element, ...] = ()
-    """What it could be, the likeliest first, where it is not certain."""
+    """What it could be, the likeliest first, if it is not certain."""
 
 
 class ElementPlace(Record):
@@ -213,7 +213,7 @@ class FoundElement(Record):
 
     element: Element | None = None
     guess: str = ""
-    """By what it was chosen, where that is not certain; in words that end a sentence."""
+    """By what it was chosen, if that is not certain; in words that end a sentence."""
     problem: str = ""
     """Why it was not found, the same."""
 

@@ -98,7 +98,7 @@ class Draft(Record):
         return Draft.model_validate(exemplar.model_dump(exclude={"format", "archived"}))
 
     def exemplar(self, *, archived: bool = False) -> "Exemplar":
-        """Return it as it would be stored; raises pydantic's ValidationError where it cannot be."""
+        """Return it as it would be stored; raises pydantic's ValidationError if it cannot be."""
         return Exemplar.model_validate({**self.model_dump(), "archived": archived})
 
     def mistakes(self, step: int) -> tuple[DraftContrast, ...]:
@@ -174,7 +174,7 @@ class Retrieved(Record):
     voted: bool = False
     used: bool = False
     problem: str = ""
-    """Why it is left out, where it would be used but for its length or for what cannot be read of it."""
+    """Why it is left out, if it would be used but for its length or for what cannot be read of it."""
 
 
 class ShownExemplar(Record):

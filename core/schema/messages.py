@@ -32,7 +32,7 @@ Purpose = Literal[
     "summarise",  # a long page, before it is judged
     "abstract",  # the clean observation of a page
     "parser",  # a program that makes it
-    "choose",  # which element is meant, where that is not certain
+    "choose",  # which element is meant, if that is not certain
     "answer",  # the answer that the task asks for
     "judge",  # for an environment's judge; not the agent's own
     "agent",  # whatever an attached agent asks
@@ -101,12 +101,12 @@ class Turn(Record):
     result: str = ""
     """What became of it: done, or the sentence that says why it failed; and what a judgement added."""
     unjudged: str = ""
-    """The same without what a judgement added, where one did."""
+    """The same without what a judgement added, if one did."""
     url: str = ""
 
     @property
     def acted_on(self) -> str:
-        """What it acted on, as prompts tell it: as it was after the action, where it was still there."""
+        """What it acted on, as prompts tell it: as it was after the action, if it was still there."""
         return self.after or self.target
 
 
@@ -177,7 +177,7 @@ class PromptPart(Record):
     """How many messages are all of it; 0 if it is a part of the text of one."""
     start: int = 0
     end: int = 0
-    """Its characters in the text, where it is a part of that."""
+    """Its characters in the text, if it is a part of that."""
 
 
 class LLMRequest(Record):
@@ -196,7 +196,7 @@ class LLMRequest(Record):
 
 
 class Usage(Record):
-    """Tokens of one call, as the server counted them, or as estimated where it did not."""
+    """Tokens of one call, as the server counted them, or as estimated if it did not."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -263,5 +263,5 @@ class LLM(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Release connections."""
         ...

@@ -40,7 +40,7 @@ Use = Literal["click", "type", "select", "check", "upload", "drag"]
 
 
 def is_hidden(text: str) -> bool:
-    """Tell whether a text is bullets, which stand for a password."""
+    """Return whether a text is bullets, which stand for a password."""
     return bool(text) and not text.strip("•")
 
 

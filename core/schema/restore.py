@@ -152,7 +152,7 @@ class Restored(Record):
     sent: tuple[SentAt, ...] = ()
     """What was sent since the step and stays done."""
     not_repeated: str = ""
-    """Why inputs were not made again, where that was a way."""
+    """Why inputs were not made again, if that was a way."""
     parted: Parted | None = None
     """Where the agent went another way before it came to the step."""
 

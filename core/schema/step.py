@@ -124,7 +124,7 @@ class Diagram(Record):
     """Name, title, and whether the run is over when it is reached."""
     edges: tuple[DiagramEdge, ...] = ()
     transitions: int | None = None
-    """The budget of transitions, where there is one."""
+    """The budget of transitions, if there is one."""
     choose_at: int | None = None
     instruction: str = ""
     """What the state of the page tells the agent."""
@@ -162,7 +162,7 @@ class Scheduled(Record):
 
     kind: Literal["go back", "remedy", "new trial", "answer"]
     entry: int = 0
-    """The number of the remedy, where one is to be tried."""
+    """The number of the remedy, if one is to be tried."""
     why: str = ""
     at_limit: bool = False
     """Whether a limit has brought it: the run ends as out of its budget then, with the answer."""
@@ -229,7 +229,7 @@ class Recalled(PhaseSpec):
     exemplars: tuple[str, ...] = ()
     """The ids of those that the prompt begins with."""
     recalled_at: int | None = None
-    """The step whose record has the rest, where that is an earlier one; None if memory is off."""
+    """The step whose record has the rest, if that is an earlier one; None if memory is off."""
     recall: Recall | None = None
     threshold: float | None = None
     problem: str = ""

@@ -96,7 +96,7 @@ class _SamplingSettings(Record):
     temperature: float | None = Field(default=None, ge=0, le=5)
     top_p: float | None = Field(default=None, gt=0, le=1)
     max_tokens: int | None = Field(default=None, ge=0)
-    """0 sets no limit; where nothing is said, the client bounds the reply."""
+    """0 sets no limit; if nothing is said, the client bounds the reply."""
     seed: int | None = None
     reasoning_effort: ReasoningEffort | None = None
     parallel_tool_calls: bool | None = None

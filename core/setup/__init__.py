@@ -73,7 +73,7 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
     """See to what made an import fail after `ensure` had returned, and start ``main.py`` again.
 
     For shared libraries that were removed, or packages damaged, since the
-    last look. Exits with 3 where that does not help.
+    last look. Exits with 3 if that does not help.
     """
     from core.setup.environment import VirtualEnvironment
     from core.setup.installer import Installer

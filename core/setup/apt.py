@@ -70,7 +70,7 @@ class Apt:
     def install(self, packages: Sequence[str], prefix: Sequence[str]) -> None:
         """Install `packages` behind the `prefix` that gives the rights; raises WorldError.
 
-        Fetches the package lists only where there are none, or where the
+        Fetches the package lists only if there are none, or where the
         installation failed with those that are there. An installation that
         was cut off before is brought to its end first.
         """

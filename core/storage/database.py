@@ -28,11 +28,11 @@ class FileKind(NamedTuple):
     application_id: int
     """Marks the file as ours in its header."""
     error: type[StoreError]
-    """What is raised where it fails."""
+    """What is raised if it fails."""
     migrations: tuple[str, ...]
     """Scripts that each make a version out of the one before; an empty file is version 0."""
     made_by: str
-    """What makes the file where there is none, as the end of a sentence."""
+    """What makes the file if there is none, as the end of a sentence."""
     updated_by: str
     """What brings an old one up to date, the same."""
 
@@ -144,7 +144,7 @@ class DatabaseFile:
         read_only: bool = False,
         busy_seconds: float = 5.0,
     ) -> Self:
-        """Open the file, make it where there is none, and bring its tables up to date.
+        """Open the file, make it if there is none, and bring its tables up to date.
 
         With `read_only` the file must exist and be up to date. Raises the kind's error.
         """

@@ -106,7 +106,7 @@ def _counted(before: _Given, after: _Given) -> float:
 
 
 def _latest(process: int | None) -> _Given:
-    """Return what was asked for last, or ask again where that has taken little of the time since."""
+    """Return what was asked for last, or ask again if that has taken little of the time since."""
     began = time.monotonic()
     known = _known.get(process)
     if known is not None and began < known.until:

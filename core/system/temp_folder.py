@@ -26,7 +26,7 @@ _DEEPEST = 108 - len("/backstep-run-12345678/.org.chromium.Chromium.123456/Singl
 def begin_temp_folder() -> Path:
     """Have this process and those that it starts put temporary files into a folder of its own, and return it.
 
-    It is in the folder that TMPDIR names, or in /tmp where that is too deep for
+    It is in the folder that TMPDIR names, or in /tmp if that is too deep for
     a browser to start. Folders of processes that have ended without removing
     theirs are removed. Raises OSError if it cannot be written there, and on
     Windows, which lets nobody rename or remove an open file.
@@ -51,7 +51,7 @@ def begin_temp_folder() -> Path:
 
 
 def _sweep(base: Path) -> None:
-    """Remove the folders of processes that live no more."""
+    """Remove the folders of processes that no longer exist."""
     for folder in base.glob(f"{_PREFIX}*"):
         try:
             mine = folder.stat(follow_symlinks=False).st_uid == os.geteuid() and not folder.is_symlink()

@@ -174,7 +174,7 @@ class Prompt(Record):
     view: PromptView | None = None
     """What the messages say, as data; None if that was not recorded."""
     parts: tuple[PromptPart, ...] = ()
-    """The exemplars and the policy in the messages; only to be trusted where there is a view."""
+    """The exemplars and the policy in the messages; only to be trusted if there is a view."""
 
 
 class EncodedPrompt(NamedTuple):

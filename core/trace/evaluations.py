@@ -39,7 +39,7 @@ class MeanCost(Record):
 
 
 def take_evaluation(store: "TraceStore", name: str, plan: str) -> EvaluationRow:
-    """Return the evaluation of that name, stored now with its plan, as JSON, where there is none.
+    """Return the evaluation of that name, stored now with its plan, as JSON, if there is none.
 
     It is this process's to do until `leave_evaluation`, or until the
     process ends. Raises UsageError if a process that lives has it.

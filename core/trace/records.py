@@ -161,7 +161,7 @@ class AttemptRow(Record):
 def is_failure(success: bool | None, outcome: RunOutcome | None) -> bool:
     """Return whether a run that is over was not a success.
 
-    One that nobody could judge is a failure where it did not end by itself;
+    One that nobody could judge is a failure if it did not end by itself;
     the outcome of a run that could not begin is None.
     """
     return not success if success is not None else outcome != "done"

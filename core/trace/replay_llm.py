@@ -64,7 +64,7 @@ class ReplayLLM:
     ) -> LLMReply:
         """Return the recorded reply, or that of the LLM that goes on.
 
-        Raises LLMError with the difference of the prompts where there is none,
+        Raises LLMError with the difference of the prompts if there is none,
         and TraceError where the run cannot be read.
         """
         if self._gone_live and self._live is not None:
@@ -81,7 +81,7 @@ class ReplayLLM:
         return await self._live.reply(request, on_text=on_text, on_retry=on_retry)
 
     async def close(self) -> None:
-        """Nothing to let go of: the LLM that goes on belongs to the registry."""
+        """Nothing to release: the LLM that goes on belongs to the registry."""
 
     def _recorded_form(self, store: TraceStore) -> ReplyFormat:
         """Return the form in which the run's actions were asked for."""

@@ -14,7 +14,7 @@ def export_run(database: Path, run: int, form: str, path: str, *, content: bool 
     """Write a run in one of the formats; `content` adds what was said and typed to one that leaves it out.
 
     A file that is there already is replaced whole or not at all. Raises
-    UsageError where it cannot be written, and TraceError.
+    UsageError if it cannot be written, and TraceError.
     """
     chosen = format_named(form)
     store = TraceStore.open(database, read_only=True)

@@ -72,7 +72,7 @@ class TraceStore:
         read_only: bool = False,
         busy_seconds: float = 5.0,
     ) -> "TraceStore":
-        """Open the database, made with its folder where there is none and brought up to date where it is old.
+        """Open the database, made with its folder if there is none and brought up to date where it is old.
 
         With `read_only` nothing is made or changed, and the file may lie where
         nothing can be written. Another program's lock is waited for
@@ -423,7 +423,7 @@ class TraceStore:
         return self._read(lambda: reading.ends(self._database, runs, self._lives))
 
     def run(self, run: int) -> RunRow:
-        """Raises NotInTraceError that names the nearest runs where there is no such run."""
+        """Raises NotInTraceError that names the nearest runs if there is no such run."""
         return self._read(lambda: reading.run_row(self._database, run, self._lives))
 
     def preset_text(self, run: int) -> str:
@@ -454,7 +454,7 @@ class TraceStore:
     def step(self, run: int, number: int) -> StepDetail:
         """Return everything stored of a step, its records in the order of the phases.
 
-        Raises NotInTraceError that names the steps there are where there is no such step.
+        Raises NotInTraceError that names the steps there are if there is no such step.
         """
         return self._read(lambda: reading.step(self._database, run, number))
 

@@ -131,7 +131,7 @@ class RunUnderWay:
         )
 
     def observation(self, step: int) -> Observation | None:
-        """Return what was observed in a step, where that is the current one."""
+        """Return what was observed in a step, if that is the current one."""
         observed = record_of(Observed, self._records.values())
         return observed.observation if observed is not None and step == self.row.number else None
 

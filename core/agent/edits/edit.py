@@ -38,7 +38,7 @@ class Changed(Record):
     before: str
     after: str
     kind: InterventionKind | None = None
-    """What it is called in the trace, where that is not the edit's own."""
+    """What it is called in the trace, if that is not the edit's own."""
     message: str
     """What follows from it, in a sentence."""
 

@@ -163,7 +163,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         problem = str(error)
     if located is not None and located.action is not None:
         known = marks_of(located.action, seen)
-        if known or not isinstance(action, ClickAt):  # A pixel stays one where nothing of the page is there.
+        if known or not isinstance(action, ClickAt):  # A pixel stays one if nothing of the page is there.
             action, marks = located.action, known
     # What failed is done again as well: it may have had a part of its effect.
     done = RecordedInput(step=state.number, action=action, marks=marks, failed=bool(problem))
@@ -211,7 +211,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
 async def _carried_out(world: World, action: Action, marks: Marks) -> Located | None:
     """Carry out an action; where the page has replaced its element since it was read, on the one that is there now.
 
-    Raises ActionError and BrowserError, also where it is not certain which one that is.
+    Raises ActionError and BrowserError, even if it is not certain which one that is.
     """
     try:
         return await world.actor.act(action)
@@ -237,7 +237,7 @@ def _nothing_happened(state: RunState, world: World, since: SettleMark, before: 
 
 
 def _after(ref: Ref, seen: Observation, now: Observation) -> str:
-    """Return what an element has become, where it is still there and not as it was."""
+    """Return what an element has become, if it is still there and not as it was."""
     before, after = seen.element(ref), now.element(ref)
     if before is None or after is None or seen.document != now.document:
         return ""

@@ -82,7 +82,7 @@ class Frame(Record):
 def place_of_page(observation: Observation) -> SeenPage:
     """Return the page of an observation: its URL, and a fingerprint of what a person could see and use.
 
-    Refs, the focus and how far it is scrolled do not count; what is typed,
+    Refs, the focus and the scroll position do not count; what is typed,
     checked or chosen does.
     """
     lines = [

@@ -10,7 +10,7 @@ from core.schema.step import Aligned, ReflectionRecord, RemedyRecord, Scheduled
 def follow(state: RunState, aligned: Aligned, step: int) -> None:
     """Take the judgement of what was decided at `step` to the plan and the remedies, and schedule what comes next.
 
-    Where a remedy is due (`why_back`) the topmost is taken; where none waits
+    Where a remedy is due (`why_back`) the topmost is taken; if none waits
     the trial has failed, and a plan that may be revised gets a new one.
     """
     reflection = state.reflection
@@ -75,7 +75,7 @@ def schedule_new_trial(state: RunState, why: str) -> None:
 
 
 def end_trial(state: RunState, why: str) -> None:
-    """Schedule a new trial, or the answer where none is left or may act."""
+    """Schedule a new trial, or the answer if none is left or may act."""
     reflection = state.reflection
     drop_queue(state, why)
     if state.out_of_actions:

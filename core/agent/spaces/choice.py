@@ -33,7 +33,7 @@ def is_due(space: StateSpace, memory: SpaceMemory) -> bool:
 def as_instructed(
     space: StateSpace, state: SpaceState, memory: SpaceMemory, permissible: Permissible
 ) -> SpaceState:
-    """Return the state with what the agent is told in it: of the choice, where it is due, instead of the page.
+    """Return the state with what the agent is told in it: of the choice, if it is due, instead of the page.
 
     What comes after the choice is told where `permissible`, as `choice_of` gave it, has one of the last actions.
     """
@@ -156,7 +156,7 @@ def best_candidate(
     for which most words of the task are in its title, in what was read of it
     and in the reason it was left for; words that the reason denies it ("not of
     jute") do not count. Of equal ones the one looked at last. Those in `but`
-    are only picked where there is no other.
+    are only picked if there is no other.
     """
     left = [one for one in candidates if one.candidate not in but] or list(candidates)
     named = [one for one in left if re.search(rf"(?<!\w){re.escape(one.candidate)}(?!\w)", thought)]

@@ -179,7 +179,7 @@ def _offered(
 
 
 def _there(needs: Iterable[str], observation: Observation) -> bool:
-    """Return whether the page has each of these: neither disabled, nor a link that leads where one is."""
+    """Return whether the page has each of these: neither disabled, nor a link that leads if one is."""
     return all(
         any(
             not {"disabled", "current"} & set(one.states)

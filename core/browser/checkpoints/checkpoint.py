@@ -27,9 +27,9 @@ class Checkpoint(Record):
     page: PageState = PageState()
     """What the browser and the environment's server kept then."""
     exchanges: tuple[Exchange, ...] = ()
-    """What servers answered on the way to it, where that was recorded."""
+    """What servers answered on the way to it, if that was recorded."""
     nearest: "Checkpoint | None" = None
-    """The earlier step at which the document was loaded, where that is not the first one."""
+    """The earlier step at which the document was loaded, if that is not the first one."""
 
 
 Choose = Callable[[Element, FoundAgain, Observation], Awaitable[Element | None]]
@@ -82,7 +82,7 @@ class RestoreContext:
     """Returns the content of a recorded answer."""
 
     async def put_kept_back(self, url: str, kept: PageState) -> None:
-        """Put back the cookies of a page, and the environment's server where its state is another one by now."""
+        """Restore the cookies of a page, and the environment's server where its state is another one by now."""
         await put_cookies_back(self.tabs.current, url, kept, but=self.own_cookies)
         if not kept.server or self.put_server_back is None:
             return
@@ -115,7 +115,7 @@ class Brought:
     """What was done otherwise, or left."""
     provenance: Provenance = "restored"
     seen: Observation | None = None
-    """The page as it was last read, where nothing was done since."""
+    """The page as it was last read, if nothing was done since."""
 
 
 class Strategy(Protocol):
@@ -128,5 +128,5 @@ class Strategy(Protocol):
         return ""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
-        """Bring the page back; raises RestoreError, ActionError or BrowserError."""
+        """Restore the page; raises RestoreError, ActionError or BrowserError."""
         ...

@@ -125,7 +125,7 @@ def compare(
 def kept_otherwise(
     recorded: PageState, now: PageState, volatile: Volatile, *, own_cookies: Sequence[str] = ()
 ) -> tuple[PageDifference, ...]:
-    """Return what the browser and the environment's server keep otherwise than recorded."""
+    """Return what the browser and the environment's server keep differently from the recording."""
     cookies_then, cookies_now = (
         {one["name"]: str(one["value"]) for one in state.cookies if one["name"] not in own_cookies}
         for state in (recorded, now)
@@ -247,7 +247,7 @@ def _readers_since(recorded: Observation, now: Observation) -> frozenset[int]:
 
 
 def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bool:
-    """Tell whether an element is one that these versions of the page reader leave out and the one before did not."""
+    """Return whether an element is one that these versions of the page reader leave out and the one before did not."""
     label_of_box = element.tag == "label" and element.role == "generic"
     chosen = element.role == "text" and any(
         one.role == "combobox" and one.value == element.name for one in now.elements
@@ -263,13 +263,13 @@ def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bo
 
 
 def _first_read(element: Element, readers: frozenset[int]) -> bool:
-    """Tell whether an element is one that the page reader before these versions passed over."""
+    """Return whether an element is one that the page reader before these versions passed over."""
     box = element.role in ("checkbox", "radio", "switch") and element.tag == "input"
     return 2 in readers and (box or element.tag in _READ_SINCE_2)
 
 
 def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[int]) -> bool:
-    """Tell whether a part of an element differs by what the page reader before these versions did not tell."""
+    """Return whether a part of an element differs by what the page reader before these versions did not tell."""
     before, after = _part(one, part), _part(other, part)
     if part == "detail":
         drawn = other.role in ("canvas", "img", "textbox")
@@ -341,7 +341,7 @@ def _without_unnamed_pictures(observation: Observation) -> Observation:
 
 
 def _told_by_icon(before: str, after: str) -> bool:
-    """Tell whether a detail is what it was, with the icon of the control or the words next to it put first."""
+    """Return whether a detail is what it was, with the icon of the control or the words next to it put first."""
     return bool(_BY_ICON.match(after)) and (not before or after.endswith(f", {before}"))
 
 

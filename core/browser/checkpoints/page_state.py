@@ -228,7 +228,7 @@ def _storage_of(kept: PageState) -> dict[str, Any]:
 async def open_again(tabs: Tabs, url: str, behind: tuple[str, ...] | None) -> None:
     """Load `url` in the current tab, whatever it shows, with these pages behind it where the tab has them.
 
-    Raises ActionError with the browser's reason where it does not come up.
+    Raises ActionError with the browser's reason if it does not come up.
     """
     address, fragment, _ = url.partition("#")
     history = await TabHistory.read(tabs.current)

@@ -35,7 +35,7 @@ async def restore(
     volatile: Volatile | None = None,
     on_attempt: Callable[[str], None] = lambda name: None,
 ) -> Restored:
-    """Bring the page back to `checkpoint`.
+    """Restore the page to `checkpoint`.
 
     Ends with the first strategy whose page equals the recorded one. Where none
     does, the page stays as the last one left it and the grade says how far

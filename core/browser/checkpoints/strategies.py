@@ -122,7 +122,7 @@ class UrlWithStorage(Strategy):
 
 
 async def _load(recorded: Observation, kept: PageState, ground: RestoreContext) -> tuple[str, ...]:
-    """Put back what the browser and the server kept, and load the page; return what was not put back."""
+    """Restore what the browser and the server kept, and load the page; return what was not put back."""
     await ground.put_kept_back(recorded.url, kept)
     failed = await put_storage_back(ground.tabs, recorded.url, kept)
     await open_again(ground.tabs, recorded.url, kept.behind)
@@ -228,7 +228,7 @@ def _check_repeats(inputs: Sequence[RecordedInput], ground: RestoreContext) -> N
 async def _do_again(
     inputs: Sequence[RecordedInput], ground: RestoreContext, seen: Observation | None = None
 ) -> tuple[str, ...]:
-    """Do it, from the page as it was last `seen` where nothing was done since; return what was done otherwise."""
+    """Do it, from the page as it was last `seen` if nothing was done since; return what was done otherwise."""
     remarks: list[str] = []
     for done in inputs:
         now, seen = seen or await ground.read(), None
@@ -250,7 +250,7 @@ async def _do_again(
 async def retarget(
     action: Action, marks: Marks, now: Observation, choose: Choose | None = None
 ) -> tuple[Action, str]:
-    """Return `action` with its refs those of the page as it is now, and a remark where that was chosen, not known.
+    """Return `action` with its refs those of the page as it is now, and a remark if that was chosen, not known.
 
     Raises RestoreError if an element is not found again.
     """

@@ -410,7 +410,7 @@ def place_of(where: Values) -> str:
 
 
 def seconds_of(milliseconds: object) -> float:
-    """Return a time of the protocol in seconds since the epoch; now where there is none."""
+    """Return a time of the protocol in seconds since the epoch; now if there is none."""
     return milliseconds / 1000 if isinstance(milliseconds, int | float) else time.time()
 
 

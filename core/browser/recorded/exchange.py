@@ -112,7 +112,7 @@ class Answers:
         return RecordedAnswer(remark=f"{method} {url} was not recorded; it was blocked.")
 
     def follow(self, exchange: Exchange) -> RecordedAnswer:
-        """Return what stands at the end of the way that an answer sends on to; itself where it does not."""
+        """Return what stands at the end of the way that an answer sends on to; itself if it does not."""
         url, remark = exchange.url, ""
         for _ in range(_HOPS):
             if not exchange.location:
@@ -126,7 +126,7 @@ class Answers:
         return RecordedAnswer(remark=f"{url} redirects in a circle; it was blocked.")
 
     def use(self, exchange: Exchange) -> None:
-        """Count an answer as given, where it is one of these and not given yet."""
+        """Count an answer as given, if it is one of these and not given yet."""
         for index in self._exact.get((exchange.method, _plain(exchange.url), exchange.sent), ()):
             if index not in self._used and self._exchanges[index] == exchange:
                 self._used.add(index)

@@ -111,7 +111,7 @@ class Seal:
         try:
             await self._give(route)
         except Error as error:
-            # The page has gone on meanwhile, and waits for it no more.
+            # The page has gone on meanwhile, and no longer waits for it.
             if not _CLOSED.search(error.message):
                 log.warning("A recorded answer was not taken: %s", error.message)
 

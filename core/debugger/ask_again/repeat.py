@@ -180,7 +180,7 @@ def reply_format(store: TraceStore, detail: StepDetail, prompt: Prompt) -> Reply
         form = tomllib.loads(store.preset_text(detail.row.run)).get("reply_format", "lines")
     except tomllib.TOMLDecodeError:
         form = "lines"
-    # Without tools it was one of these, also where the preset was another one by then.
+    # Without tools it was one of these, even if the preset was another one by then.
     return "json" if form == "json" or prompt.reply_schema is not None else "lines"
 
 

@@ -33,7 +33,7 @@ class ReplyAgain(Record):
     more: tuple[str, ...] = ()
     """Further actions of the same reply."""
     reply: str = ""
-    """All of it as text, where it is an answer to an attached agent, whose actions it names in its own words."""
+    """All of it as text, if it is an answer to an attached agent, whose actions it names in its own words."""
     tokens: int = 0
     cost: float | None = None
     seconds: float = 0.0
@@ -57,7 +57,7 @@ class WhatIf(Record):
     recorded: str = ""
     """The action that the run took, as text."""
     messages: tuple[Message, ...] = ()
-    """What was asked, where it was changed; else empty. Pictures are left out."""
+    """What was asked, if it was changed; else empty. Pictures are left out."""
     changed: tuple[str, ...] = ()
     """The lines of the prompt that were taken out (``-``) and put in (``+``)."""
     answers: tuple[ReplyAgain, ...] = ()
@@ -125,7 +125,7 @@ class AskView(Record):
     recorded: str = ""
     """The action that the run took, or what its attached agent was answered."""
     reply: str = ""
-    """The recorded reply as text, where it is an attached agent's, which can be answered otherwise."""
+    """The recorded reply as text, if it is an attached agent's, which can be answered otherwise."""
     llm: str = ""
     messages: tuple[Message, ...] = ()
     temperature: float | None = None

@@ -42,7 +42,7 @@ class AttachService(Service[AttachView]):
 
     @command
     async def attach(self, request: AttachRequest) -> None:
-        """Open a task for the agent, serve its addresses, and start its program where there is one to start."""
+        """Open a task for the agent, serve its addresses, and start its program if there is one to start."""
         agent = await self._begin(request)
         try:
             task, seed, url, instruction = agent.task
@@ -141,7 +141,7 @@ class AttachService(Service[AttachView]):
 
     @command
     async def detach(self) -> None:
-        """Let the agent go: its program is ended, and its addresses hold no more."""
+        """Let the agent go: its program is ended, and its addresses are no longer valid."""
         await self._end()
 
     async def close(self) -> None:

@@ -41,7 +41,7 @@ class AgentReturn:
     begun: Callable[[AgentRun, Restored], None]
     """Is called with the run that goes on, and how it was brought back."""
     given_up: Callable[[], Awaitable[None]]
-    """Is awaited where none does."""
+    """Is awaited if none does."""
 
 
 class Branches(SessionCommands):
@@ -119,7 +119,7 @@ class Branches(SessionCommands):
         """Go back to a step of a run, whose branch is the current run from then on.
 
         With `changes` the branch continues as the run did, but for these. Without,
-        it continues as is chosen for the session, where that is at a branch of the
+        it continues as is chosen for the session, if that is at a branch of the
         same run, else with the preset and the LLM of the run. `given` are replies
         to an attached agent's questions there. `confirmed` says that the person
         knows what stays done. Where something was sent since that stays done, it
@@ -269,7 +269,7 @@ class Branches(SessionCommands):
         return current is not None and root(row) == root(store.run(current.state.run))
 
     def _still_there(self, row: RunRow, resources: AgentResources) -> tuple[str, str]:
-        """Return preset and LLM of a run; what is chosen for the session, which is logged, where one is gone."""
+        """Return preset and LLM of a run; what is chosen for the session, which is logged, if one is gone."""
         publisher, llms = self._publisher, self._current.need_services().llms
         preset, llm = row.preset, row.llm
         try:

@@ -151,7 +151,7 @@ class Breakpoints(StoredList[Breakpoint]):
         self.replace(self._readable[number].replace(enabled=on))
 
     def check(self, event: DebugEvent) -> tuple[Hit, ...]:
-        """Return what hits at this event, counted and stored; the run is to stop where one has `stopped`.
+        """Return what hits at this event, counted and stored; the run is to stop if one has `stopped`.
 
         A breakpoint whose expression fails stops the run, and its sentence says why.
         """

@@ -116,7 +116,7 @@ class DebugEvent:
         return self.before.get(cls) if found is None and self.before is not None else found
 
     def completed(self, cls: type[R]) -> R | None:
-        """Return the record of the phase that has just ended, where it is of that class."""
+        """Return the record of the phase that has just ended, if it is of that class."""
         last = self.step.records[-1] if self.where == "after" else None
         return last if isinstance(last, cls) else None
 

@@ -134,7 +134,7 @@ def value_of(
 ) -> WatchValue:
     """Return the value of an expression at an event.
 
-    `known` is its value at the `earlier` event, which is kept where nothing
+    `known` is its value at the `earlier` event, which is kept if nothing
     that the expression reads has changed since.
     """
     subject = SubjectOf(event)

@@ -66,7 +66,7 @@ def partings(
     """Return the deciding step of each run that has steps; `steps` has those of all of them.
 
     It is held against successes at the same task and seed by its very actions;
-    where there are none, against those of the task, or else of the family of the
+    if there are none, against those of the task, or else of the family of the
     task, by state, kind of action and role of the element.
     """
     same: dict[object, _Place] = {}

@@ -85,7 +85,7 @@ class EditingService(Service[EditText]):
 
     @command
     async def try_here(self, name: str, text: str) -> None:
-        """Save the file, and have the current step decided again with it; nothing is saved where that cannot be."""
+        """Save the file, and have the current step decided again with it; nothing is saved if that cannot be."""
         if why := self._why_no_try(self._overridden(name)):
             raise UsageError(why)
         if await self._save(name, text):

@@ -51,10 +51,10 @@ Tell = Callable[[str], None]
 
 @contextmanager
 def connected(address: str, runtime_env: Path | None) -> Generator[None, None, None]:
-    """Connect to a cluster, as Ray writes its address, and let go of it.
+    """Connect to a cluster, as Ray writes its address, and release it.
 
     Its nodes get the program as it is here, in the runtime environment of a file
-    of Ray's where one is named. Raises UsageError and DataError.
+    of Ray's if one is named. Raises UsageError and DataError.
     """
     try:
         import ray
@@ -258,7 +258,7 @@ class _Slots:
             raise BrowserError(self.failure)
 
     async def play(self, variant: Variant, case: Case) -> Played:
-        """Make a run of a case where there is a place; raises BrowserError if it cannot be had."""
+        """Make a run of a case if there is a place; raises BrowserError if it cannot be had."""
         from ray.exceptions import ObjectLostError, RayActorError
 
         for _ in range(_MOST_LOST):
@@ -312,7 +312,7 @@ class _Slots:
             self._changed.notify_all()
 
     async def close(self) -> None:
-        """End the actors, which let go of what they have."""
+        """End the actors, which release what they have."""
         import ray
 
         for task in self._awaited.values():

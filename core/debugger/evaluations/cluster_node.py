@@ -82,7 +82,7 @@ class ClusterNode:
         self._folder = Path()
 
     async def ready(self) -> str:
-        """Open what runs need, where that is not done; return why that cannot be done, or nothing."""
+        """Open what runs need, if that is not done; return why that cannot be done, or nothing."""
         async with self._opening:
             if self._free is not None:
                 return ""
@@ -137,5 +137,5 @@ class ClusterNode:
         return Played(file=whole_file(services.store.path))
 
     async def close(self) -> None:
-        """Let go of the browser and the files."""
+        """Release the browser and the files."""
         await self._stack.aclose()

@@ -44,7 +44,7 @@ class EvaluationLimits(Record):
 
 @contextmanager
 def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
-    """Give the evaluation of that name, begun now where there is none; nobody else does it until this is left.
+    """Give the evaluation of that name, begun now if there is none; nobody else does it until this is left.
 
     Raises UsageError if one of that name was asked for something else, or
     is being done by another process.

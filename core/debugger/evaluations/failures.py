@@ -91,7 +91,7 @@ class Deciding(Record):
 
     parting: Parting
     success: int | None = None
-    """A successful run on the same task, at the same seed where there is one; None if none is known."""
+    """A successful run on the same task, at the same seed if there is one; None if none is known."""
     same_seed: bool = False
 
 

@@ -118,7 +118,7 @@ class EvaluationsService(Service[EvaluationsView]):
             await asyncio.wait([watching])
 
     async def _look(self) -> None:
-        """Read how far all evaluations are, and the one in view whole where that has changed."""
+        """Read how far all evaluations are, and the one in view whole if that has changed."""
         rows, counted, at_work = await self.read(_read_all)
         items = tuple(self._item(row, counted, row.number in at_work) for row in rows)
         changes: dict[str, object] = {"ready": True, "items": items}

@@ -91,7 +91,7 @@ async def entries(memory: Memory, ids: tuple[str, ...]) -> AsyncIterator[Entry]:
 async def archive(
     memory: Memory, ids: tuple[str, ...], *, archived: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Put exemplars into the archive, or bring them back.
+    """Put exemplars into the archive, or restore them.
 
     Returns those that were changed, and those that are of files. Raises LibraryError.
     """

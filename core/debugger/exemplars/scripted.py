@@ -79,7 +79,7 @@ def written(looks: Iterable[Look]) -> ScriptOf:
 
 @asynccontextmanager
 async def open_world(host: BrowserHost, environments: Environments, task: Task) -> AsyncIterator[World]:
-    """Start a browser for tasks of one environment and let go of it; raises BrowserError."""
+    """Start a browser for tasks of one environment and release it; raises BrowserError."""
     tabs = Tabs(host)
     await tabs.start()
     try:
@@ -268,7 +268,7 @@ def _ref(target: object, page: Observation, text: str) -> Ref:
 
 
 def _pairs(page: Observation, look: Look, actions: Iterable[Action]) -> Iterable[AbstractionPair]:
-    """Return the whole page with the lines that the look needs of it, where it needs any."""
+    """Return the whole page with the lines that the look needs of it, if it needs any."""
     wanted = set(look.needs)
     for action in actions:
         wanted |= {target.ref for target in action.targets if isinstance(target, RefTarget)}

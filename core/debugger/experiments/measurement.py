@@ -217,7 +217,7 @@ def read_numbers(text: str) -> tuple[int, ...]:
 
 
 def wilson(successes: int, count: int) -> tuple[float, float]:
-    """Return the 95 % score interval of a share, from 0 to 1; all of it where nothing was counted.
+    """Return the 95 % score interval of a share, from 0 to 1; all of it if nothing was counted.
 
     E. B. Wilson, Probable inference, the law of succession, and statistical
     inference, JASA 22 (1927).
@@ -238,7 +238,7 @@ def paired(both: int, first: int, second: int, neither: int) -> tuple[float, flo
     brought to success. The square-and-add interval with continuity corrected
     phi: R. G. Newcombe, Improved confidence intervals for the difference
     between binomial proportions based on paired data, Statistics in Medicine
-    17 (1998), method 10. All of it where nothing was counted.
+    17 (1998), method 10. All of it if nothing was counted.
     """
     count = both + first + second + neither
     if count == 0:

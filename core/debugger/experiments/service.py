@@ -144,7 +144,7 @@ class WorthService(ExperimentService[WorthView]):
 
     @command
     async def replay(self, ids: tuple[str, ...]) -> None:
-        """Replay these exemplars in the background, or all of the library where none is named."""
+        """Replay these exemplars in the background, or all of the library if none is named."""
         if not ids and not self.memory.listing().page(limit=1).total:
             raise UsageError("No exemplars yet. Save a run as one, or import some.")
         flags = ["--on-gate", self.services.settings.on_gate, "--", *ids]

@@ -56,11 +56,11 @@ class ExperimentView(Record, Generic[M]):
     @property
     @abstractmethod
     def going(self) -> M | None:
-        """The one that goes on now, where it is of what is in view."""
+        """The one that goes on now, if it is of what is in view."""
 
     @property
     def measurements(self) -> tuple[M, ...]:
-        """Those kept, with the one that goes on as far as it has come, the latest last."""
+        """Those kept, with the one that goes on so far, the latest last."""
         going = self.going
         if going is None:
             return self.kept
@@ -113,7 +113,7 @@ class WorthView(ExperimentView[Worth]):
     recorded_at: tuple[tuple[str, int], ...] = ()
     """The tasks and seeds that the subject came from."""
     versions: tuple[int, ...] = ()
-    """The versions of the subject's exemplar, where it is one of the library."""
+    """The versions of the subject's exemplar, if it is one of the library."""
     families: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     """The ids of all tasks there are."""

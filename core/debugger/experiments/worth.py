@@ -68,7 +68,7 @@ def tasks_of(
 ) -> tuple[str, ...]:
     """Return the ids of tasks: those that are named or that a pattern fits, or else those of the sources.
 
-    Raises UsageError for a name or pattern that no task has, and where nothing is left.
+    Raises UsageError for a name or pattern that no task has, and if nothing is left.
     """
     known = {one.id: one for one in tasks}
     if not patterns:

@@ -28,7 +28,7 @@ class FixPlace(Record):
     """The name of a file, the id of an exemplar, or ``action``."""
     title: str
     policy: str = ""
-    """The id, where it is a policy that this run has a text of its own for."""
+    """The id, if it is a policy that this run has a text of its own for."""
     line: int = 1
     """Where to look first, from 1."""
 

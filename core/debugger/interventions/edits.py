@@ -80,7 +80,7 @@ class RunEditing(SessionCommands):
     def undo(self, key: str = "") -> None:
         """Take back the last edit; while a call is held, that of its prompt or reply.
 
-        With the key of an edit, refuse where that is not the last one.
+        With the key of an edit, refuse if that is not the last one.
         """
         run = self._current.need_run("Only the current run can be edited.")
         session = self._publisher.session

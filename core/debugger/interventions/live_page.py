@@ -41,7 +41,7 @@ class HumanActionRecorder:
         self._recording = asyncio.ensure_future(self._record())
 
     async def end(self) -> int:
-        """Listen no more, and return how many steps were recorded, the last ones among them."""
+        """Stop listening, and return how many steps were recorded, the last ones among them."""
         await self._demonstration.stop()
         recording, self._recording = self._recording, None
         if recording is not None:
@@ -157,7 +157,7 @@ class LivePage(SessionCommands):
         publisher.send_runs(publisher.query)
 
     async def _taken_back(self) -> int:
-        """Record no more, and return how many steps of the person's there are."""
+        """Stop recording, and return how many steps of the person's there are."""
         # A page that waits for an answer of theirs would answer nothing.
         await self._current.need_services().tabs.host.end_questions()
         demonstrating, self.demonstrating = self.demonstrating, None
@@ -171,7 +171,7 @@ class LivePage(SessionCommands):
                 await tabs.follow()
             return tabs.current.playwright_page.url
         except (PageGone, BrowserError, ActionError):
-            return ""  # The page is gone: reading it brings it back, or says why not.
+            return ""  # The page is gone: reading it restores it, or says why not.
 
     @command
     async def point(self, x: float, y: float, *, final: bool) -> None:

@@ -50,7 +50,7 @@ class LLMList(Record):
     entries: tuple[LLMEntry, ...] = ()
     servers: tuple[KnownServer, ...] = ()
     chosen: str = ""
-    """The entry to show, where one was just saved."""
+    """The entry to show, if one was just saved."""
 
 
 class LLMAnswer(Record):

@@ -49,7 +49,7 @@ class PaletteService(Service[MatchingRuns]):
 
     @command
     async def find_runs(self, words: str, limit: int) -> None:
-        """Send the runs that match the words; the newest where there are none."""
+        """Send the runs that match the words; the newest if there are none."""
         await self.answer(
             "runs",
             lambda store: MatchingRuns(words=words, rows=runs_of(store, words, limit)),

@@ -88,7 +88,7 @@ class WhyQuestion(Record):
     step: int
     text: str = ""
     ref: Ref | None = None
-    """The element that is meant, where it is one."""
+    """The element that is meant, if it is one."""
 
 
 class WhyView(WhyQuestion):

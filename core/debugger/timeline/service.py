@@ -63,7 +63,7 @@ class TimelineService(Service[TimeView]):
 
     @command
     async def read_pictures(self, names: tuple[BlobHash, ...]) -> None:
-        """Read pictures for the filmstrip; each question is answered, also where it cannot be."""
+        """Read pictures for the filmstrip; each question is answered, even if it cannot be."""
         await self.answer(
             "film",
             lambda store: film_pictures(store, names),
@@ -201,7 +201,7 @@ def _apart(steps: tuple[StepSpan, ...]) -> tuple[StepSpan, ...]:
 
 
 def _held(steps: Sequence[StepSpan]) -> tuple[HeldSpan, ...]:
-    """Return where nothing ran: between phases whose beginning is known, and between two steps."""
+    """Return if nothing ran: between phases whose beginning is known, and between two steps."""
     busy: list[tuple[float, float, int, str]] = []
     for step in steps:
         busy += [(one.begun, one.ended, step.number, one.phase) for one in step.phases]

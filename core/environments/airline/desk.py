@@ -248,7 +248,7 @@ def cancel(desk: DeskState, form: dict[str, Any], ref: str) -> tuple[Booking, De
 def change_passenger(
     desk: DeskState, form: dict[str, Any], ref: str, number: str
 ) -> tuple[Booking, DeskState]:
-    """Save a passenger's details; raises Problems, or Refused where nothing differs."""
+    """Save a passenger's details; raises Problems, or Refused if nothing differs."""
     booking, place = _opened(desk, ref, "modify"), int(number)
     if place >= len(booking.passengers):
         raise DeskRefused(f"Booking {ref} has no such passenger.", 404)

@@ -162,7 +162,7 @@ class Journey(Record):
 
 @lru_cache(maxsize=4096)
 def flights_on(origin: str, destination: str, day: date) -> tuple[Flight, ...]:
-    """Return the flights of a day by time of departure; none where there is no such route or sale."""
+    """Return the flights of a day by time of departure; none if there is no such route or sale."""
     if not TODAY <= day <= LAST_DAY or not is_route(origin, destination):
         return ()
     chance = random.Random(f"{CARRIER} {origin} {destination} {day.isoformat()}")

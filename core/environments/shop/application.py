@@ -38,7 +38,7 @@ class SearchTerms(Record):
     page: int = 1
 
     def query(self) -> dict[str, str]:
-        """Return the parameters of an address; none where nothing was searched for."""
+        """Return the parameters of an address; none if nothing was searched for."""
         if not self.words:
             return {}
         query = {"q": self.words}

@@ -256,7 +256,7 @@ def closed(scene: Scene) -> list[Element]:
 
 
 def _is_opener(one: Element) -> bool:
-    """Tell whether an unnamed element hints that it opens something."""
+    """Return whether an unnamed element hints that it opens something."""
     if one.name or "collapsable" in one.detail or "close" in one.detail:
         return False
     return any({word, stem(word)} & _OPENERS for hint in hints(one) for word in words(hint))

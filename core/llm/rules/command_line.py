@@ -17,7 +17,7 @@ _LISTED = re.compile(r"[$#>] ls\s+(?P<files>[^$#>]*?)(?:\s+\S*[$#>]|$)")
 
 
 def is_for_command_line(text: str) -> bool:
-    """Tell whether an objective asks to delete a file by its extension at a command line."""
+    """Return whether an objective asks to delete a file by its extension at a command line."""
     return all((_PLACE.search(text), _FILE.search(text), "delete" in verbs_in(text)))
 
 

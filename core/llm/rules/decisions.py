@@ -39,7 +39,7 @@ _DECLINES = frozenset(("cancel", "no", "dismiss", "stay", "not now", "close", "l
 
 
 def proposed(view: PromptView, permissible: Permissible, role: Role) -> Move:
-    """Return a move that is permissible, or a stop where nothing is."""
+    """Return a move that is permissible, or a stop if nothing is."""
     view = as_policy(view, role)
     move = _chosen(view, permissible, role)
     if view.experience:
@@ -76,7 +76,7 @@ def _chosen(view: PromptView, permissible: Permissible, role: Role) -> Move:
 
 
 def _without_mistakes(view: PromptView, permissible: Permissible, role: Role, move: Move) -> Move:
-    """Return a move that lessons of earlier trials do not rule out; the same where there is no other."""
+    """Return a move that lessons of earlier trials do not rule out; the same if there is no other."""
     avoided = ruled_out(view)
     other, left = move, permissible
     for _ in avoided:
@@ -128,7 +128,7 @@ def _with(allowed: PermissibleAction, place: int, changes: dict[str, Any]) -> Pe
 def next_move(
     view: PromptView, permissible: Permissible, stage: Stage | None = None, *, is_whole: bool = True
 ) -> Move:
-    """Return the next move; a stop where nothing is left to do or to try, which finishes where all is done.
+    """Return the next move; a stop if nothing is left to do or to try, which finishes where all is done.
 
     `stage` keeps a purchase goal to one of its stages. Where the objective is
     not the whole task, but one part of it, no form is sent that it does not name.
@@ -220,7 +220,7 @@ def _explored(scene: Scene) -> Move | None:
 
 
 def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
-    """Return what remains: a submit still waiting, a look around where nothing was understood, or a stop.
+    """Return what remains: a submit still waiting, a look around if nothing was understood, or a stop.
 
     Where a part could not be done, or none was understood, nothing is submitted.
     """
@@ -254,7 +254,7 @@ def _after_all(scene: Scene, *, is_stuck: bool) -> Move:
 
 
 def _is_submitted(scene: Scene, click: Action) -> bool:
-    """Tell whether a button was clicked and nothing was entered since."""
+    """Return whether a button was clicked and nothing was entered since."""
     for one in reversed(scene.history.actions):
         if one.ok and one.action.name in ("type", "select", "check", "press"):
             return False

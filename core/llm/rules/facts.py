@@ -121,7 +121,7 @@ class Facts:
         return bool(self.code or self.card or self.route)
 
     def takes(self, label: str) -> bool:
-        """Tell whether a label is for a fact of some kind, given or not."""
+        """Return whether a label is for a fact of some kind, given or not."""
         return bool(_kind(label))
 
     def value(self, label: str) -> str | None:

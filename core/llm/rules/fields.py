@@ -92,7 +92,7 @@ def _was_selected(scene: Scene, element: Element, option: Option) -> bool:
 
 
 def _nearest(name: str, boxes: list[Element]) -> Element | None:
-    """Return the box whose words share the beginning of the name's, where one does."""
+    """Return the box whose words share the beginning of the name's, if one does."""
     asked = {word[:5] for word in content_words(name) if len(word) >= 5}
     return next((box for box in boxes if asked & {word[:5] for word in content_words(box.name)}), None)
 
@@ -239,7 +239,7 @@ def _in_form(element: Element, value: str, day: date | None) -> str:
 
 
 def _holds(scene: Scene, element: Element, value: str) -> bool:
-    """Tell whether a field holds a value; what was typed is trusted where the field shows it in another form."""
+    """Return whether a field holds a value; what was typed is trusted where the field shows it in another form."""
     if element.value == value:
         return True
     if is_hidden(element.value):

@@ -48,7 +48,7 @@ def next_in_form(scene: Scene) -> Move | None:
 
 
 def is_elsewhere(page: RulesPage, facts: Facts) -> bool:
-    """Tell whether the objective is about a thing with a code that this page neither shows nor asks for."""
+    """Return whether the objective is about a thing with a code that this page neither shows nor asks for."""
     if facts.code is None or any(facts.code in (*one.name.split(), one.value) for one in page.elements):
         return False
     return not any(facts.value(page.label(one)) == facts.code for one in page.fields())
@@ -125,7 +125,7 @@ class _Form:
         return next((one for one in self._page.holders(radio) if one.role in _GROUPS), None)
 
     def _holds_given(self, one: Element) -> bool:
-        """Tell whether a field or radio holds what the objective gives for it."""
+        """Return whether a field or radio holds what the objective gives for it."""
         if one.role in FIELD_ROLES and one.options:
             meant = self._option(one)
             return any(option.selected and option.label == meant for option in one.options)
@@ -170,7 +170,7 @@ def _holds(field: Element, value: str) -> bool:
 
 
 def _was_submitted(scene: Scene) -> bool:
-    """Tell whether something was entered and then a button pressed, with no complaint in the page."""
+    """Return whether something was entered and then a button pressed, with no complaint in the page."""
     if any(one.role in ALERT_ROLES and one.name for one in scene.page.elements):
         return False
     done = [one for one in scene.history.actions if one.ok]
@@ -201,7 +201,7 @@ def _towards(scene: Scene, verbs: set[str]) -> Move | None:
 
 
 def _ends_empty_form(scene: Scene, button: Element) -> bool:
-    """Tell whether a field is empty that stands between this button and the one before."""
+    """Return whether a field is empty that stands between this button and the one before."""
     if not is_submit(button):
         return False
     for one in reversed(scene.page.elements[: scene.page.index(button)]):

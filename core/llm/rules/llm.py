@@ -55,7 +55,7 @@ class RulesLLM:
         return reply.replace(usage=usage, seconds=time.perf_counter() - started, model=MODEL, cost=0.0)
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""
 
 
 def _reply(request: LLMRequest) -> LLMReply:
@@ -98,7 +98,7 @@ def _actions(request: LLMRequest, why: str, actions: Sequence[Action]) -> LLMRep
 
 
 def _asks_for_json(request: LLMRequest) -> bool:
-    """Tell whether the last message that shows a form shows JSON."""
+    """Return whether the last message that shows a form shows JSON."""
     for message in reversed(request.messages):
         if message.role == "assistant":
             continue

@@ -109,7 +109,7 @@ class MoveHistory:
         return self.actions[-1].action if self.actions else None
 
     def finished(self, part: int) -> bool:
-        """Tell whether a step that was to finish a part was carried out."""
+        """Return whether a step that was to finish a part was carried out."""
         return any(one.part == part and one.turn.thought.startswith("Part") for one in self.of_part(part))
 
     def of_part(self, part: int) -> list[Done]:
@@ -125,7 +125,7 @@ class MoveHistory:
         return sum(one.action == action for one in self.actions)
 
     def failed_now(self, action: Action) -> bool:
-        """Tell whether this action failed and nothing has worked since."""
+        """Return whether this action failed and nothing has worked since."""
         for one in reversed(self.actions):
             if one.ok or one.action == action:
                 return not one.ok
@@ -139,7 +139,7 @@ class MoveHistory:
         )
 
     def tried(self, ref: Ref) -> bool:
-        """Tell whether an element was acted on at all."""
+        """Return whether an element was acted on at all."""
         return any(target_of(one.action) == ref for one in self.actions)
 
 

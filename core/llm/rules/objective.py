@@ -55,7 +55,7 @@ _DETAIL = re.compile(r"\b(from|to):\s*(.+?)(?=\s+(?:to:|from:|on\s+\d)|$)", re.I
 
 
 def has_labelled_details(text: str) -> bool:
-    """Tell whether an objective gives fields as ``from: X to: Y on 12/23/2016``."""
+    """Return whether an objective gives fields as ``from: X to: Y on 12/23/2016``."""
     return len(_DETAIL.findall(text)) > 1
 
 

@@ -77,7 +77,7 @@ class RulesPage:
                 self._allowed[action.name] = frozenset(int(choice.value) for choice in target.choices)
 
     def may(self, action: str, element: Element) -> bool:
-        """Tell whether an action is permissible on an element."""
+        """Return whether an action is permissible on an element."""
         return element.ref in self._allowed.get(action, ())
 
     def can(self, action: str) -> list[Element]:
@@ -172,7 +172,7 @@ class RulesPage:
 
 
 def _repeats(element: Element, objective: str) -> bool:
-    """Tell whether an element is a text that says what the objective says."""
+    """Return whether an element is a text that says what the objective says."""
     name = norm(element.name)
     if element.role != "text" or len(element.name) <= 8 or not name:
         return False
@@ -195,7 +195,7 @@ def colour_of(element: Element) -> str:
 
 
 def is_next(element: Element) -> bool:
-    """Tell whether an element leads on to the next page of a list."""
+    """Return whether an element leads on to the next page of a list."""
     signs = (">", "»", "›", "→", "≫", ">>")
     return element.name.strip() in signs or norm(element.name.strip("".join(signs) + " ")) in (
         "next",
@@ -207,12 +207,12 @@ def is_next(element: Element) -> bool:
 
 
 def is_submit(element: Element) -> bool:
-    """Tell whether an element ends a form."""
+    """Return whether an element ends a form."""
     return element.role in ("button", "generic", "link") and ends_form(element.name)
 
 
 def ends_form(text: str) -> bool:
-    """Tell whether a short text is what a button that ends a form says."""
+    """Return whether a short text is what a button that ends a form says."""
     said = words(text)
     return 0 < len(said) <= 3 and stem(said[0].strip("!")) in _ENDINGS
 

@@ -86,7 +86,7 @@ def _wording(action: PermissibleAction) -> str:
 
 
 def _is_done(view: PromptView, taken: list[tuple[Named, bool]]) -> bool:
-    """Tell whether the page says that it is done, or shows what was only to be looked up."""
+    """Return whether the page says that it is done, or shows what was only to be looked up."""
     verbs = verbs_in(view.objective)
     if said_done(view.observation.elements, verbs) is not None:
         return True
@@ -254,7 +254,7 @@ def _last_call(view: PromptView, permissible: Permissible) -> Turn | None:
 
 
 def _covers(turn: Turn, objective: str) -> bool:
-    """Tell whether a call was for all that the objective asks for."""
+    """Return whether a call was for all that the objective asks for."""
     name = turn.action.split(" ", 1)[0].replace("_", " ")
     verbs = verbs_in(objective)
     if not verbs:

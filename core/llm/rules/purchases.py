@@ -34,13 +34,13 @@ _FOR_LIMIT = re.compile(r"\bmax(?:imum)?\b|\bhighest\b|\bup to\b", re.IGNORECASE
 _GROUPS = ("group", "radiogroup")
 _CHOICES = ("button", "radio", "option")
 _PAGES = 4
-"""How often the pages of results are turned, where none fits."""
+"""How often the pages of results are turned, if none fits."""
 _NEAR = 12
 """Elements behind a result's link that still tell of it."""
 
 
 def is_purchase(text: str) -> bool:
-    """Tell whether an objective describes a thing to be bought."""
+    """Return whether an objective describes a thing to be bought."""
     return _GOAL.search(text) is not None
 
 
@@ -52,7 +52,7 @@ def stage_of(name: str) -> Stage | None:
 
 
 def is_bought(scene: Scene) -> bool:
-    """Tell whether a button that buys was clicked."""
+    """Return whether a button that buys was clicked."""
     clicked = (one.turn.target for one in scene.history.actions if one.ok and one.action.name == "click")
     return any(_BUYS.fullmatch(norm(target.partition(" ")[2])) for target in clicked)
 
@@ -148,7 +148,7 @@ def _price_of(scene: Scene, link: Element) -> float | None:
 
 
 def _option(scene: Scene, wanted: set[str], buy: Element) -> Move | None:
-    """Choose in each group before the button that buys: what the words name, else the first, where none is."""
+    """Choose in each group before the button that buys: what the words name, else the first, if none is."""
     for group, members in _groups(scene, buy):
         choices = {one.name: one for one in members if one.name and scene.page.may("click", one)}
         label = _pick({name: bool(CHOSEN & set(one.states)) for name, one in choices.items()}, wanted)
@@ -180,8 +180,8 @@ def _groups(scene: Scene, buy: Element) -> Iterator[tuple[Element, list[Element]
 def _pick(choices: dict[str, bool], wanted: set[str]) -> str | None:
     """Return the choice to make among some, each with whether it is made; None if none is to be made.
 
-    It is the one with the largest share of wanted words, where that is half of
-    them or more, else the first where none is made yet.
+    It is the one with the largest share of wanted words, if that is half of
+    them or more, else the first if none is made yet.
     """
     shares = {label: len(stems(label) & wanted) / max(len(stems(label)), 1) for label in choices}
     best = max(choices, key=lambda label: shares[label], default=None)

@@ -236,7 +236,7 @@ def _complaint(before: CleanObservation, after: CleanObservation, appeared: list
 
 
 def _leads_away(view: PromptView, before: CleanObservation) -> bool:
-    """Tell whether a click led to an address with nothing of the objective's words, where the page had some."""
+    """Return whether a click led to an address with nothing of the objective's words, where the page had some."""
     if before.url == view.observation.url or not isinstance(action_of(view.action), Click | DoubleClick):
         return False
     asked = {word for word in stems(view.objective) if len(word) > 2}
@@ -336,7 +336,7 @@ _IDLE = frozenset(("stop", "wait", "note", "scroll", "go_back", "go_forward", "n
 def other_actions(view: PromptView, permissible: Permissible, role: Role) -> tuple[list[Action], str]:
     """Return up to `view.count` actions that are neither chosen nor unwanted, the best first, and a sentence.
 
-    There are fewer, or none, where nothing else in the page is near to what
+    There are fewer, or none, if nothing else in the page is near to what
     the objective names.
     """
     read = (_read(text, view.observation) for text in (view.action, *view.unwanted))

@@ -111,7 +111,7 @@ _LEAST = 0.5
 
 
 def is_question(objective: str) -> bool:
-    """Tell whether an objective asks for an answer."""
+    """Return whether an objective asks for an answer."""
     return _ASKS.search(objective.strip()) is not None
 
 

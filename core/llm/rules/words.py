@@ -245,7 +245,7 @@ def related(found: Iterable[str], wanted: set[str]) -> list[str]:
 
 
 def does_other(name: str, verbs: set[str]) -> bool:
-    """Tell whether a control of this name changes something in another way than these verbs ask for."""
+    """Return whether a control of this name changes something in another way than these verbs ask for."""
     changes = roots(name) & (_CHANGING - _NEUTRAL)
     return len(related(changes, verbs)) < len(changes)
 

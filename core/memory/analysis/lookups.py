@@ -146,7 +146,7 @@ async def try_lookup(
     other: RecallSettings | None = None,
     draft: Exemplar | None = None,
 ) -> LookupTrial:
-    """Look `query` up as a run would, and again with the draft and the other settings where there are any.
+    """Look `query` up as a run would, and again with the draft and the other settings if there are any.
 
     The index has to be fresh. Raises as `recall` does.
     """

@@ -85,7 +85,7 @@ async def loneliest(
 ) -> tuple[Lonely, ...]:
     """Return the exemplars whose nearest other one is furthest away, the furthest first.
 
-    Exactly these: where there are many, a bound says of most of them that they
+    Exactly these: if there are many, a bound says of most of them that they
     have a nearer neighbour. The index has to be fresh; raises Damaged.
     """
     placed = index.placed()

@@ -106,7 +106,7 @@ def split(draft: Draft, look: int, action: int) -> Edited:
     """Return it with a look made two, the second of which begins with this action.
 
     What the page was then is not known: the second shows the same. Raises
-    UsageError where nothing would be left for the first.
+    UsageError if nothing would be left for the first.
     """
     step = draft.steps[look]
     if not 0 < action < len(step.actions):

@@ -124,7 +124,7 @@ def taken_out(items: tuple[T, ...], at: int) -> tuple[T, ...]:
 
 
 def moved_by(items: tuple[T, ...], at: int, offset: int) -> tuple[T, ...]:
-    """Return them with one entry further on, or back; as they are where it would leave the list."""
+    """Return them with one entry further on, or back; as they are if it would leave the list."""
     to = at + offset
     if not 0 <= to < len(items):
         return items

@@ -64,7 +64,7 @@ class PlainValues:
         self._left = _MOST_MADE
 
     def assign(self, name: str, node: ast.expr) -> None:
-        """Give a name its value; where that cannot be worked out, whoever needs the name is told why."""
+        """Give a name its value; if that cannot be worked out, whoever needs the name is told why."""
         try:
             self.names[name] = self.of(node)
         except NotPlainError as error:
@@ -75,7 +75,7 @@ class PlainValues:
             self._unknown[name] = f"line {node.lineno} is nested too deeply"
 
     def of(self, node: ast.expr) -> Any:
-        """Return what an expression comes to; raises NotPlainError, with the line, where that would take running it."""
+        """Return what an expression comes to; raises NotPlainError, with the line, if that would take running it."""
         try:
             found = self._worked_out(node)
         except (TypeError, ArithmeticError, ValueError, LookupError) as error:

@@ -45,7 +45,7 @@ class ExemplarImportFormat(NamedTuple):
     is_one: Callable[[Document], bool]
     """Whether a document is of this kind, by its outermost fields."""
     read: Callable[[Document, Document | None, ReadOptions], Reading]
-    """Takes the document, and the one that belongs to it where there is one."""
+    """Takes the document, and the one that belongs to it if there is one."""
 
 
 IMPORTS: tuple[ExemplarImportFormat, ...] = (

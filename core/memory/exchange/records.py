@@ -139,13 +139,13 @@ class MisplacedError(FaultyError):
 
 
 def fault_of(error: FaultyError, position: str) -> FileEntry:
-    """Return what is wrong with the entry at `position`, at the place inside it where that is known."""
+    """Return what is wrong with the entry at `position`, at the place inside it if that is known."""
     place = error.position if isinstance(error, MisplacedError) else position
     return FileEntry(position=place if is_sound(place) else repr(place), why=str(error))
 
 
 def text_at(values: dict[str, Any], name: str, position: str, *, without: str | None = None) -> str:
-    """Return a text; `without` is what a missing one is, where it may be missing. Raises MisplacedError."""
+    """Return a text; `without` is what a missing one is, if it may be missing. Raises MisplacedError."""
     found = values.get(name)
     if found is None and without is not None:
         return without

@@ -60,7 +60,7 @@ class Library:
 
     @classmethod
     def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = 5.0) -> "Library":
-        """Open the database, made where there is none; raises LibraryError.
+        """Open the database, made if there is none; raises LibraryError.
 
         Another program's lock is waited for `busy_seconds` at most, here and
         in every method.
@@ -89,7 +89,7 @@ class Library:
     ) -> int:
         """Store an exemplar, as a new version where its id is known, and return the version's number.
 
-        A known one keeps its provenance where none is given, and one that is
+        A known one keeps its provenance if none is given, and one that is
         saved as it is gets no new version. With `expected` it must still be
         at that version: somebody else's change is not written over. Raises
         LibraryError.
@@ -110,7 +110,7 @@ class Library:
         return count
 
     def archive(self, id: str, *, archived: bool = True) -> None:
-        """Put an exemplar into the archive, where it is not recalled, or bring it back; its versions stay."""
+        """Put an exemplar into the archive, if it is not recalled, or restore it; its versions stay."""
         with self._database.write():
             row = self._known(id)
             if bool(row["archived"]) != archived:
@@ -146,7 +146,7 @@ class Library:
     # Reading
 
     def get(self, id: str) -> Entry:
-        """Raises NotInLibraryError that names the nearest where there is none of that id."""
+        """Raises NotInLibraryError that names the nearest if there is none of that id."""
         with self._database.read():
             row = self._known(id)
             exemplar = self._version(row, row["version"])
@@ -392,7 +392,7 @@ class Library:
     def proofs(
         self, kind: ProofKind, about: Iterable[str] = (), *, limit: int = 200
     ) -> tuple[tuple[int, str], ...]:
-        """Return numbers and contents, the oldest first and the latest `limit` of them; all where none is named."""
+        """Return numbers and contents, the oldest first and the latest `limit` of them; all if none is named."""
         with self._database.read():
             names = [writing.plain(name) for name in about]
             wanted = "AND about IN (SELECT value FROM json_each(?))" if names else ""

@@ -182,7 +182,7 @@ def _extra(step: RunStep) -> dict[str, Any]:
 
 
 def _metrics(calls: Iterable[CallRecord], prefix: str = "") -> dict[str, Any]:
-    """Return what these calls took together; the cost is left out where none has a price."""
+    """Return what these calls took together; the cost is left out if none has a price."""
     calls = tuple(calls)
     metrics: dict[str, Any] = {
         f"{prefix}prompt_tokens": sum(call.usage.prompt_tokens for call in calls),

@@ -27,7 +27,7 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
 
     Ids are the same each time, so sending a run again replaces it where the
     backend uses ids. Raises UsageError for what is not an address, and
-    WorldError where nobody took the spans.
+    WorldError if nobody took the spans.
     """
     url = _traces_url(endpoint)
     spans = spans_of(store, run, content=content)

@@ -111,12 +111,12 @@ class RunStep(Record):
 
     @property
     def action(self) -> Action | None:
-        """The action that left the review, or the one proposed where none has."""
+        """The action that left the review, or the one proposed if none has."""
         return action_of(self.detail.records)
 
     @property
     def page_text(self) -> str:
-        """The page as the agent was shown it, or all of it where that is not stored."""
+        """The page as the agent was shown it, or all of it if that is not stored."""
         if self.abstracted is not None and self.abstracted.clean.text:
             return self.abstracted.clean.text
         return self.observed.observation.lines() if self.observed is not None else ""

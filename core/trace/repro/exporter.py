@@ -181,7 +181,7 @@ def export_repro(store: TraceStore, run: int) -> bytes:
 
 
 def whole_file(path: Path, *, compact: bool = False) -> bytes:
-    """Return a closed trace database as one file, which may lie where nothing can be written next to it."""
+    """Return a closed trace database as one file, which may lie if nothing can be written next to it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         if compact:

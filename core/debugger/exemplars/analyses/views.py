@@ -147,7 +147,7 @@ class BenchView(AnalysisView):
 
 
 class LeaveOneOutView(AnalysisView):
-    """Leave-one-out, as far as it has come."""
+    """Leave-one-out, so far."""
 
     asked: bool = False
     votes: int = 3

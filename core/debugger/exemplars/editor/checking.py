@@ -68,7 +68,7 @@ class _TrialPage(Record):
     lines: str
     """What the page shows as an observation."""
     wanted: str = ""
-    """What should be left of it, where that is known."""
+    """What should be left of it, if that is known."""
     note: str = ""
 
 

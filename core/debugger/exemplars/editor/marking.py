@@ -34,7 +34,7 @@ def marked(html: str, observation: Observation) -> MarkedPage:
             continue
         fits = [at for at, node in enumerate(nodes) if at not in taken and node.name == element.tag.lower()]
         named = [at for at in fits if _is_named(nodes[at], element)]
-        # Elements come in document order; where one is out of it, only the words can tell.
+        # Elements come in document order; if one is out of it, only the words can tell.
         at = next((at for at in named if at > last), None)
         if at is None and len(named) == 1:
             at = named[0]

@@ -60,7 +60,7 @@ class EditorService(Service[EditorView]):
 
     @command
     async def open(self, id: str) -> None:
-        """Open an exemplar as it is now, or its draft where one was kept; one of a file opens as a copy."""
+        """Open an exemplar as it is now, or its draft if one was kept; one of a file opens as a copy."""
         kept = self._drafts.get(id)
         if kept is not None:
             self._take_up(kept)
@@ -347,7 +347,7 @@ class EditorService(Service[EditorView]):
 
     @command
     async def archive(self, archived: bool) -> None:
-        """Put the exemplar into the archive, or bring it back."""
+        """Put the exemplar into the archive, or restore it."""
         id = self._need_stored()
         self._library.archive(id, archived=archived)
         opened = self._need_opened()

@@ -152,7 +152,7 @@ class LibraryService(JobService[LibraryJob]):
 
     @command
     async def unwatch(self) -> None:
-        """Watch the library no more: nobody looks at it."""
+        """Stop watching the library when nobody looks at it."""
         self._unwatch()
 
     @command
@@ -309,7 +309,7 @@ class LibraryService(JobService[LibraryJob]):
 
     @command
     async def archive(self, chosen: Chosen, archived: bool) -> None:
-        """Put exemplars into the archive, or bring them back; those of files are left as they are."""
+        """Put exemplars into the archive, or restore them; those of files are left as they are."""
         done, refused = await archive(self.memory, await self._ids_of(chosen), archived=archived)
         what = f"“{done[0]}” was" if len(done) == 1 else f"{len(done)} exemplars were"
         texts = [f"{what} {'archived' if archived else 'restored'}."] if done else []

@@ -216,7 +216,7 @@ def _other_ways(store: TraceStore, run: RunRow) -> dict[int, tuple[RunRow, bool]
 
 
 def _branched(store: TraceStore, one: SurveyedStep, parent: RunRow, worse: bool) -> SurveyedStep:
-    """Return a step with what the run that it branched from did in its place, where that is known and another thing."""
+    """Return a step with what the run that it branched from did in its place, if that is known and another thing."""
     if not any(row.number == one.number and row.sealed for row in store.own_steps(parent.run)):
         return one
     records = store.step(parent.run, one.number).records

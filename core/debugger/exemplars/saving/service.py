@@ -64,7 +64,7 @@ class SavingService(Service[SavingView]):
     async def open(
         self, run: int, first: int = 1, last: int | None = None, steps: tuple[int, ...] = ()
     ) -> None:
-        """Show what can be kept of a run; of `steps`, where there are any, only those are chosen."""
+        """Show what can be kept of a run; of `steps`, if there are any, only those are chosen."""
         self._opened += 1
         mine, self._survey = self._opened, None
         self.send(SavingView(run=run, busy=True))

@@ -80,7 +80,7 @@ def is_browsergym(document: Document) -> bool:
 
 
 def read_browsergym(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
-    """Read a document of steps, with the summary next to it where there is one."""
+    """Read a document of steps, with the summary next to it if there is one."""
     name = document.path.name
     if name == SUMMARY:
         why = f"it is a summary without steps: import its folder, or {STEPS}"

@@ -4,7 +4,7 @@ A family has demonstrations and, in the other file, metadata texts by which it
 is found. Synapse finds a family by its nearest texts and prompts with all its
 demonstrations; so does this program, by exemplars that each have one text.
 Every text becomes an exemplar, therefore, with the demonstration that it tells
-of: where there are more texts than demonstrations, these are shared, and
+of: if there are more texts than demonstrations, these are shared, and
 recalling tells a shared trajectory once (core/memory/recalling.py).
 
 What this program adds in its own export stands under the key ``backstep``.
@@ -90,7 +90,7 @@ def _is_text(value: object) -> bool:
 
 
 def read_synapse(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
-    """Read the exemplars, with the specifiers of the file next to them where there is one."""
+    """Read the exemplars, with the specifiers of the file next to them if there is one."""
     found: list[Candidate] = []
     left_out: list[FileEntry] = []
     faulty: list[FileEntry] = []

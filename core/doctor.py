@@ -1,8 +1,7 @@
-"""The doctor: independent looks at all that Backstep stands on, one finding each.
+"""The doctor: independent checks of the installation, one finding each.
 
-A check that fails, raises or hangs never keeps the others from being made.
-Everything but the standard library is imported inside the check that needs
-it, so that one damaged package is one finding. The check that needs a window
+A check that fails, raises or hangs does not stop the others. Everything except the standard library is
+imported inside the check that needs it, so one damaged package is one finding. The check that needs a window
 system is in `core.cli.doctor`.
 """
 
@@ -36,7 +35,7 @@ Level = Literal["ok", "warn", "fail"]
 
 
 class CheckNote(Record):
-    """What a check found: `warn` for what a user may want to know and can live with."""
+    """The result of a check; `warn` is for problems that do not stop Backstep from working."""
 
     level: Level
     text: str

@@ -1,4 +1,4 @@
-"""The command line: its form is a contract that scripts lean on."""
+"""The command line. Its flags and output are a contract for scripts."""
 
 import sys
 from collections.abc import Callable

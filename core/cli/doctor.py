@@ -1,4 +1,4 @@
-"""The doctor command: one line a check."""
+"""The doctor command: one line per check."""
 
 import asyncio
 from collections.abc import Callable

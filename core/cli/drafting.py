@@ -1,4 +1,4 @@
-"""Drafting a state space from the pages of recorded runs."""
+"""Drafts a state space from the pages of recorded runs."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -110,7 +110,7 @@ async def _carry_out(
 
 
 class _Away:
-    """Says why LLM calls wait, once for the calls of all runs."""
+    """Reports why LLM calls wait, once for the calls of all runs."""
 
     def __init__(self) -> None:
         self._said = 0.0
@@ -123,7 +123,7 @@ class _Away:
 
 
 class _Progress:
-    """Tells how far the evaluation is."""
+    """Reports the progress of the evaluation."""
 
     def __init__(self, total: int) -> None:
         self._total = total

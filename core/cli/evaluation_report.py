@@ -1,4 +1,4 @@
-"""The report of an evaluation as the command line gives it: tables, JSON, and files."""
+"""The report of an evaluation on the command line: tables, JSON, and files."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ _FIGURES = (
 
 
 class ReportOutput(Record):
-    """In which forms a report is given."""
+    """The output formats of a report."""
 
     as_json: bool = False
     csv: Path | None = None

@@ -1,4 +1,4 @@
-"""Exemplars in and out: first what would be done is printed, then it is done whole or not at all."""
+"""Import and export of exemplars: prints the changes first, then does everything or nothing."""
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The commands that try exemplars: carried out on the tasks they came from, and steps asked again without each."""
+"""The commands that try exemplars: replay, worth and credits."""
 
 from collections.abc import Iterator
 from contextlib import closing

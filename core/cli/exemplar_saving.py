@@ -1,4 +1,4 @@
-"""The commands that make exemplars: of a stored run, and of written actions that are carried out."""
+"""The commands that make exemplars: from a stored run, and from a script of actions."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What the commands print that look exemplars up: retrieve, loo and reindex."""
+"""The commands that look up exemplars: retrieve, loo and reindex."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the commands about exemplars do: each prints a table, or JSON."""
+"""The commands that list exemplars: each prints a table or JSON."""
 
 import asyncio
 import csv
@@ -256,7 +256,7 @@ def _day(moment: float) -> str:
 
 
 class _Progress:
-    """Tells how far the index is, where somebody looks and it takes long."""
+    """Shows the progress of indexing on a terminal if it takes long."""
 
     def __init__(self) -> None:
         self._shown = 0

@@ -1,4 +1,4 @@
-"""The group of commands `exemplars`: its words and flags; what they do is in the modules next to it."""
+"""The group of commands `exemplars`: its help and flags. The other modules here carry the commands out."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Commands that measure by runs: bisect, family, and what exemplars are worth. Each is carried out and printed."""
+"""Commands that measure with runs: bisect, family and worth."""
 
 import contextlib
 import time

@@ -1,4 +1,4 @@
-"""The flags that several commands have, and what is made of them."""
+"""The flags that several commands share, and their values."""
 
 from pathlib import Path
 from typing import Annotated, Any

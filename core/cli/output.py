@@ -1,4 +1,4 @@
-"""How commands speak: results to stdout, everything else to stderr, errors as one sentence."""
+"""The output of commands: results to stdout, everything else to stderr, errors as one sentence."""
 
 import json
 import os
@@ -75,7 +75,7 @@ def verdict_word(row: "RunRow") -> str:
 
 
 class LineTeller:
-    """Prints a record as a line of JSON each time it changes, if that is asked for."""
+    """Prints a record as a line of JSON each time it changes, if requested."""
 
     def __init__(self, *, as_lines: bool) -> None:
         self._as_lines = as_lines

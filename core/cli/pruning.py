@@ -1,4 +1,4 @@
-"""The command `runs prune`: runs that are not needed any more are shown, and deleted if that is said."""
+"""The command `runs prune`: lists runs that are no longer needed, and deletes them with --yes."""
 
 from collections import defaultdict
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Runs as files: written, sent to a collector, read in."""
+"""Runs as files: export, sending to a collector, import."""
 
 from contextlib import closing
 from pathlib import Path

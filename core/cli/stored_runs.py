@@ -1,4 +1,4 @@
-"""The group of commands `runs`: its flags; what they do is in `runs.py` and `pruning.py`."""
+"""The group of commands `runs`: its flags. `runs.py` and `pruning.py` carry the commands out."""
 
 import time
 from typing import Annotated, Any, get_args

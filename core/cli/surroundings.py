@@ -1,4 +1,4 @@
-"""What commands work with: the browser, the LLMs and a session's services."""
+"""What commands need: the browser, the LLMs and a session's services."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""What the window's session is made of, apart from the window."""
+"""Makes the session of the window, without the window itself."""
 
 from core.browser.host import BrowserHost
 from core.browser.screen import Screen

@@ -1,4 +1,4 @@
-"""What the window is asked to begin with."""
+"""The arguments for the window."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The user's own files of tasks: read, read again after an edit, added, and taken out.
+"""The user's task files: reads them, reloads them after an edit, adds and removes them.
 
 A file that is damaged by an edit keeps the tasks it had, besides the sentence
 that says what is wrong with it. Everything here may block on the disk; two

@@ -1,4 +1,4 @@
-"""Where tasks come from and who judges: what an environment offers, and what it needs of the page.
+"""The interface of environments, which offer and judge tasks, and of the page that they need.
 
 An environment lists its tasks, opens one in a page with a clean profile, says
 whether the page has ended the episode, and judges how it ended. It knows

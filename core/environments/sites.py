@@ -1,4 +1,4 @@
-"""Bundled sites: served on a loopback address, with a state of its own for each session, as an environment.
+"""Bundled sites as environments: served on a loopback address, with separate state for each session.
 
 The session is identified by a cookie, so a page has the same address in each of
 them: a branch that goes back gets a copy of the state and a cookie of its own.
@@ -50,7 +50,7 @@ class SiteRequest(Record):
 
 
 class SiteAnswer(Record):
-    """What goes back: a page, data, or a redirect."""
+    """The response: a page, data, or a redirect."""
 
     body: bytes = b""
     kind: str = "text/html; charset=utf-8"
@@ -148,7 +148,7 @@ class Sessions(Generic[State]):
 class SiteServer(LoopbackServer, Generic[State]):
     """The site's application at ``/`` and the files of its folder at ``/static/``.
 
-    Whoever comes without a session gets a fresh one; sessions outlast the closing.
+    A request without a session gets a new one; sessions outlive the closing of the server.
     """
 
     def __init__(self, application: SiteApplication[State], static: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tasks from a file of one's own, in TOML or JSON, with their judge; its form: resources/tasks-format.md."""
+"""Tasks with their judges from a user's file in TOML or JSON; format: resources/tasks-format.md."""
 
 import json
 import re
@@ -31,7 +31,7 @@ PAGE_TEXT = '(document.body ? document.body.innerText : "")'
 
 
 class Judge(Record):
-    """What must hold at the end; all parts that are given."""
+    """The conditions at the end; all given ones must be true."""
 
     model_config = ConfigDict(strict=True)
 
@@ -186,7 +186,7 @@ class TaskEntry(Record):
 
 
 class Form(Record):
-    """What a task file may say."""
+    """The keys of a task file."""
 
     model_config = ConfigDict(strict=True)
 

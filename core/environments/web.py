@@ -1,4 +1,4 @@
-"""The open web: any URL and any instruction, without a judge; the person says how it ended."""
+"""The open web: any URL and instruction, without a judge; a person says how the run ended."""
 
 import ipaddress
 import re

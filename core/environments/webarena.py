@@ -1,4 +1,4 @@
-"""WebArena: its tasks from its own configuration files, for whoever runs its sites.
+"""WebArena: its tasks from its own configuration files, for users who run its sites.
 
 Sites are not reset between runs: tasks that change one carry the tag ``reset``. What the
 judges do is in core/environments/webarena_judge.py.

@@ -1,4 +1,4 @@
-"""What a call takes: tokens, by a fast estimate that needs no download, and their price.
+"""The cost of a call: tokens, with a fast estimate that needs no download, and their price.
 
 The text is cut as the byte-pair encoders of OpenAI's models cut it first
 (words with the space before them, up to three digits, runs of signs, line
@@ -113,7 +113,7 @@ class _PriceFile(Record):
 
 
 class Prices:
-    """A list of prices: the first that matches model and prompt length holds."""
+    """A list of prices: the first that matches model and prompt length is used."""
 
     def __init__(self, prices: tuple[Price, ...] = (), *, own: Path | None = None) -> None:
         """The prices of the user's `own` file, where it exists, go before `prices`; raises DataError."""

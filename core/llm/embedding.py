@@ -1,4 +1,4 @@
-"""Texts as vectors: the built-in embedding, and any OpenAI-compatible endpoint.
+"""Embeddings of texts: the built-in one, and any OpenAI-compatible endpoint.
 
 Vectors have unit length, so that the Euclidean distance of two lies between 0
 (the same direction) and 2, whichever embedding made them.
@@ -27,7 +27,7 @@ OnProgress = Callable[[int, int], None]
 
 
 class Embedding(Protocol):
-    """Makes vectors of texts."""
+    """Converts texts to vectors."""
 
     name: str
     """Names the embedding with all that changes its vectors: an index made by another name is made again."""
@@ -135,7 +135,7 @@ BATCH = 64
 
 
 class EndpointEmbedding:
-    """Asks ``POST /embeddings`` of a server; its answers are brought to unit length."""
+    """Uses ``POST /embeddings`` of a server; its vectors are scaled to unit length."""
 
     def __init__(self, llm: "OpenAICompatibleLLM") -> None:
         """Ask the model of `llm` at its server, with its key, headers, body and Azure's settings."""

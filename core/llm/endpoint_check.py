@@ -1,4 +1,4 @@
-"""What there is at the address of an LLM, in one line."""
+"""Checks the address of an LLM, with one line as result."""
 
 import asyncio
 import time

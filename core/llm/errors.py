@@ -1,8 +1,7 @@
-"""What went wrong with a call to an LLM server: passing or for good, and the sentence for it.
+"""Errors of calls to an LLM server: temporary or permanent, with a sentence.
 
-No text from here holds a key: whatever a server or a library says is cleaned
-first, and the library's own exceptions, which carry the request, are not
-chained.
+No text from here contains a key: messages of servers and libraries are cleaned first, and the library's own
+exceptions, which contain the request, are not chained.
 """
 
 import json

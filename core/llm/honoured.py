@@ -1,4 +1,4 @@
-"""What a server was seen to honour for one model, and the file in which that is kept from one start to the next.
+"""The features that a server supports for one model, and the file that stores them between starts.
 
 Test in the LLM settings finds it out by asking (`core.llm.probes`); refusals
 during calls add to it. Replies during calls that do not keep to their JSON
@@ -84,7 +84,7 @@ _FILE = TypeAdapter(dict[str, Honoured])
 
 
 class HonouredFile:
-    """Keeps what is known by address and model; without a path only as long as it lives."""
+    """Stores what is known by address and model; without a path, only in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""What the user lets an LLM cost and how often it may be asked, and what it has used so far."""
+"""The user's limits for the cost and rate of an LLM, and what it has used so far."""
 
 import time
 from collections import deque
@@ -12,7 +12,7 @@ _MINUTE = 60.0
 
 
 class Limits(Record):
-    """Limits of one LLM; None sets none."""
+    """Limits of one LLM; None means no limit."""
 
     max_cost: float | None = None
     """US dollars since the program started."""

@@ -1,7 +1,7 @@
-"""Requests as chat completions take them, and answers put together from what comes back.
+"""Converts requests to chat completions, and assembles the answers.
 
-`Dialect` remembers what a server will not take: it starts out assuming all of
-OpenAI's form and gives up one part at a time, when the server refuses it.
+`Dialect` remembers what a server does not accept: it starts with all of OpenAI's format and drops one part at
+a time when the server refuses it.
 """
 
 import base64
@@ -74,7 +74,7 @@ _STRICT_VALUES = 1000
 
 
 class Dialect:
-    """What of OpenAI's form one server takes for one model; `honoured` is what is known of that."""
+    """The parts of OpenAI's format that a server accepts for one model; `honoured` is what is known of them."""
 
     def __init__(self, honoured: Honoured | None = None) -> None:
         self.honoured = honoured or Honoured()
@@ -274,7 +274,7 @@ class _BuildingCall:
 
 
 class Assembly:
-    """Puts an answer together from chunks, or takes it whole.
+    """Assembles an answer from chunks, or reads it whole.
 
     Passes over what is not of the expected shape: servers differ in what they
     leave out. Of an answer that is too long the beginning is kept, and `cut`

@@ -1,4 +1,4 @@
-"""The person as LLM: each request is put to whoever sits at the window, who answers by choosing."""
+"""The person as LLM: each request is shown in the window, and the person answers by choosing."""
 
 import asyncio
 import threading

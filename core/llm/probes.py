@@ -1,8 +1,7 @@
-"""Finds out by asking what a server honours for one model: tools, schema, streaming, counting, pictures, cancelling.
+"""Tests what a server supports for one model: tools, schema, streaming, counting, pictures, cancelling.
 
-What is asked for cannot be guessed from the prompt: a reply that has it shows
-that the server kept the model to it. A few hundred tokens are spent, or a few
-thousand where a model does not find an end.
+The required form cannot be guessed from the prompt, so a reply in this form shows that the server enforced
+it. A test takes a few hundred tokens, or a few thousand if a model does not stop.
 """
 
 import asyncio
@@ -39,7 +38,7 @@ _COLOURS = {
 
 
 class Prober:
-    """Asks one LLM; what it finds is kept with the LLM as it goes."""
+    """Tests one LLM; its findings are stored with the LLM at once."""
 
     def __init__(self, llm: OpenAICompatibleLLM, on_progress: Callable[[str], None]) -> None:
         """`llm` sends pictures and tries each call once; `on_progress` gets what is asked for next."""

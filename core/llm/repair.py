@@ -1,7 +1,7 @@
-"""From a reply to actions that are permissible, or to one sentence that says what is wrong with it.
+"""Converts a reply to permissible actions, or to one sentence that says what is wrong with it.
 
 `read_reply` never raises: whatever an LLM writes becomes actions or a problem.
-`repair_messages` makes the one turn in which the LLM is told the problem.
+`repair_messages` makes the single repair turn, which tells the LLM the problem.
 """
 
 import itertools

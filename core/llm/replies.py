@@ -1,9 +1,8 @@
-"""What a reply says, before anyone asks whether it is permissible: a thought and written actions.
+"""Parses a reply into a thought and written actions, before the check whether they are permissible.
 
-Three forms: tool calls, JSON, and REASON/ACTION lines. Reading is lenient
-about wrapping (code fences, prose around JSON, bold labels) and strict about
-the actions themselves. Whoever answers without being an LLM that speaks (the
-rules, the person, a scripted server) writes in the same forms.
+There are three formats: tool calls, JSON, and REASON/ACTION lines. Parsing is lenient about wrapping (code
+fences, prose around JSON, bold labels) and strict about the actions. The built-in LLM, the person and
+scripted servers write in the same formats.
 """
 
 import json

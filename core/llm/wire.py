@@ -1,4 +1,4 @@
-"""What is read of a server's answer, and how much: nothing is parsed before its size is known to be bearable.
+"""Reads a server's answer with limits: nothing is parsed before its size is checked.
 
 The openai package sends the request and reads refusals. Answers are read here: its own reader has no limits, and
 makes objects of each piece that cost more than the piece.

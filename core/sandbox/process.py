@@ -1,4 +1,4 @@
-"""One process for one parser: starts it, feeds it, listens to it, and sees that it ends.
+"""One process for one parser: starts it, sends its input, reads its output, and ends it.
 
 Everything here blocks and is meant for a thread. A process is used once, so
 that nothing of one parser reaches the next; it is killed with its session

@@ -1,4 +1,4 @@
-"""Permissible actions: what may be done in this state of this page, and nothing else.
+"""Permissible actions: the only actions allowed in this state of this page.
 
 One list serves three readers: the LLM gets it as tool schemas, the window as
 rows with numbered outlines, and the check that follows every reply and every
@@ -137,7 +137,7 @@ class PermissibleRow(Record):
 
 
 class Permissible(Record):
-    """Everything that may be done now."""
+    """The actions that are permissible now."""
 
     actions: tuple[PermissibleAction, ...] = ()
     left_out: int = 0

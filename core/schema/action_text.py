@@ -1,4 +1,4 @@
-"""Actions read from their text form, and how each is written."""
+"""Parses actions from their text form, and describes how each is written."""
 
 import re
 from collections.abc import Container, Iterable

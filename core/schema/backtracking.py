@@ -1,10 +1,11 @@
-"""Regular expressions that can take exponentially long, found before they are used.
+"""Finds regular expressions that can take exponentially long, before they are used.
 
-Python's matcher tries one way after the other and cannot be interrupted. Where a loop can match a text in two ways,
-it tries 2^n ways for n turns before it gives up: ``(a+)+$`` needs hours for 40 letters. That is so exactly where the
-automaton of the expression has a state with two different paths back to itself over the same text (Weber and Seidl,
-"On the degree of ambiguity of finite automata", 1991, criterion EDA), which is looked for here in the automaton of
-the expression's characters (Glushkov's). What takes a power of the length, such as ``.*a.*b``, is let through.
+Python's matcher tries one way after the other and cannot be interrupted. Where a loop can match a text in two
+ways, it tries 2^n ways for n turns before it gives up: ``(a+)+$`` needs hours for 40 letters. That is so
+exactly where the automaton of the expression has a state with two different paths back to itself over the
+same text (Weber and Seidl, "On the degree of ambiguity of finite automata", 1991, criterion EDA), which is
+looked for here in the automaton of the expression's characters (Glushkov's). Expressions that take polynomial
+time, such as ``.*a.*b``, are allowed.
 """
 
 import re
@@ -72,7 +73,7 @@ def _part(first: Iterable[int], last: Iterable[int], empty: int) -> _Part:
 
 
 class _Automaton:
-    """A state for each character of the expression; parts that are matched by themselves are states of their own."""
+    """A state for each character of the expression; parts that are matched separately have their own states."""
 
     def __init__(self, expression: str) -> None:
         tree = parser.parse(expression)

@@ -1,4 +1,4 @@
-"""What a branch does otherwise than the run that it left, kept with the branch."""
+"""The changes of a branch to the run that it left, stored with the branch."""
 
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ NONE = "none"
 
 
 class Difference(Record):
-    """One thing that a branch does otherwise."""
+    """One change of a branch."""
 
     what: Literal["preset", "LLM", "policies", "policy", "exemplars", "amount", "pages"]
     before: str = ""
@@ -26,7 +26,7 @@ class Difference(Record):
 
 
 class Changes(Record):
-    """What is asked of a branch; what says nothing stays as in the run that it leaves."""
+    """The changes for a branch; a field without a value stays as in the old run."""
 
     preset: str = ""
     llm: str = ""

@@ -1,10 +1,9 @@
-"""Finding an element of a recorded page again in the page as it is now, by what it is and where it stands.
+"""Finds an element of a recorded page in the present page, by its role, name and place.
 
-A ref lives only as long as its element; after a reload the same button has
-another. Found for certain is what role and name, or else the place among its
-like, tell without doubt; anything less is a list of candidates. Of an
-element that only a line of text tells of, such as an exemplar's, number and
-place among equal ones are a guess, and said to be one.
+A ref is valid only as long as its element; after a reload, the same button has another one. An element is
+found for certain only if role and name, or else its place among equal ones, identify it. Otherwise the result
+is a list of candidates. If only a line of text describes the element, as in an exemplar, its number or its
+place among equal ones is a guess, and marked as such.
 """
 
 import re
@@ -16,7 +15,7 @@ from core.schema.record import Record
 
 
 class FoundAgain(Record):
-    """Where a recorded element is now."""
+    """The present element of a recorded one."""
 
     element: Element | None = None
     """The element, if that is certain."""
@@ -27,7 +26,7 @@ class FoundAgain(Record):
 
 
 class ElementPlace(Record):
-    """Where an element stands: what holds it, what stands next to it, each as role and name."""
+    """The place of an element: its containers and its neighbours, each as role and name."""
 
     holders: tuple[tuple[str, str], ...] = ()
     before: tuple[str, str] = ("", "")
@@ -35,7 +34,7 @@ class ElementPlace(Record):
 
 
 class ElementMark(Record):
-    """What an element of a recorded page is recognised by, without the page."""
+    """What identifies an element of a recorded page, without the page."""
 
     element: Element
     document: str = ""
@@ -185,7 +184,7 @@ Marks = dict[str, ElementMark]
 
 
 class RecordedInput(Record):
-    """One action of the page that was carried out, and what its elements are recognised by."""
+    """One page action that was carried out, and what identifies its elements."""
 
     step: int
     action: Action

@@ -1,4 +1,4 @@
-"""What can go wrong, in one family.
+"""The family of errors.
 
 BackstepError                 any failure a user can do something about; its text is one sentence
 ├── UsageError                a wrong flag, name or value the user gave

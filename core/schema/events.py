@@ -1,4 +1,4 @@
-"""What happens besides the steps of a run: in the browser (dialogs, downloads, crashes), and in the log."""
+"""Events outside the steps of a run: in the browser (dialogs, downloads, crashes), and in the log."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ BrowserEventKind = Literal[
 
 
 class BrowserEvent(Record):
-    """Something that happened in the browser besides what was asked of it."""
+    """Something that happened in the browser without being requested."""
 
     kind: BrowserEventKind
     text: str

@@ -13,7 +13,7 @@ FORMAT = 1
 
 
 class DraftStep(Record):
-    """One observation and what was done on it, which may be nothing yet."""
+    """One observation with its actions, which may still be missing."""
 
     observation: str = ""
     """The page as the LLM saw it, abstracted or whole."""
@@ -25,20 +25,20 @@ class DraftStep(Record):
 
 
 class ExemplarStep(DraftStep):
-    """One observation and what was done on it."""
+    """One observation with its actions."""
 
     actions: tuple[str, ...] = Field(min_length=1)
 
 
 class AbstractionPair(Record):
-    """A raw page and what abstraction should leave of it."""
+    """A raw page and its wanted clean observation."""
 
     state: str
     observation: str
 
 
 class KeptPrompt(Record):
-    """What another program tells its LLM with the exemplars of a family, by its name there."""
+    """The prompt of another program for the exemplars of a family, by its name there."""
 
     name: str = Field(min_length=1)
     texts: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Contrast(DraftContrast):
 
 
 class Draft(Record):
-    """What an exemplar says, while it is edited: much of it may still be missing or wrong."""
+    """An exemplar while it is edited: much of it may still be missing or wrong."""
 
     id: str = ""
     """Unique in the memory."""
@@ -113,7 +113,7 @@ class Draft(Record):
 
 
 class Exemplar(Draft):
-    """A complete trajectory to prompt with."""
+    """A complete trajectory for prompts."""
 
     format: int = FORMAT
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9._/-]{0,119}$")
@@ -146,7 +146,7 @@ REACH = 0.3
 
 
 class RecallSettings(Record):
-    """How to choose."""
+    """How exemplars are chosen."""
 
     by: Literal["family", "exemplars"] = "family"
     """Prompt with all of the family that is voted for, or with the nearest exemplars alone."""
@@ -165,7 +165,7 @@ class RecallSettings(Record):
 
 
 class Retrieved(Record):
-    """One exemplar that was looked at."""
+    """One exemplar that was retrieved."""
 
     id: str
     family: str
@@ -178,14 +178,14 @@ class Retrieved(Record):
 
 
 class ShownExemplar(Record):
-    """An exemplar that an attached agent has said it was shown: it is in no memory of ours."""
+    """An exemplar that an attached agent has reported; it is not in our memory."""
 
     name: str
     text: str
 
 
 class Recall(Record):
-    """What was asked of the memory, and the result."""
+    """The query to the memory, and the result."""
 
     query: str = ""
     embedding: str = ""

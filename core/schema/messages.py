@@ -1,4 +1,4 @@
-"""The one protocol of everything that answers prompts: a request in, a reply out."""
+"""The protocol of everything that answers prompts: a request in, a reply out."""
 
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
@@ -77,7 +77,7 @@ ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
 
 class Sampling(Record):
-    """How to sample; None leaves it to the server, but for `max_tokens`, which the client bounds then."""
+    """How to sample; None leaves it to the server, except `max_tokens`, which the client then limits."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -89,7 +89,7 @@ class Sampling(Record):
 
 
 class Turn(Record):
-    """An earlier step as the prompt tells it."""
+    """An earlier step as the prompt shows it."""
 
     number: int
     thought: str = ""
@@ -111,7 +111,7 @@ class Turn(Record):
 
 
 class Mistake(Record):
-    """What an exemplar of the prompt tells to have been wrong on one of its pages, and what right."""
+    """A mistake on a page of an exemplar in the prompt, and its correction."""
 
     task: str
     page: str
@@ -122,9 +122,9 @@ class Mistake(Record):
 
 
 class PromptView(Record):
-    """What the messages say, as data: for answerers that match words instead of reading prose.
+    """The content of the messages as data, for LLMs that match words instead of reading text.
 
-    Holds nothing that the messages do not show.
+    It contains nothing that the messages do not show.
     """
 
     objective: str
@@ -163,7 +163,7 @@ class PromptView(Record):
 
 
 class PromptPart(Record):
-    """A part of the messages that came from something with a name: noted when they are made, not guessed."""
+    """A part of the messages with a named source, recorded when the messages are made."""
 
     kind: Literal["exemplar", "exemplars", "policy"]
     """``exemplars`` is the text around all of them, where they stand in one message."""
@@ -237,7 +237,7 @@ class LLMReply(Record):
 
 
 class LLM(Protocol):
-    """Whoever answers prompts."""
+    """Something that answers prompts."""
 
     name: str
     """As the user chose it: ``rules``, ``person``, or a model's name."""

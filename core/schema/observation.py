@@ -147,7 +147,7 @@ class Observation(Record):
 
 
 class Capture(Record):
-    """An observation with its heavy parts, which the trace keeps as blobs."""
+    """An observation with its large parts, which the trace stores as blobs."""
 
     observation: Observation
     html: str = ""
@@ -165,7 +165,7 @@ def picture_type(picture: bytes) -> str:
 
 
 class CleanObservation(Record):
-    """What state abstraction left of an observation for the prompt."""
+    """The part of an observation that state abstraction keeps for the prompt."""
 
     url: str
     title: str = ""

@@ -1,4 +1,4 @@
-"""Patterns that elements of an observation fit: ``button "Buy now"``, ``link ~"^Page \\d+$"``, ``searchbox``."""
+"""Patterns for elements of an observation: ``button "Buy now"``, ``link ~"^Page \\d+$"``, ``searchbox``."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _FORM = re.compile(r'\s*(\*|[a-z]+(?:-[a-z]+)*)\s*(?:(~?)"((?:[^"\\]|\\.)*)")?\s
 
 
 class Pattern(Record):
-    """A role, or ``*`` for any, with a name that is equal or that an expression is found in."""
+    """A role, or ``*`` for any, with an exact name or an expression that must be found in the name."""
 
     role: str
     name: str = ""

@@ -1,4 +1,4 @@
-"""How far a run has come: its plan, and its way through a state space (LASER)."""
+"""The progress of a run: its plan, and its path through a state space (LASER)."""
 
 from typing import Literal
 
@@ -86,14 +86,14 @@ class Plan(Record):
 
 
 class FailedTrial(Record):
-    """A trial that has ended without success, as the next plan is told of it."""
+    """A trial that ended without success, as the next plan sees it."""
 
     plan: Plan | None = None
     history: tuple[Turn, ...] = ()
 
 
 class SetAside(Record):
-    """A candidate that was looked at and left for another."""
+    """A candidate that was looked at and set aside."""
 
     candidate: str
     """Its value, such as an item id."""
@@ -134,7 +134,7 @@ class Transition(Record):
 
 
 class SpaceMemory(Record):
-    """The buffer and the rest; a new value replaces the old one, none is changed."""
+    """The memory of a state space, such as the buffer; immutable, changes make a new one."""
 
     remembered: dict[str, str] = {}
     looked_at: tuple[str, ...] = ()

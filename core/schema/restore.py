@@ -1,4 +1,4 @@
-"""Going back to a step: what was sent since, how the page compares with the recorded one, and how it ended."""
+"""The result of going back to a step: the grade, the differences of the page, and what was sent since."""
 
 from collections.abc import Sequence
 from textwrap import shorten
@@ -18,7 +18,7 @@ _LONGEST = 100
 
 
 class Sent(Record):
-    """Something that a page began to send."""
+    """A request or message that a page has sent."""
 
     method: str
     url: str
@@ -30,7 +30,7 @@ class Sent(Record):
 
 
 class SentAt(Record):
-    """Something that was sent, with the step it was sent in."""
+    """A sent request or message, with its step."""
 
     step: int
     sent: Sent
@@ -49,7 +49,7 @@ def not_taken_back(doing: str, irreversible: Sequence[SentAt]) -> str:
 
 
 class PageDifference(Record):
-    """One thing that is not as recorded."""
+    """One difference from the recorded page."""
 
     what: Literal["added", "gone", "changed", "moved on"]
     """``moved on`` is of the page as a whole: URL, title, scroll, tabs."""
@@ -117,7 +117,7 @@ class Comparison(Record):
 
 
 class Parted(Record):
-    """Where an agent that was to do again what it had done went another way, and stands since."""
+    """Where an attached agent did something else than recorded while it repeated its steps."""
 
     step: int
     why: str

@@ -1,4 +1,4 @@
-"""How core announces: a plain list of listeners, called in the announcing thread."""
+"""Signals of core: a plain list of listeners, called in the sender's thread."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Signal(Generic[T]):
-    """Calls every listener with each value sent, in the order they were added.
+    """Calls all listeners with each value sent, in the order in which they were added.
 
     A listener runs in the sender's thread and must return at once. One that
     raises stops the send: listeners are our own code, so that is our mistake.

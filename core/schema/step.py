@@ -1,8 +1,8 @@
-"""The phases of a step: what each leaves behind, and what storing and showing it needs to know of it.
+"""The phases of a step: their records, and how these are stored and shown.
 
 A phase is its name in `Phase`, its record and its place in `PhaseRecord`; a
 record is small, frozen and stored as the phase ends. Large parts (HTML,
-screenshots, prompts) are named by the hash of their blob. What a phase does is
+screenshots, prompts) are referred to by the hash of their blob. What a phase does is
 in `core.agent.phases`.
 """
 
@@ -29,7 +29,7 @@ JudgementPart = Literal["aligned", "subtask", "task"]
 
 
 class Judgement(Record):
-    """What the LLM said of a step; None if its reply said neither yes nor no."""
+    """The LLM's judgement of a step; None if its reply said neither yes nor no."""
 
     sentence: str = ""
     """What the action did, and what was learned by it."""
@@ -52,7 +52,7 @@ EntryState = Literal["waiting", "chosen", "tried", "dropped"]
 
 
 class Fit(Record):
-    """How one state fared against the page."""
+    """How one state matches the page."""
 
     state: str
     fits: bool
@@ -74,7 +74,7 @@ BlobHash = str
 
 
 class PhaseSpec(Record):
-    """What storing and showing a phase needs to know of it; the record of each phase fills in what differs."""
+    """How the record of a phase is stored and shown; each phase's record sets what differs."""
 
     part: ClassVar[str] = ""
     """The field that is stored as a blob of its own, so that the same page seen twice is stored once."""
@@ -91,7 +91,7 @@ class PhaseSpec(Record):
 
 
 class Observed(PhaseSpec):
-    """observe: the page as the step found it."""
+    """observe: the page at the beginning of the step."""
 
     part: ClassVar[str] = "observation"
     blobs: ClassVar[tuple[str, ...]] = ("html", "screenshot")
@@ -108,7 +108,7 @@ class Observed(PhaseSpec):
 
 
 class DiagramEdge(Record):
-    """A way that a state space's file names: an action of one state that leads to another."""
+    """An edge of a state space: an action of one state that leads to another."""
 
     source: str
     action: str
@@ -116,7 +116,7 @@ class DiagramEdge(Record):
 
 
 class Diagram(Record):
-    """The state space as its file had it, as far as it is drawn."""
+    """The parts of a state space that are drawn."""
 
     title: str
     file: str = ""
@@ -148,7 +148,7 @@ class FrameRecord(Record):
 
 
 class StackRecord(Record):
-    """The policy stack as the step found it."""
+    """The policy stack at the beginning of the step."""
 
     frames: tuple[FrameRecord, ...] = ()
     finished: tuple[FrameRecord, ...] = ()
@@ -169,7 +169,7 @@ class Scheduled(Record):
 
 
 class RemedyRecord(Record):
-    """A remedy as it stood."""
+    """A remedy at one moment."""
 
     number: int
     step: int
@@ -182,7 +182,7 @@ class RemedyRecord(Record):
 
 
 class ReflectionRecord(Record):
-    """The plan and the remedies as a phase left them."""
+    """The plan and the remedies after a phase."""
 
     plan: Plan | None = None
     remedies: tuple[RemedyRecord, ...] = ()
@@ -194,7 +194,7 @@ class ReflectionRecord(Record):
 
 
 class Recognised(PhaseSpec):
-    """recognise: which state the page is in, why, and what may be done."""
+    """recognise: the state of the page, the reason, and the permissible actions."""
 
     part: ClassVar[str] = "permissible"
 
@@ -223,7 +223,7 @@ class Recognised(PhaseSpec):
 
 
 class Recalled(PhaseSpec):
-    """recall: exemplars fetched."""
+    """recall: the exemplars that were recalled."""
 
     phase: Literal["recall"] = "recall"
     exemplars: tuple[str, ...] = ()
@@ -237,7 +237,7 @@ class Recalled(PhaseSpec):
 
 
 class Abstracted(PhaseSpec):
-    """abstract: what of the observation goes into the prompt."""
+    """abstract: the part of the observation that goes into the prompt."""
 
     part: ClassVar[str] = "clean"
     purposes: ClassVar[tuple[Purpose, ...]] = ("abstract", "parser")
@@ -255,7 +255,7 @@ class Abstracted(PhaseSpec):
 
 
 class Proposal(Record):
-    """An action the LLM gave, with how it was read."""
+    """An action from the LLM, with how it was read."""
 
     action: Action | None = None
     thought: str = ""
@@ -266,7 +266,7 @@ class Proposal(Record):
 
 
 class SampledReply(Record):
-    """What one of several samples of a decision said."""
+    """One of several samples of a decision."""
 
     call: int
     """The number of its LLM call; with a rationale before, of the second."""
@@ -279,7 +279,7 @@ class SampledReply(Record):
 
 
 class AgentStep(Record):
-    """A step as an attached agent counts it, by its own words."""
+    """A step as an attached agent reports it."""
 
     number: int
     goal: str = ""
@@ -356,7 +356,7 @@ class Anticipated(PhaseSpec):
 
 
 class Reviewed(PhaseSpec):
-    """review: the action that leaves, and whose it is."""
+    """review: the resulting action, and who chose it."""
 
     phase: Literal["review"] = "review"
     origin: Origin
@@ -380,7 +380,7 @@ class Reviewed(PhaseSpec):
 
 
 class Primitive(Record):
-    """One action of the page among those that a state's action is made of."""
+    """One of the page actions of a state's action."""
 
     action: Action
     outcome: Literal["done", "failed"]

@@ -29,7 +29,7 @@ class Task(Record):
 
 
 class Verdict(Record):
-    """How a trial ended, by whoever judges the task."""
+    """How a trial ended, as judged by the task's judge."""
 
     success: bool | None = None
     """None if there is no judge, or it could not tell."""
@@ -40,7 +40,7 @@ class Verdict(Record):
 
 
 class Episode(Record):
-    """An opened task: what this seed asks, and in which page it started."""
+    """An opened task: its instruction at this seed, and its start page."""
 
     task: Task
     seed: int

@@ -1,1 +1,1 @@
-"""The settings, and the door for all files that people edit."""
+"""The settings, and reading of all files that people edit."""

@@ -1,4 +1,4 @@
-"""Writing changes into the settings file, so that what a person wrote in it stays."""
+"""Writes changes to the settings file and keeps everything else that a person wrote in it."""
 
 import contextlib
 import os

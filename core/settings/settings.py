@@ -1,10 +1,8 @@
-"""Settings: one TOML file, then the environment, then flags, in rising order.
+"""Settings: from one TOML file, then the environment, then flags; later ones win.
 
-The file is ``settings.toml`` in the platform's config folder. It never holds
-a key: those come from the environment or the system keyring
-(`core.llm.endpoints`). Each entry ``[llms.NAME]`` is an LLM that can be chosen
-by that name; ``[purposes.decide]`` and the like send one purpose to another
-LLM or sample it otherwise.
+The file is ``settings.toml`` in the platform's config folder. It never contains a key: those come from the
+environment or the system keyring (`core.llm.endpoints`). Each entry ``[llms.NAME]`` is an LLM that can be
+chosen by that name; ``[purposes.decide]`` and the like send one purpose to another LLM or sample it differently.
 """
 
 import os
@@ -138,13 +136,13 @@ class LLMSettings(_SamplingSettings):
 
 
 class PurposeSettings(_SamplingSettings):
-    """What is different for one purpose: ``[purposes.decide]``."""
+    """The settings of one purpose: ``[purposes.decide]``."""
 
     llm: str | None = None
 
 
 class FileSettings(Record):
-    """What the settings file may say."""
+    """The keys of the settings file."""
 
     model_config = ConfigDict(hide_input_in_errors=True)  # an address may hold a password
 
@@ -184,7 +182,7 @@ class FileSettings(Record):
 
 
 class Settings(FileSettings):
-    """What holds, after file, environment and flags."""
+    """The resulting settings after file, environment and flags."""
 
     database: Path
     """Where the traces are, as an absolute path."""

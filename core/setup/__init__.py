@@ -1,8 +1,7 @@
-"""Everything that must be there before the program can run: found out, said, installed.
+"""Checks what is missing before the program can run, reports it, and installs it.
 
-Runs on a bare Python with the standard library alone, and says so in one
-sentence on one that is too old: no module here may use newer syntax at its
-top, and heavier ones are imported only when something is missing.
+It needs only Python's standard library, and reports a Python that is too old in one sentence. So no module
+here may use newer syntax at its top, and larger modules are imported only if something is missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Installing Debian packages: as root, or through sudo."""
+"""Installs Debian packages as root or with sudo."""
 
 from __future__ import annotations
 

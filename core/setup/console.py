@@ -1,4 +1,4 @@
-"""What setting up shows: lines on stderr, one moving line while a command works, the rest in a log."""
+"""The output of the setup: lines on stderr, one progress line while a command runs, the rest in a log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CommandError(WorldError):
 
 
 class Console:
-    """Speaks to the person on `stream`; on a terminal the moving line is overwritten in place.
+    """Prints to `stream`; on a terminal the progress line is overwritten in place.
 
     The output of commands goes straight into the log file, not through a
     pipe: a command outlives this program when that is killed, and ends its

@@ -1,9 +1,8 @@
-"""The virtual environment next to main.py: its stamp, a look at it file by file, and its making.
+"""The virtual environment next to main.py: its stamp, its check file by file, and its creation.
 
-The stamp is written last, in one move, and says what the environment was
-made for; a fitting one is all that a start has to look at. An interruption at
-any moment leaves an environment that is `broken`, or that lacks something:
-either is found by the next start.
+The stamp is written last, atomically, and says what the environment was made for. A start only has to check
+for a matching stamp. After an interruption, the environment is `broken` or incomplete, which the next start
+finds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Setting up: look what is missing, say it, install it, look again; one at a time for a project folder."""
+"""The setup: checks what is missing, reports it, installs it, checks again. Only one runs at a time per
+project folder.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The shared libraries and fonts that QtWebEngine and Playwright need, and their Debian packages.
 
-The wheels bring Qt itself; what they link beyond that has to be on the
-system. Before PySide6 is there the table says what will be needed; once it
-is, `ldd` says what really is missing.
+The wheels contain Qt itself; other linked libraries must be on the system. Before PySide6 is installed, a
+table says what will be needed; after that, `ldd` says what is missing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the project asks of its environment: pyproject.toml, and what of it an environment lacks.
+"""The requirements of pyproject.toml, and which of them an environment lacks.
 
-Uses the standard library alone, as all of this package: it runs before anything is installed.
+Like this whole package, it uses only the standard library, because it runs before anything is installed.
 """
 
 from __future__ import annotations

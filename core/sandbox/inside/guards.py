@@ -1,8 +1,7 @@
-"""Which modules a parser may import, and clear words where it reaches for more.
+"""The modules that a parser may import, and clear messages if it tries more.
 
-None of this confines: code can find a way round it. It turns the likely
-attempts into sentences that a person and an LLM can act on; the kernel
-refuses the rest.
+This is not the sandbox: code can bypass it. It turns likely attempts into messages for a person or an LLM;
+the kernel refuses the rest.
 """
 
 import builtins

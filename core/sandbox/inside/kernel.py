@@ -1,4 +1,4 @@
-"""Asks Linux to confine this process for good: no way back for it, whatever code it runs after.
+"""Asks Linux to sandbox this process permanently, whatever code it runs afterwards.
 
 The seccomp filter is what holds. Landlock, the dropped privileges and the
 resource limits would each have to be passed too, should it have a hole.

@@ -220,9 +220,9 @@ def _problems(space: StateSpace) -> Iterator[Problem]:
             if action.name in [other.name for other in state.action[:position]]:
                 yield (*place, "name"), f'"{state.name}" has two actions called "{action.name}".'
             yield from _action_problems(action, place, names, state)
-        yield from _unknown((*here, "shows"), "nothing is stored as", state.shows, known)
+        yield from _unknown((*here, "shows"), "no action remembers", state.shows, known)
         if state.candidate:
-            yield from _unknown((*here, "candidate"), "nothing is stored as", [state.candidate], known)
+            yield from _unknown((*here, "candidate"), "no action remembers", [state.candidate], known)
         for key in ("candidate_from", "keeps"):
             if getattr(state, key) and not state.candidate:
                 yield (*here, key), f'"{state.name}" has no candidate, which this key needs: add candidate.'

@@ -22,7 +22,7 @@ def test_a_space_keeps_its_name_its_states_and_its_text(space):
         ("does = ['click [link \"Back\"]']", "does = ['clikc [link \"Back\"]']", "did you mean click?"),
         ('marks = "item"', 'marks = "itme"', 'no argument "itme"; did you mean item?'),
         ('sets_aside = "item"', 'sets_asde = "item"', 'no key "sets_asde"'),
-        ('shows = ["words", "max_price"]', 'shows = ["word"]', 'nothing is stored as "word"'),
+        ('shows = ["words", "max_price"]', 'shows = ["word"]', 'no action remembers "word"'),
         ('last_actions = ["buy"]', 'last_actions = ["by"]', "did you mean buy?"),
         ("url = '/item'", "url = '/item('", "is not a regular expression"),
         ('name = "back"', 'name = "click"', "is the name of a page action"),

@@ -55,12 +55,11 @@ _FEW = 2
 
 
 def _lines(elements: Sequence[Element], *, marked: bool = False) -> list[str]:
-    """Return a line for each element that tells something, under those that hold it.
+    """Return a line for each element with content, indented below its containers.
 
-    What only holds others and says nothing itself has no line: a box without a
-    name, and one whose name is that of the one thing in it. Words that the
-    first thing in a box repeats are told once. `marked` tells what is out of
-    view, once for many that begin or end the page.
+    Containers without own content have no line: a box without a name, or with the same name as its only
+    child. Text that the first child repeats is written once. `marked` adds what is out of view, once for all
+    elements at the beginning or end of the page.
     """
     first: dict[Ref | None, Element] = {}
     inside = Counter(element.parent for element in elements)
@@ -142,7 +141,7 @@ def tokens_of(clean: CleanObservation) -> int:
 # Ranking
 
 KEEP = 40
-"""Elements kept, unless told otherwise."""
+"""Elements kept by default."""
 _WORD = re.compile(r"[^\W_]+")
 _COMMON = frozenset(
     "a an and are as at be by click do enter find for from go has have if in into is it its of on or press select "
@@ -167,8 +166,8 @@ _HOLDERS = (
 def ranked(observation: Observation, words_of: Sequence[str], *, keep: int = KEEP) -> CleanObservation:
     """Return the `keep` elements that fit the texts of `words_of` best, in page order, with what holds them.
 
-    The texts are the task and, if there is one, the subtask; of equal ones
-    the first in the page is kept. A page with no more elements is kept whole.
+    The texts are the task and, if there is one, the subtask; of equal elements the first in the page is kept.
+    A page with at most `keep` elements is kept whole.
     """
     elements = observation.elements
     scores = _scores(elements, words_of)

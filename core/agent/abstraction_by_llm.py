@@ -92,9 +92,9 @@ class Abstractor:
         problem: str = "",
         calls: list[int] | None = None,
     ) -> Abstracted:
-        """Ask for the clean observation with the pairs of each way in turn; rank the page if none holds.
+        """Ask for the clean observation with each set of pairs in turn; rank the page if all fail.
 
-        `problem` is what has failed before.
+        `problem` is the earlier failure.
         """
         problems, calls = [problem] if problem else [], [] if calls is None else calls
         for pairs in ways:

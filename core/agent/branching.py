@@ -51,7 +51,7 @@ class RunSetup:
     fresh: bool = False
     """Whether the task was just started again for this, by `reopen_task`."""
     may_repeat: bool = False
-    """Whether doing again what was done may do what cannot be undone."""
+    """Whether repeating the actions may repeat something that cannot be undone."""
     on_asked: Callable[[Asked], None] = lambda asked: None
     on_attempt: Callable[[str], None] = lambda strategy: None
     """Called with the name of each way back that is tried."""
@@ -64,9 +64,8 @@ class RunSetup:
 async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, *, offline: bool) -> Episode:
     """Begin the task of a stored run again, to go back to a step of it from there.
 
-    Where it is to be `offline`, its pages get what servers answered in the run
-    and reach none; those that come from here need no other. Raises as `open_run` does, and UsageError if nothing was
-    recorded to be offline with.
+    With `offline`, its pages get the recorded answers of servers and reach none; pages of bundled sites do
+    not need this. Raises as `open_run` does, and UsageError if no answers were recorded.
     """
     await world.tabs.open_up()
     if offline and world.keeper is None and not task.seeded:
@@ -120,10 +119,9 @@ async def open_branch(
 ) -> tuple[AgentRun, Restored]:
     """Go back to a step of a run and begin a branch there; the browser is in `episode`, of the same task and seed.
 
-    The grade says how well the page was brought back. Raises TraceError, with
-    nothing done, where the step was not kept well enough; and BrowserError where
-    the browser has ended, and LLMError where an element was asked for in vain,
-    with the branch ended as an error.
+    The grade says how well the page was restored. Raises TraceError, with nothing done, if the stored step is
+    not complete enough. Raises BrowserError if the browser has ended, and LLMError if the LLM could not
+    choose an element; the branch then ends with an error.
     """
     row = store.run(run)
     owner, history = store.owner_of(run, step), RunHistory(store, run)
@@ -342,7 +340,7 @@ async def _gone_on(
 
 
 def _moved(kept: Kept, row: RunRow, episode: Episode) -> Kept:
-    """Return it with the addresses of a site of ours that is served on another port by now."""
+    """Return it with the present addresses of a bundled site that is now served on another port."""
     then, now = urlsplit(row.start_url).netloc, urlsplit(episode.start_url).netloc
     if then == now or not then.startswith("127.0.0.1:") or not now.startswith("127.0.0.1:"):
         return kept

@@ -115,10 +115,10 @@ def _at(observation: Observation, x: float, y: float) -> tuple[Element, ...]:
 def permissible_of(
     observation: Observation, *, cap: int = CAP, back: int = 0, forward: int = 0, pictures: bool = False
 ) -> Permissible:
-    """Return what may be done on a page of no particular kind.
+    """Return the permissible actions of any page.
 
-    `back` and `forward` are how many pages the tab can go either way in its history,
-    `pictures` whether whoever decides sees the page as a picture.
+    `back` and `forward` are how many pages the tab can go back and forward in its history, `pictures` is
+    whether the LLM sees a picture of the page.
     """
     elements, left_out = usable_elements(observation, cap)
     actions = (

@@ -138,10 +138,10 @@ def restore_context_of(
     sent: tuple[SentAt, ...],
     may_repeat: bool,
 ) -> RestoreContext:
-    """Return what bringing a page back works with.
+    """Return the restore context.
 
-    `sent` is what was sent since the step and stays done. `may_repeat` says
-    that inputs may be made again which do what cannot be undone.
+    `sent` is what was sent since the step and is not undone. `may_repeat` allows inputs that repeat something
+    that cannot be undone.
     """
     keeps = world.keeper
     # Nobody looks at a picture of a page that is only compared.
@@ -214,11 +214,10 @@ def restore_context_of(
 async def go_back(
     state: RunState, world: World, prompter: Prompter, scheduled: Scheduled, history: RunHistory
 ) -> Acted:
-    """Bring page and agent back to where the remedy starts from; the grade is the outcome.
+    """Restore page and agent to where the remedy starts; the grade is the outcome.
 
-    Policy stack, subtask and buffer are as the entry holds them. History,
-    tried actions, notes and budgets run on. A page that is lost, or that has
-    nothing any more that could be the remedy's element, leaves the remedy
+    Policy stack, subtask and buffer are those of the entry. History, tried actions, notes and budgets
+    continue. If the page is lost, or no longer has an element that could be the remedy's, the remedy is
     dropped. Raises BrowserError if the browser has ended.
     """
     entry = entry_of(state, scheduled)

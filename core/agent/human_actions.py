@@ -37,12 +37,10 @@ class HumanActions:
     ) -> Action | None:
         """Store what the person did, and read the page after it.
 
-        With `more` of them waiting the page is already beyond it: then the last
-        look at it, while the person was typing, is the page that they were done
-        in; `waiting` tells whether one has come meanwhile. A step that was
-        begun for the agent becomes theirs. Returns the action, or None if
-        what they did is none. Raises ActionError, BrowserError, PageGone and
-        TraceError; the step is not sealed then.
+        If `more` actions are waiting, the page has already changed again: then the last reading, while the
+        person was typing, is the page of these actions; `waiting` returns whether one has arrived meanwhile.
+        A step that was begun for the agent becomes the person's. Returns the action, or None if there is
+        none. Raises ActionError, BrowserError, PageGone and TraceError; the step is not sealed then.
         """
         run, state, world = self.run, self.run.state, self.run.world
         before = state.capture

@@ -18,7 +18,7 @@ from core.trace.encoding import encode_prompt, encode_reply
 from core.trace.store import TraceStore
 
 _TELL_EVERY = 0.03
-"""Seconds between two tellings of what has come of a reply: each holds all of it."""
+"""Seconds between two updates of a reply; each contains the whole text so far."""
 
 
 class Answerer(Protocol):
@@ -100,7 +100,7 @@ class HeldReply:
     def __init__(
         self, store: TraceStore, run: int, record: CallRecord, reply: LLMReply, *, gone: bool = False
     ) -> None:
-        """`gone`: whoever asked has it already, piece by piece as it came."""
+        """`gone`: the caller already has it, piece by piece as it arrived."""
         self._store = store
         self._run = run
         self._gone = gone
@@ -134,7 +134,7 @@ class HeldReply:
 
 
 Hold = Callable[[HeldCall | HeldReply], Awaitable[None]]
-"""Is awaited with each call before it is made, and with its reply once that has come; a debugger stops there."""
+"""Awaited with each call before it is made, and with its reply when that has arrived; a debugger stops there."""
 
 
 async def _no_hold(held: HeldCall | HeldReply) -> None:
@@ -158,7 +158,7 @@ def why_cancelled(otherwise: str) -> str:
 
 
 async def together(*questions: Awaitable[Any]) -> list[Any]:
-    """Return what several questions came to that are put at once; if one fails, the others are withdrawn."""
+    """Return the results of several concurrent questions; if one fails, the others are cancelled."""
     tasks = [asyncio.ensure_future(one) for one in questions]
     try:
         # Unlike `await task` it leaves the tasks alone when it is cancelled: they are told why below.
@@ -336,7 +336,7 @@ class Asker:
         return self.answerer(purpose).takes_images
 
     def reply_format(self, purpose: Purpose) -> ReplyFormat:
-        """Return the form in which whoever answers this purpose does it best: tools, unless they say otherwise."""
+        """Return the best reply format of the LLM for this purpose; tools by default."""
         form: ReplyFormat = getattr(self.answerer(purpose), "reply_format", "tools")
         return form
 

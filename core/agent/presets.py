@@ -90,8 +90,9 @@ class JudgementTable(Record):
     """Whether fast mode asks for the next action while this one is judged; the call that does not hold is
     withdrawn. ``free``: only where no price is known of the calls so far, as of a local LLM."""
     check_stop: bool = False
-    """Whether the LLM is asked if the task is done before the agent's own stop holds; where it says no the stop
-    is refused, once on the same page in each trial."""
+    """Whether the LLM is asked if the task is done before the agent may stop. If it says no, the stop is
+    refused, once per page in each trial.
+    """
 
 
 class MemoryTable(RecallSettings):

@@ -236,7 +236,7 @@ class RunHistory:
         return self._store.recalled(self._run, step)
 
     def exchanges(self, saved: SavedAgent, step: int) -> tuple[Exchange, ...]:
-        """Return what servers answered on the way to a step's page: while its task was opened, and to what was done."""
+        """Return the answers of servers that led to a step's page: from opening the task and from the actions."""
         # What an action set off may have been asked for when the step after it was in progress.
         steps = {step, *saved.done_at, *(done + 1 for done in saved.done_at)}
         first = min(saved.done_at, default=step)

@@ -248,7 +248,7 @@ class RunState:
     recalled_at: dict[int, int] = field(default_factory=dict)
     """The step at which each frame's were recalled."""
     inputs: list[RecordedInput] = field(default_factory=list)
-    """What was done in the page since the trial began, without what was taken back."""
+    """The actions in the page since the trial began, without those that were undone."""
     sent: list[SentAt] = field(default_factory=list)
     """What the page has sent that going back does not undo."""
     sent_before: list[SentAt] = field(default_factory=list)
@@ -274,7 +274,7 @@ class RunState:
         self.clock = StepClock()
 
     def begin_again(self, phase: Phase, why: str) -> None:
-        """Do the current step again from a phase on; its proposal and its remedies give way, and are told `why`."""
+        """Repeat the current step from a phase on; its proposal and its remedies are dropped with the reason `why`."""
         reflection, doing = self.reflection, self.reflection.doing
         if not self.undecided:
             self.queue.clear()  # The first of it was the proposal.

@@ -55,7 +55,7 @@ class World:
     """Whether what servers answer is to be recorded, if they are not ours."""
 
     def follow_network(self, task: Task) -> None:
-        """Have the answers recorded from the next opening on, unless pages come from here and can be had again."""
+        """Record answers from the next opening on, except for bundled sites, whose pages can be made again."""
         self.tabs.network.wanted = self.record_network and self.keeper is None and not task.seeded
 
     @property
@@ -64,9 +64,9 @@ class World:
         return self.environment if isinstance(self.environment, KeepsState) else None
 
     def irreversible(self, sent: Iterable[SentAt], step: int, start_url: str) -> tuple[SentAt, ...]:
-        """Return what was sent since a step and stays done when a run that began at `start_url` goes back to it.
+        """Return what was sent since a step and is not undone when a run that began at `start_url` goes back to it.
 
-        A site of ours is restored with its server's state.
+        A bundled site is restored with its server's state.
         """
         own = origin_of(start_url) if self.keeper is not None else ""
         return tuple(

@@ -30,10 +30,9 @@ class Actor:
         return self._tabs.current
 
     async def act(self, action: Action) -> Located | None:
-        """Carry out `action`; returns what it acted on, or None if it has no target.
+        """Carry out `action` and return its element, or None if it has no target.
 
-        Returns as soon as the browser has taken the input: waiting for what it
-        sets off is the caller's. Raises ActionError.
+        Returns as soon as the browser has received the input; the caller waits for its effects. Raises ActionError.
         """
         try:
             return await self._act(action)

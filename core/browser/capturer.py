@@ -25,14 +25,14 @@ from core.schema.record import Record
 from core.system.patience import within
 
 READER = 3
-"""The version of the page reader: raise it when the walker reads an unchanged page otherwise than before.
+"""The version of the page reader: raise it when the walker reads an unchanged page differently.
 
-Version 1 leaves out drawings that are hidden from assistive technology or stand in a named control, and tells unnamed
-controls by their icons. Version 2 reads hidden inputs by what a person sees of them, the text of editors, areas of
-pictures and documents in objects, tells more states, and leaves out what is in closed parts of a page. Version 3
-tells what is disabled with a box round it, what was chosen in a list and controls of several boxes only once, and
-passwords as bullets also while the page shows them, and leaves out what lies in boxes that show nothing. Runs that were
-recorded before are compared with that in mind (`checkpoints/comparison.py`).
+Version 1 leaves out drawings that are hidden from assistive technology or are in a named control, and names
+unnamed controls by their icons. Version 2 reads hidden inputs by what a person sees of them, the text of
+editors, areas of pictures and documents in objects, reads more states, and leaves out closed parts of a page.
+Version 3 reads states that an element inherits from its container (such as disabled), chosen options and
+controls of several boxes only once, reads passwords always as bullets, and leaves out the content of boxes
+that show nothing. Comparisons with runs of earlier versions consider this (`checkpoints/comparison.py`).
 """
 _PATIENCE = 2.0
 
@@ -88,7 +88,7 @@ def _rendered(answer: dict[str, Any]) -> Rendered:
 
 
 async def unchanged(page: Page, seen: Seen) -> bool:
-    """Return whether nothing has changed since `seen`; what cannot be asked has."""
+    """Return whether nothing has changed since `seen`; a document that cannot be checked counts as changed."""
     if not seen.sure or page is not seen.page or page.crashed or page.loading.navigations != seen.navigations:
         return False
     if not page.loading.loaded.is_set() or page.loading.requested:
@@ -175,12 +175,11 @@ class Capturer:
         self._known: dict[tuple[Channel, int], _Known] = {}
 
     async def capture(self, page: Page, tabs: tuple[Tab, ...] = ()) -> Capture:
-        """Read the page as it is now; raises BrowserError when it cannot be read.
+        """Read the page as it is now; raises BrowserError if it cannot be read.
 
-        Its picture is begun once it has been read, and given by `with_picture`: await that before anything is done to
-        the page. The picture shows the page as it was read if `unchanged` holds after that.
-
-        A document that goes away meanwhile is read again, three times at most.
+        The picture is taken after the page was read, and `with_picture` returns it: await that before doing
+        anything in the page. The picture shows the page as it was read if `unchanged` is true afterwards. A
+        document that goes away meanwhile is read again, at most three times.
         """
         for _ in range(3):
             started = time.perf_counter()
@@ -222,7 +221,7 @@ class Capturer:
         return "\n".join([await page.walker("markedHtml", hidden, frame=frame) for frame in frames])
 
     async def unchanged(self, page: Page, capture: Capture) -> bool:
-        """Return whether the page is still as `capture` has it; in doubt it is not. Tabs are not compared."""
+        """Return whether the page is still as in `capture`; in doubt it is not. Tabs are not compared."""
         if self._seen is None or self._seen[0] is not capture.observation:
             return False
         return await unchanged(page, self._seen[1])
@@ -298,7 +297,7 @@ class Capturer:
         frames: list[PageFrame],
         html: list[str],
     ) -> None:
-        """Read the inner documents and put their elements after the element that holds them."""
+        """Read the inner documents and insert their elements after their frame elements."""
         places: dict[str, tuple[float, float]] = {links[0].id: (0.0, 0.0)}
         boxes: dict[int, _FrameBox] = {box.ref: box for box in main.frames}
         for link in links[1:]:
@@ -362,7 +361,7 @@ def _joined(known: str, walk: _Walk) -> str:
 
 
 def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
-    """Return the tabs with what the walker read of the current one, which no list of tabs asks for."""
+    """Return the tabs, with the data that the walker read of the current one."""
     return tuple(tab.replace(title=title, url=url) if tab.current else tab for tab in tabs)
 
 

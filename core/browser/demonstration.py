@@ -107,7 +107,7 @@ class HumanAction(NamedElement):
         return self.replace(text=str(found["path"]))
 
     def action(self, page: Observation) -> Action | None:
-        """Return the action that would do it again in the page as it was before; None for what has none."""
+        """Return the action that would repeat it in the earlier page, or None if there is none."""
         target = self.target(page)
         if self.kind == "press":
             return Press(keys=self.keys)
@@ -149,11 +149,11 @@ class Demonstration:
 
     @property
     def waiting(self) -> bool:
-        """Whether something that was done has not been taken yet."""
+        """Whether a recorded action has not been taken yet."""
         return bool(self._ahead) or not self.human_actions.empty()
 
     async def take(self) -> HumanAction:
-        """Wait for what is done next; two clicks that make a double click are one. Call `done` afterwards."""
+        """Wait for the next action; a double-click is one. Call `done` afterwards."""
         one = self._ahead.popleft() if self._ahead else await self.human_actions.get()
         if one.kind != "click" or not one.once or self._ahead:
             return one
@@ -170,7 +170,7 @@ class Demonstration:
         return then
 
     def done(self) -> None:
-        """Tell that what `take` gave has been recorded."""
+        """Report that the action from `take` was recorded."""
         self.human_actions.task_done()
 
     async def follow(self, page: Page) -> None:

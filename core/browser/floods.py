@@ -58,7 +58,7 @@ class FloodLimit:
         self._counts: dict[str, _Count] = {}
 
     def admits(self, kind: str, most: int) -> bool:
-        """Count one more of a kind, and return whether it is among the first `most` of its while."""
+        """Count one more of a kind, and return whether it is among the first `most` of its period."""
         with self._lock:
             now = self._clock()
             count = self._counts.get(kind)
@@ -93,11 +93,11 @@ class BrowserEvents:
         self._receive: Callable[[BrowserEvent], None] = lambda _: None
 
     def follow(self, receive: Callable[[BrowserEvent], None]) -> None:
-        """Have `receive` called in the loop that runs now; what came before is not told."""
+        """Call `receive` in the running loop; earlier events are not sent."""
         self._loop, self._receive = asyncio.get_running_loop(), receive
 
     def admits(self, kind: BrowserEventKind) -> bool:
-        """Count an event, and return whether it is to be told; how many were not is told after a while."""
+        """Count an event, and return whether to send it; the number of those left out is sent later."""
         if kind in _NEVER_LEFT_OUT or self._limit.admits(kind, MOST):
             return True
         with self._lock:
@@ -178,9 +178,8 @@ _UNHEARD = frozenset(
 """What nobody here listens to."""
 _MOST_IDS = 20_000
 _FLOOD = 1500
-"""Messages left out in a while from which a page that does not answer is known to be the cause.
-
-The driver passes on few of those that have come: about a thousand in a second.
+"""The number of messages left out from which a page that does not answer is considered the cause. The driver
+passes on only about a thousand a second.
 """
 
 

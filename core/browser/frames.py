@@ -113,12 +113,10 @@ _PATIENCE = 20.0
 
 
 async def mark_listeners(page: PageProtocol, link: FrameLink) -> bool:
-    """Tell the walker which elements listen to the mouse, and hand it shadow roots it cannot open itself.
+    """Pass mouse listeners and closed shadow roots to the walker, which cannot find them itself.
 
-    Returns whether there was anything to tell that it did not know.
-
-    Listeners inside the first 60 shadow roots are read each time, those of
-    later ones once. Raises PageGone.
+    Returns whether any of them were new. Listeners inside the first 60 shadow roots are read each time, those
+    of later ones once. Raises PageGone.
     """
     channel = link.session
     world = await page.world(link)

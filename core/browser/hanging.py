@@ -23,7 +23,7 @@ _ALIVE_SECONDS = 2.0
 _ASKED_SECONDS = 7.0
 """By then a page has been waited for when it is asked whether it hangs."""
 _SILENT_SECONDS = 15.0
-"""So long a page may stand still: it neither answers nor tells what it used, as in the midst of a large layout."""
+"""How long a page may neither answer nor report its processor time, as during a large layout."""
 _SERVER_SECONDS = 30.0
 """The same where a request of it is open, whose answer its script may be waiting for."""
 _LOOK_SECONDS = 0.25

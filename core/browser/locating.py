@@ -29,7 +29,7 @@ class Located(Record):
     scrolled: bool = False
     """Whether something had to be scrolled to bring it into view."""
     note: str = ""
-    """What was done otherwise than asked, in a sentence; empty for nothing."""
+    """What was done differently from the request, in a sentence; empty for nothing."""
     action: Action | None = None
     """What was done, if that was known only afterwards."""
 
@@ -131,7 +131,7 @@ def say(target: Target, answer: dict[str, Any]) -> str:
 
 
 def require(answer: dict[str, Any], what: str) -> None:
-    """Raise ActionError if the walker tells a problem with the element, and ElementGone where it has gone."""
+    """Raise ActionError if the walker reports a problem with the element, and ElementGone if it is gone."""
     if "problem" in answer:
         kind = ElementGone if answer["problem"] == _GONE else ActionError
         raise kind(f"{what} {answer['problem']}.")

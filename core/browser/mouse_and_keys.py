@@ -50,7 +50,7 @@ async def right_click(page: Page, action: kinds.RightClick) -> Located:
 
 
 async def click_at(page: Page, action: kinds.ClickAt) -> Located | None:
-    """Click at a pixel; what is there tells which click of an element that was, to be done again anywhere."""
+    """Click at a pixel; returns the element there, so that the click can be repeated elsewhere."""
     x, y = action.x, action.y
     width, height = await page.evaluate("[innerWidth, innerHeight]")
     if x >= width or y >= height:

@@ -60,7 +60,7 @@ class PageProtocol:
         self.loading = Loading()
         self.crashed = False
         self.windows_opened = 0
-        """Counts the tabs the page has asked for, so that a wait can tell whether one is on its way."""
+        """Counts the tabs that the page has requested, so that a wait knows whether one is coming."""
         self.frame_of_ref: dict[int, str] = {}
         self.refs = refs
         self._listener = listener
@@ -295,13 +295,11 @@ class PageProtocol:
         timeout: float = 30.0,
         patience: float | None = None,
     ) -> T:
-        """Await something the page must answer, and help it along where its script loops for ever.
+        """Await an answer of the page, and interrupt its script if it loops for ever.
 
-        After `patience` seconds the page is asked for a sign of life. One that
-        gives none and is shown to hang has its script ended, and if that is
-        no help its renderer; one that only works for long is waited for. Raises
-        PageGone if nobody is left to answer, BrowserError after `timeout`
-        seconds, and what `work` raises otherwise.
+        After `patience` seconds the page is checked. If it hangs, its script is ended, and if that does not
+        help, its renderer. If it only works for long, the wait continues. Raises PageGone if nobody is left
+        to answer, BrowserError after `timeout` seconds, and what `work` raises otherwise.
         """
         patience = HANG_SECONDS if patience is None else patience
         if self.crashed:

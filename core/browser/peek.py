@@ -41,7 +41,7 @@ class Peek:
         await page.walker("peekBy", x, y, right, down)
 
     async def places(self, page: Page, refs: Iterable[Ref]) -> dict[Ref, tuple[Box, bool]]:
-        """Return where elements lie in the window now, and whether they are in view; those that are gone are left out.
+        """Return the present boxes of elements, and whether they are in view; missing elements are left out.
 
         Raises PageGone, ActionError and BrowserError.
         """

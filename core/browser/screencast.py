@@ -205,7 +205,7 @@ class Screencast:
         return self._work(session.send(method, params))
 
     def _work(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Future[Any]":
-        """Do what nobody waits for; of a page that has gone nothing comes."""
+        """Run something in the background; errors of a closed page are ignored."""
         future = asyncio.ensure_future(work)
         self._working.add(future)
         future.add_done_callback(self._working.discard)

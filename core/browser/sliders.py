@@ -38,7 +38,7 @@ async def bring_to(
 ) -> str:
     """Press keys until the slider that has the focus is at `text`, and return what it shows there.
 
-    `what` names the slider in messages. Raises ActionError with where it stands when it does not get there.
+    `what` names the slider in messages. Raises ActionError with its value if it does not get there.
     """
     place = await stand()
     if place.text and place.text == text.strip():

@@ -73,7 +73,7 @@ class Tabs:
     def __init__(
         self, host: BrowserHost, connect: Callable[[BrowserHost, PageListener], Connection] = Connection
     ) -> None:
-        """`connect` makes the connection to a host, with a driver of its own unless it says otherwise."""
+        """`connect` makes the connection to a host, by default with its own driver."""
         self.host = host
         self.lost = ""
         """What was replaced and why, in whole sentences: the page is gone since then. Empty while there is one."""
@@ -266,13 +266,13 @@ class Tabs:
         self._listeners.append(listener)
 
     def take_events(self) -> tuple[BrowserEvent, ...]:
-        """Return the events since the last call, those that came too fast as a number of each kind."""
+        """Return the events since the last call; if there were too many, only their number per kind."""
         self.host.events.tell_left_out()
         events, self._events = tuple(self._events), []
         return events
 
     def take_sent(self) -> tuple[Sent, ...]:
-        """Return what the tabs have sent since the last call, those that are closed by now left out."""
+        """Return what the open tabs have sent since the last call."""
         left, self._left_sent = self._left_sent, ()
         return (*left, *(sent for page in self._pages.values() for sent in page.sent.take()))
 
@@ -522,9 +522,9 @@ class Tabs:
         return await self.settle(before)
 
     async def _goto(self, page: Page, url: str) -> None:
-        """Begin to load a URL; tried again where what was loading before gets in its way.
+        """Start loading a URL; retries if an earlier navigation interrupts it.
 
-        Raises Error, even if the server does not answer in time: what comes later is not loaded any more.
+        Raises Error, also if the server does not answer in time; a later answer is not loaded.
         """
         for left in (1, 0):
             begun = page.playwright_page.goto(url, wait_until="commit", timeout=0)

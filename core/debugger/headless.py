@@ -120,12 +120,10 @@ async def fork_headless(
 ) -> RunReport:
     """Go back to a step of a stored run, on a branch, and run the agent from there to the end.
 
-    The rule of gates decides whether it goes back where something stays done
-    that was sent since, and whether what cannot be undone may be done again on
-    the way; where the page could not be brought back as recorded, the branch
-    ends there unless the rule is to allow it. Raises as `run_headless` does,
-    UsageError where going back is refused, and TraceError where the step was
-    not kept well enough.
+    The rule for gates decides whether it goes back if something that was sent since is not undone, and
+    whether actions that cannot be undone may be repeated. If the page could not be restored as recorded, the
+    branch ends there unless the rule is to allow it. Raises as `run_headless` does, UsageError if going back
+    is refused, and TraceError if the stored step is not complete enough.
     """
     services.store.agent(row.run, step)
     task = services.task_of(row)

@@ -73,7 +73,7 @@ def _why_not(ask: Callable[[EditContext], object], context: EditContext) -> str:
 
 
 def _store(run: AgentRun, other: RunState) -> None:
-    """Store what the state has otherwise than `other` of phases that the step has done."""
+    """Store the differences of the state from `other`, for phases that the step has done."""
     state = run.state
     if state.reflection != other.reflection:
         run.store_reflection()

@@ -32,10 +32,10 @@ from core.schema.step import Acted, Primitive
 
 
 async def act(state: RunState, world: World, prompter: Prompter, history: RunHistory) -> Acted:
-    """Do what the reviewed action says; `Acted.message` says what failed.
+    """Carry out the reviewed action; `Acted.message` says what failed.
 
-    Only going back may raise: BrowserError where the browser has ended, and
-    LLMError where an element is asked for in vain.
+    Only going back raises: BrowserError if the browser has ended, and LLMError if the LLM could not choose an
+    element.
     """
     state.queue_cut = ""  # What was dropped before was told by now.
     state.acted = await _act(state, world, prompter, history)

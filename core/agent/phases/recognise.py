@@ -23,9 +23,9 @@ from core.schema.step import Diagram, DiagramEdge, Fit, FrameRecord, Recognised,
 async def recognise(
     state: RunState, world: World, resources: AgentResources, *, pictures: bool = False
 ) -> Recognised:
-    """Find the state and list what may be done; `pictures`: by whoever decides with a picture of the page.
+    """Find the state and list the permissible actions; `pictures` is whether the LLM sees a picture of the page.
 
-    Raises DataError and UsageError if a file it uses is wrong or gone.
+    Raises DataError and UsageError if a file it uses is wrong or missing.
     """
     back, forward = await world.history()
     return recognise_page(state, resources, back=back, forward=forward, pictures=pictures)

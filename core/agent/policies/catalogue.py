@@ -135,10 +135,9 @@ class Policies:
         )
 
     def callable_from(self, policy: Policy, environment: str, url: str) -> tuple[Policy, ...]:
-        """Return the policies that `policy` may call on this page, itself among them where it may.
+        """Return the policies that `policy` may call on this page, including itself if allowed.
 
-        Where two of one name apply, that of the caller's own folder is meant,
-        else the first by id: a name stands for one policy.
+        If two with the same name apply, the one in the caller's folder is used, else the first by id.
         """
         here = self.applying(environment, url)
         if policy.policies is not None:

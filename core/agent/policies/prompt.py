@@ -157,7 +157,7 @@ _CODE = re.compile(r"`([a-z_]+)\b[^`]*`")
 _VERB = re.compile(
     r"\b(?:click|type|press|scroll|hover|drag|upload|goto|note|stop)\b|\b[a-z_]+(?= \[)", re.IGNORECASE
 )
-"""Actions that a sentence tells to take in plain words; check, select and wait are words of other things too."""
+"""Actions that a sentence requests in plain words; not check, select and wait, which have other meanings."""
 
 
 def _within(instruction: str, allowed: Collection[str], policies: Collection[str]) -> str:
@@ -216,12 +216,11 @@ def objective_of(policy: Policy, arguments: tuple[str, ...]) -> str:
 
 
 def permissible_in(policy: Policy, permissible: Permissible, callables: Iterable[Policy]) -> Permissible:
-    """Return what the policy may do on a page where `permissible` holds.
+    """Return the actions of the policy on a page with these `permissible` actions.
 
-    Actions of the page that its file does not list are taken out; those of a
-    state stay, as the state stands for them. Calls come after, stopping takes
-    what was lacking, and typing presses Enter where its file says so. A policy that is called as an action of the state
-    is gives way to it: one name means one thing to the LLM.
+    Page actions that its file does not list are removed; actions of a state stay. Calls are added, stop gets
+    the argument lacked, and type presses Enter if the file says so. A policy with the same name as an action
+    of the state is left out, so that each name is unique for the LLM.
     """
     kept = [one for one in permissible.actions if one.origin != "page" or policy.allows(one.name)]
     if policy.enter:

@@ -49,7 +49,7 @@ class Frame(Record):
     history: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
     seen: tuple[SeenPage, ...] = ()
-    """The pages it has come to, each once, in the order it first saw them."""
+    """The pages it has visited, each once, in the order of the first visits."""
     state: FrameState = "active"
     answer: str = ""
     """What it came back with; where it lacked something, what it had found by then."""

@@ -32,10 +32,10 @@ class Anticipator:
         """Questions that are out, by the step that put them."""
 
     async def anticipate(self, state: RunState) -> Anticipated:
-        """Return the remedies for the pending action, which lie on the stack under it.
+        """Return the remedies for the pending action, which are on the stack below it.
 
-        Where phases may overlap, the question is only put, and `late` has the
-        answer. Raises LLMError and DataError with the stack as it was.
+        If phases may overlap, the question is only sent, and `late` has the answer. Raises LLMError and
+        DataError; the stack is then unchanged.
         """
         action = state.pending.action
         if action is None or not _can_be_wrong(state, action) or not state.is_on("remedies"):

@@ -8,10 +8,10 @@ from core.schema.step import Aligned, ReflectionRecord, RemedyRecord, Scheduled
 
 
 def follow(state: RunState, aligned: Aligned, step: int) -> None:
-    """Take the judgement of what was decided at `step` to the plan and the remedies, and schedule what comes next.
+    """Apply the judgement of the decision at `step` to the plan and the remedies, and schedule what comes next.
 
-    Where a remedy is due (`why_back`) the topmost is taken; if none waits
-    the trial has failed, and a plan that may be revised gets a new one.
+    If a remedy is due (`why_back`), the topmost one is used; if none is waiting, the trial has failed, and a
+    plan that may be revised leads to a new trial.
     """
     reflection = state.reflection
     doing = reflection.doing

@@ -82,7 +82,7 @@ def _bool(value: object) -> bool | None:
 
 
 def _said(text: str, words: Mapping[str, T]) -> tuple[T | None, str]:
-    """Return what the words of a reply say, and the reply without those that stand for themselves."""
+    """Return the judgement words of a reply, and the reply without those that stand alone."""
     lines = [line.strip() for line in split_thinking(text)[1].splitlines() if line.strip()]
     one = f"{_MARKUP}({'|'.join(words)}){_MARKUP}"
     alone = re.compile(rf"\W*+(?:{_LABEL}{_MARKUP}\s*+[:=]\s*+)?+\W*+{one}\W*+", re.IGNORECASE)

@@ -17,11 +17,10 @@ _MARK = re.compile(
 
 
 def read_plan(text: str, *, revision: int = 0) -> Plan | None:
-    """Return the plan that a reply holds, or None if it holds none.
+    """Return the plan in a reply, or None if there is none.
 
-    A numbered or dashed list counts; lines that go on an item belong to it,
-    and what stands before the list does not. A reply without a list is one
-    subtask where it is one line.
+    A numbered or dashed list counts. Continued lines belong to their item; text before the list is ignored. A
+    reply of one line without a list is one subtask.
     """
     items: list[str] = []
     for line in text.splitlines():
@@ -49,10 +48,10 @@ NO_PLAN = "No list of subtasks could be read from the LLM's reply, even after as
 
 
 async def make_plan(state: RunState, prompter: Prompter) -> str:
-    """Give the run its plan, from the task, the page and what earlier trials taught.
+    """Make the run's plan from the task, the page and the lessons of earlier trials.
 
-    Asked again once where the reply holds no list. Returns why there is none,
-    or nothing; raises LLMError and DataError with no plan made.
+    Asks again once if the reply contains no list. Returns why there is no plan, or nothing; raises LLMError
+    and DataError, and then makes no plan.
     """
     if problem := prompter.out_of_calls(state):
         return problem

@@ -35,7 +35,7 @@ def as_instructed(
 ) -> SpaceState:
     """Return the state with what the agent is told in it: of the choice, if it is due, instead of the page.
 
-    What comes after the choice is told where `permissible`, as `choice_of` gave it, has one of the last actions.
+    The instruction for after the choice is given if `permissible`, from `choice_of`, has one of the last actions.
     """
     backup = space.backup
     if backup is None or not is_due(space, memory):

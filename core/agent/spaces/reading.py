@@ -52,10 +52,10 @@ def unseen(memory: SpaceMemory, here: SpaceState, page: str) -> tuple[Kept, ...]
 
 
 def text_of(pattern: Pattern, observation: Observation) -> str:
-    """Return in one line what the elements that fit say, with all that is inside them.
+    """Return the text of matching elements and their content in one line.
 
-    Of an expression the group ``value`` is the text. A heading that repeats
-    the name of what holds it, and words that a paragraph has said, are told once.
+    For an expression, the group ``value`` is the text. A heading that repeats the name of its container, and
+    repeated text of a paragraph, are written once.
     """
     found: list[str] = []
     for element in matching(pattern, observation):

@@ -33,7 +33,7 @@ class Checkpoint(Record):
 
 
 Choose = Callable[[Element, FoundAgain, Observation], Awaitable[Element | None]]
-"""Asks which candidate is meant where identity does not tell for certain; None for none of them."""
+"""Asks which candidate is meant if the element cannot be identified for certain; None for none of them."""
 
 
 async def _nothing_kept() -> PageState:
@@ -82,7 +82,7 @@ class RestoreContext:
     """Returns the content of a recorded answer."""
 
     async def put_kept_back(self, url: str, kept: PageState) -> None:
-        """Restore the cookies of a page, and the environment's server where its state is another one by now."""
+        """Restore the cookies of a page, and the state of the environment's server if it has changed."""
         await put_cookies_back(self.tabs.current, url, kept, but=self.own_cookies)
         if not kept.server or self.put_server_back is None:
             return
@@ -112,7 +112,7 @@ class Brought:
     """How the page was restored."""
 
     remarks: tuple[str, ...] = ()
-    """What was done otherwise, or left."""
+    """What was done differently, or left out."""
     provenance: Provenance = "restored"
     seen: Observation | None = None
     """The page as it was last read, if nothing was done since."""

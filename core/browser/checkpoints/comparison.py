@@ -22,8 +22,9 @@ from core.storage.resources import RESOURCES
 
 VOLATILE = RESOURCES / "volatile.toml"
 Provenance = Literal["untouched", "replayed", "restored", "recorded"]
-"""How the page came to be as it is: nobody touched it since, all inputs were made again, parts were restored, or
-inputs were made again in a page that got recorded answers."""
+"""How the page was restored: it was not touched, all inputs were repeated, parts were restored, or inputs
+were repeated with recorded answers.
+"""
 
 _PARTS = ("name", "value", "states", "options", "detail")
 """Those of an element that are compared."""
@@ -101,8 +102,8 @@ def compare(
 ) -> Comparison:
     """Return how well `now` equals `recorded`; `beside` is what differs in what the browser and the server keep.
 
-    What nobody touched and is another one in a `later` reading of the same page changes by itself.
-    What an earlier version of the page reader read and this one does not counts as little, and is told as such.
+    Parts that were not touched and differ in a `later` reading of the same page change by themselves.
+    Differences between versions of the page reader count as small, and are reported as such.
     """
     volatile = volatile or Volatile()
     moving = _moving(now, later) if later is not None else frozenset()
@@ -174,7 +175,7 @@ def _of_content(recorded: PageState, now: PageState) -> tuple[PageDifference, ..
 
 
 def _if_read(recorded: dict[str, str] | None, now: dict[str, str] | None) -> dict[str, str]:
-    """Return what is kept now, of what was read then: there is nothing to compare it with otherwise."""
+    """Return the present data that was also recorded, since other data cannot be compared."""
     return {} if recorded is None else now or {}
 
 

@@ -162,7 +162,7 @@ async def _cookies(page: Page, url: str) -> tuple[dict[str, Any], ...]:
 
 
 async def put_cookies_back(page: Page, url: str, kept: PageState, *, but: tuple[str, ...] = ()) -> None:
-    """Make the cookies sent to `url` those that were kept, apart from those named in `but`."""
+    """Restore the cookies for `url`, except those named in `but`."""
     if not kept.whole:
         return
     wanted = {_key(one): one for one in kept.cookies}
@@ -180,12 +180,10 @@ def _key(cookie: dict[str, Any]) -> tuple[str, str, str]:
 
 
 async def put_storage_back(tabs: Tabs, url: str, kept: PageState) -> tuple[str, ...]:
-    """Make the storage of `url`'s origin what was kept; return what could not be restored.
+    """Restore the storage of `url`'s origin; return what could not be restored.
 
-    Where it is another one by now, that is done from an empty page at the
-    origin, which takes the place of the current one: scripts of that would
-    write to it meanwhile. Raises ActionError or BrowserError if the empty
-    page does not come up.
+    If it has changed, this is done in an empty page at the origin, which replaces the current one, whose
+    scripts could write to it meanwhile. Raises ActionError or BrowserError if the empty page does not load.
     """
     origin = origin_of(url)
     storage = _storage_of(kept)
@@ -255,9 +253,9 @@ async def _reload(tabs: Tabs) -> None:
 
 
 async def replace_page(tabs: Tabs, url: str) -> None:
-    """Open `url` in the place of the page that is shown: what lies behind and before it in the history stays.
+    """Open `url` in place of the current page; the rest of the history stays.
 
-    Raises ActionError if it does not come up.
+    Raises ActionError if it does not load.
     """
     before = tabs.mark()
     try:

@@ -122,7 +122,7 @@ async def _as_loaded(ground: RestoreContext) -> AsyncGenerator[None, None]:
 async def _compared(
     checkpoint: Checkpoint, brought: Brought, ground: RestoreContext, volatile: Volatile
 ) -> Comparison:
-    """Return how the page is; where it is another one, a second look tells what of it changes by itself."""
+    """Return the comparison with the page; if it differs, a second reading shows which parts change by themselves."""
     now, kept = brought.seen or await ground.read(), await ground.page_state()
     recorded = checkpoint.observation
     beside = kept_otherwise(checkpoint.page, kept, volatile, own_cookies=ground.own_cookies)

@@ -122,7 +122,7 @@ class UrlWithStorage(Strategy):
 
 
 async def _load(recorded: Observation, kept: PageState, ground: RestoreContext) -> tuple[str, ...]:
-    """Restore what the browser and the server kept, and load the page; return what was not put back."""
+    """Restore the state of browser and server, and load the page; return what was not restored."""
     await ground.put_kept_back(recorded.url, kept)
     failed = await put_storage_back(ground.tabs, recorded.url, kept)
     await open_again(ground.tabs, recorded.url, kept.behind)
@@ -220,7 +220,7 @@ class ReplayFromStart(Strategy):
 
 
 def _check_repeats(inputs: Sequence[RecordedInput], ground: RestoreContext) -> None:
-    """Raise WouldRepeat if these inputs would do again what cannot be undone."""
+    """Raise WouldRepeat if these inputs would repeat something that cannot be undone."""
     if reason := ground.repeats(inputs):
         raise WouldRepeat(reason)
 
@@ -228,7 +228,9 @@ def _check_repeats(inputs: Sequence[RecordedInput], ground: RestoreContext) -> N
 async def _do_again(
     inputs: Sequence[RecordedInput], ground: RestoreContext, seen: Observation | None = None
 ) -> tuple[str, ...]:
-    """Do it, from the page as it was last `seen` if nothing was done since; return what was done otherwise."""
+    """Carry out the input, from the page as it was last `seen` if nothing was done since; return what was
+    done differently.
+    """
     remarks: list[str] = []
     for done in inputs:
         now, seen = seen or await ground.read(), None

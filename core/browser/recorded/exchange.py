@@ -112,7 +112,7 @@ class Answers:
         return RecordedAnswer(remark=f"{method} {url} was not recorded; it was blocked.")
 
     def follow(self, exchange: Exchange) -> RecordedAnswer:
-        """Return what stands at the end of the way that an answer sends on to; itself if it does not."""
+        """Return the last answer of a chain of redirects; the answer itself if it does not redirect."""
         url, remark = exchange.url, ""
         for _ in range(_HOPS):
             if not exchange.location:

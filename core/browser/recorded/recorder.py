@@ -63,7 +63,7 @@ class NetworkRecorder:
             self._on_page(page)
 
     def drop(self) -> None:
-        """Forget what has come and was not taken."""
+        """Discard the answers that were not taken yet."""
         for task in self._fetching:
             task.cancel()
         self._fetching.clear()
@@ -72,9 +72,9 @@ class NetworkRecorder:
         self._opening = False
 
     async def take(self) -> tuple[Taken, ...]:
-        """Return what has come since the last call, in the order it was asked for.
+        """Return the answers since the last call, in the order of the requests.
 
-        Contents on their way are waited for, but not for ever.
+        Waits a limited time for contents that are still loading.
         """
         if self._fetching:
             with suppress(TimeoutError):

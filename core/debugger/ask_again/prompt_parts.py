@@ -24,10 +24,9 @@ class Item(Record):
 def found_again(
     before: Sequence[Message], parts: Sequence[PromptPart], now: Sequence[Traced]
 ) -> tuple[Item, ...]:
-    """Return the parts where they are in the messages now, the exemplars in the order in which they stand.
+    """Return the parts with their present places in the messages, exemplars in order.
 
-    Messages are followed by where they came from, parts of a text by their own
-    words: nothing is guessed of words that were changed.
+    Messages are found by their origin, parts of a text by their exact text; changed text is not guessed.
     """
     items = [_found(before, part, now) for part in parts]
     rank = {"policy": 0, "exemplars": 1, "exemplar": 2}

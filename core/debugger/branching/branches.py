@@ -78,10 +78,10 @@ class Branches(SessionCommands):
         await self._carry_out(lambda: self._make_current(run))
 
     async def fork(self, run: int, step: int, changes: Changes) -> int | None:
-        """Go back to a step of a run on a branch that is otherwise as `changes` say, and return its number.
+        """Go back to a step of a run on a branch with `changes`, and return its number.
 
-        None if another move or task was asked for meanwhile. What is not
-        taken back is the caller's to tell. Raises as going back does.
+        Returns None if another move or task was requested meanwhile. The caller reports what is not undone.
+        Raises as going back does.
         """
         moved = await self._carry_out(lambda: self._go_back(run, step, changes, confirmed=True))
         if moved.failure is not None:
@@ -116,18 +116,15 @@ class Branches(SessionCommands):
         confirmed: bool = False,
         given: "Sequence[RecordedCall]" = (),
     ) -> AgentRun:
-        """Go back to a step of a run, whose branch is the current run from then on.
+        """Go back to a step of a run on a branch, which becomes the current run.
 
-        With `changes` the branch continues as the run did, but for these. Without,
-        it continues as is chosen for the session, if that is at a branch of the
-        same run, else with the preset and the LLM of the run. `given` are replies
-        to an attached agent's questions there. `confirmed` says that the person
-        knows what stays done. Where something was sent since that stays done, it
-        is shown first, and asking a second time goes back all the same; so it is
-        where doing again what led to the step would do what cannot be undone.
-        Raises UsageError, TraceError and DataError with nothing changed, and
-        BrowserError, ActionError or LLMError where the page is not to be had: no
-        run is current then.
+        With `changes`, the branch continues like the run except for these. Without, it continues with the
+        session's settings if they belong to a branch of the same run, else with the preset and the LLM of the
+        run. `given` are replies to an attached agent's questions there. `confirmed` means that the person
+        accepts what is not undone. If something that was sent since is not undone, it is shown first, and a
+        second command goes back anyway. The same applies if repeating the steps would repeat something that
+        cannot be undone. Raises UsageError, TraceError and DataError with nothing changed, and BrowserError,
+        ActionError or LLMError if the page cannot be restored: then no run is current.
         """
         store = self._current.need_services().store
         store.owner_of(run, step)
@@ -168,10 +165,9 @@ class Branches(SessionCommands):
         return not_taken_back(f"Going back to step {step}", sent)
 
     def _ask_first(self, run: int, step: int) -> bool:
-        """Return whether the person has been told what doing inputs again would do, and asks for it once more.
+        """Return whether the person was told what repeating inputs would do, and requests it again.
 
-        Raises UsageError if something stays done that was sent since the
-        step, until asked a second time.
+        Raises UsageError if something that was sent since the step is not undone, until requested a second time.
         """
         told, self._told = self._told, None
         reason = self.not_taken_back(run, step)

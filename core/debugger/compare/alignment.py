@@ -43,9 +43,8 @@ class _Done(NamedTuple):
 def compare_runs(store: TraceStore, left: int, right: int) -> Compared:
     """Return two runs aligned by page and action, with the first that differs; raises TraceError.
 
-    Steps with the same page and action belong together; what is between two
-    such pairs is paired in order, so that a step done otherwise stands besides
-    what was done in its place.
+    Steps with the same page and action belong together; steps between two such pairs are paired in order, so
+    that a step is shown next to what the other run did instead.
     """
     lefts, rights = store.steps(left), store.steps(right)
     shared = 0

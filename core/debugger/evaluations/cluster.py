@@ -187,9 +187,10 @@ def _database(path: Path) -> bytes:
 
 @asynccontextmanager
 async def cluster_lanes(services: Services, setup: NodeSetup, tell: Tell) -> AsyncIterator[list[Lane]]:
-    """Give what makes runs on all nodes, each as many at once as its setup says; raises UsageError if none fits.
+    """Yield what makes runs on all nodes, each as many at once as its setup says; raises UsageError if no
+    node fits.
 
-    `tell` is told of nodes that are lost, and of those that cannot be used.
+    `tell` is called for nodes that are lost or cannot be used.
     """
     import ray
 

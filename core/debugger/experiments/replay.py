@@ -38,12 +38,11 @@ async def replay(
     store: TraceStore | None,
     on_gate: OnGate = "refuse",
 ) -> ReplayResult:
-    """Open the task that an exemplar came from, do what it does and have it judged.
+    """Open the task of an exemplar, repeat its actions and have the result judged.
 
-    It stops before what cannot be undone, unless the rule is to allow that: before
-    such an action, and before anything is sent that stays done. Nothing goes into
-    the trace. The result says what could not be tried, and each element that was
-    not found for certain. Raises WorldError if the browser fails.
+    Unless the rule is to allow it, it stops before an action or request that cannot be undone. Nothing is
+    stored in the trace. The result says what could not be tried, and which elements were not found for
+    certain. Raises WorldError if the browser fails.
     """
     result = ReplayResult(id=exemplar.id, version=version, when=time.time())
     try:

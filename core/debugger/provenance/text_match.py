@@ -37,8 +37,7 @@ class TextMatch(Record):
 def find(text: str, sources: Iterable[Source]) -> TextMatch:
     """Return where `text` stands, ordered by kind of source, then as the sources were given.
 
-    In each source the strictest way that finds it counts. Single words are
-    looked for only where no source has the whole text.
+    In each source, the strictest match counts. Single words are searched only if no source contains the whole text.
     """
     sources = tuple(sources)
     wanted = text.strip()[:_LONGEST]

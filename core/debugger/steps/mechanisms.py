@@ -121,7 +121,7 @@ def amounts_of(preset: Preset, chosen: Mapping[Mechanism, int]) -> dict[Mechanis
 
 
 def state_view(observed: Observed | None, recognised: Recognised | None, *, told: bool = False) -> StateView:
-    """Return the state of a step, with the way the run has come through its space; `told`: of an attached agent."""
+    """Return the state of a step, with the run's path through its space; `told`: by an attached agent."""
     if recognised is None:
         return StateView(message="The page has not been recognised yet. Step (F10).")
     if told and recognised.diagram is None:
@@ -192,7 +192,7 @@ def _states(recognised: Recognised) -> tuple[DiagramState, ...]:
 
 
 def _edges(recognised: Recognised) -> tuple[DiagramEdgeView, ...]:
-    """Return the ways that the file names and those the run has gone, each pair of states once."""
+    """Return the edges in the file and those of the run's path, each pair of states once."""
     assert recognised.diagram is not None
     gone = [one for one in recognised.memory.transitions if one.target]
     ways = [*recognised.diagram.edges]

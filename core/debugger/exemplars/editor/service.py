@@ -271,7 +271,7 @@ class EditorService(Service[EditorView]):
 
     @command
     async def save(self, draft: Draft, serial: int, way: SaveWay, why: str) -> None:
-        """Store the draft; what stands in the way comes as `conflict`."""
+        """Save the draft; a conflict is sent as `conflict`."""
         opened = self._need_opened()
         if opened.serial != serial:
             return

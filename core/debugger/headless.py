@@ -78,14 +78,12 @@ async def run_headless(
     on_step: Callable[[StepRow], None] = lambda step: None,
     on_asked: Callable[[Asked], None] = lambda asked: None,
 ) -> RunReport:
-    """Run the agent to the end and say what it came to; `changes` say by which other files it goes.
+    """Run the agent to the end and return the report; `changes` are the files that differ.
 
-    `attempt` says which run of an evaluation it is. Where the LLM refuses all
-    calls, such a run is broken off, and LLMRefused raised: the next would fail alike.
-
-    Never raises for what happens inside the run, an interruption included:
-    the report says so, and the run stays readable. Raises UsageError,
-    DataError, ActionError and BrowserError where the run cannot begin.
+    `attempt` says which run of an evaluation it is. If the LLM refuses all calls, such a run ends with
+    LLMRefused, because the next one would fail too. Otherwise, problems inside the run, including an
+    interruption, are only reported, and the run stays readable. Raises UsageError, DataError, ActionError and
+    BrowserError if the run cannot begin.
     """
     run = await open_run(
         services.store,

@@ -86,9 +86,9 @@ class ListedRuns:
         return self._last
 
     def read_step(self, store: TraceStore, expanded: tuple[int, ...], steps: tuple[StepRow, ...]) -> RunsView:
-        """Return the view once the current run has done a step; `steps` are its own ones as far as they are known.
+        """Return the view after the current run has done a step; `steps` are its known steps.
 
-        What others have changed meanwhile is not looked at each time.
+        Changes by other processes are not read each time.
         """
         last, run = self._last, steps[0].run
         if (

@@ -207,11 +207,10 @@ class AgentSettings(SessionCommands):
             await self._runner.ask_anew(f"{llm.name} was chosen instead of {before}")
 
     async def use_llms(self, llms: LLMs) -> None:
-        """Continue with these LLMs, which have the person of the old ones, and offer them.
+        """Continue with these LLMs, which share the person of the old ones, and list them.
 
-        A call that is out is withdrawn and asked again: whoever was to answer
-        it is released. Where the LLM in use is gone, the built-in rules
-        answer from then on.
+        A running call is cancelled and repeated. If the LLM in use no longer exists, the built-in LLM answers
+        from then on.
         """
         services = self._current.need_services()
         before = self._publisher.session.llm

@@ -44,7 +44,7 @@ class RunGoal:
     """From 0."""
 
     def reached(self, phase: Phase, run: AgentRun) -> bool:
-        """Return whether to stop before this phase, once one has been done."""
+        """Return whether to stop before this phase, after at least one has been done."""
         state = run.state
         review = phase == "review"
         match self.kind:

@@ -92,7 +92,7 @@ class Session:
         self._worker.post(self._start())
 
     def announce(self) -> None:
-        """Send every snapshot once more, for what came later."""
+        """Send every snapshot again, for listeners that were added later."""
 
         async def work() -> None:
             if self._current.services is not None:

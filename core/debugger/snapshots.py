@@ -130,7 +130,7 @@ class SessionView(Record):
     message: str = ""
     """One sentence: what is going on, or what went wrong and what to do."""
     told: Told | None = None
-    """What the last command came to that had something to tell."""
+    """The result of the last command that had one."""
     stopped_at: str = ""
     """While the run waits at a breakpoint or for a watch that changed: which, and why."""
     held_request: str = ""

@@ -18,7 +18,7 @@ class Item(Record):
     part: PromptPart
     """With places in the messages as they are now; only of use where it is not lost."""
     state: Literal["as sent", "edited", "lost"] = "as sent"
-    """``edited``: by hand, though it can be told apart. ``lost``: it cannot be any more."""
+    """``edited``: changed by hand, but still found. ``lost``: no longer found."""
 
 
 def found_again(

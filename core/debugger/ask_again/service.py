@@ -94,7 +94,7 @@ class AskAgainService(Service[AskView]):
 
     @command
     async def write_exemplar(self, run: int, step: int, id: str) -> None:
-        """Write an exemplar of the memory as the step's prompt would tell it; it comes as `written`."""
+        """Write an exemplar of the library as the step's prompt would show it; it is sent as `written`."""
         store = self.services.store
         detail = store.step(run, step)
         teller = self._teller(detail, store.prompt(deciding_call(detail)))
@@ -126,7 +126,7 @@ class AskAgainService(Service[AskView]):
     async def _put(
         self, question: Question, ask: Callable[[Answerer, OnAnswer], Coroutine[Any, Any, object]]
     ) -> None:
-        """Put a question and tell its answers as they come; raises UsageError if one is still out."""
+        """Ask a question and send its answers as they arrive; raises UsageError if one is still running."""
         if self._asking is not None:
             raise UsageError("A question is still running. Wait for its answers, or cancel it.")
         view = self._opened(question.run, question.step)

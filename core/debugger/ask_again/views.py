@@ -59,7 +59,7 @@ class WhatIf(Record):
     messages: tuple[Message, ...] = ()
     """What was asked, if it was changed; else empty. Pictures are left out."""
     changed: tuple[str, ...] = ()
-    """The lines of the prompt that were taken out (``-``) and put in (``+``)."""
+    """The lines of the prompt that were removed (``-``) and added (``+``)."""
     answers: tuple[ReplyAgain, ...] = ()
 
     @property

@@ -57,9 +57,8 @@ class Branches(SessionCommands):
         It is given how the branch would continue otherwise, and the replies to the questions of its first step.
         """
         self._told: tuple[int, int, Literal["effects", "repeats"], str] | None = None
-        """What the person was last told, for which run and step: what stays done, or what would be done again.
-
-        The last part is the sentence on what stayed done then.
+        """What the person was last told, for which run and step: what is not undone, or what would be
+        repeated. The last part is the sentence on what was not undone.
         """
 
     @command
@@ -158,7 +157,7 @@ class Branches(SessionCommands):
         return branch
 
     def not_taken_back(self, run: int, step: int) -> str:
-        """Return the sentence on what was sent from a step on and stays done when it is gone back to, or nothing."""
+        """Return the sentence on what was sent since a step and is not undone by going back to it, or nothing."""
         services = self._current.need_services()
         world = services.world(services.task_of(services.store.run(run)))
         sent = stays_done_since(services.store, world, run, step)

@@ -56,9 +56,9 @@ class StoredList(ABC, Generic[Entry]):
         """Store one that was deleted, under the number that it had."""
 
     def exchange(self, now: Entry | None, wanted: Entry | None) -> None:
-        """Put `wanted` in place of `now`, of the same number; None stands for one that is deleted.
+        """Replace `now` by `wanted`, with the same number; None means that it is deleted.
 
-        Raises UsageError if it is not as in `now` any more.
+        Raises UsageError if it is no longer as in `now`.
         """
         entry = now or wanted
         assert entry is not None

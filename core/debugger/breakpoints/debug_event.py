@@ -154,7 +154,7 @@ class EventTracker:
         self._figures = self._figures.replace(step=number, trial=trial)
 
     def revise(self, record: PhaseRecord) -> None:
-        """A phase that is over has another record by now, without being done again; this is not an event."""
+        """The record of a completed phase was replaced without doing the phase again; this is not an event."""
         records = tuple(record if one.phase == record.phase else one for one in self._step.records)
         self._step = StepSoFar(self._step.number, records)
 

@@ -35,7 +35,7 @@ class BreakpointsService(Service[BreaksView]):
 
     @command
     async def announce(self) -> None:
-        """Send the list once more, for a window that came later."""
+        """Send the list again, for a window that was opened later."""
         self._send(always=True)
 
     # The list

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 _Keys = tuple[str | None, str | None]
 _MOST = 250_000
-"""Pairs of lines that are weighed against each other; beyond, lines that occur once lead the way."""
+"""The most pairs of lines that are compared directly; beyond this, unique lines are aligned first."""
 
 
 class LinePair(NamedTuple):
@@ -77,7 +77,7 @@ def _beside(old: Sequence[str], new: Sequence[str]) -> Iterator[_Keys]:
 
 
 def _landmarks(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return where lines stand that each side has once, as many as are in the same order on both."""
+    """Return the places of lines that occur once on each side, as many as are in the same order."""
     once = {line for line, times in Counter(old).items() if times == 1}
     places = {line: at for at, line in enumerate(new) if line in once}
     for line, times in Counter(new).items():

@@ -88,5 +88,5 @@ class PairView(Record):
 
 
 def comparable(text: str) -> str:
-    """Return the text without what is another one each time: ports of sites of ours, and refs before elements."""
+    """Return the text without parts that always differ: ports of bundled sites, and refs of elements."""
     return _REF.sub(r"\1[]", _LOOPBACK.sub("127.0.0.1", text))

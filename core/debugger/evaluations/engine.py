@@ -44,10 +44,9 @@ class EvaluationLimits(Record):
 
 @contextmanager
 def opened(store: "TraceStore", name: str, plan: EvaluationPlan) -> Iterator[EvaluationRow]:
-    """Give the evaluation of that name, begun now if there is none; nobody else does it until this is left.
+    """Open the evaluation of that name, or start it; no other process works on it until this is left.
 
-    Raises UsageError if one of that name was asked for something else, or
-    is being done by another process.
+    Raises UsageError if it has another request, or is running in another process.
     """
     row = take_evaluation(store, name, plan.model_dump_json())
     try:
@@ -147,10 +146,10 @@ class Evaluator:
         return self._cost
 
     async def work(self, lanes: Sequence[Lane]) -> None:
-        """Do what is left, as many runs at once as there are lanes.
+        """Make the remaining runs, as many at once as there are lanes.
 
-        Ends at a limit, which `why` says then. Raises what ends the work as a
-        whole: TraceError, LLMRefused, and WorldError where all runs fail.
+        Ends at a limit, which is then in `why`. Raises errors that end the whole work: TraceError,
+        LLMRefused, and WorldError if all runs fail.
         """
         seconds = None if self._limits.minutes is None else self._limits.minutes * 60
         try:

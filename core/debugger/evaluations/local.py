@@ -53,7 +53,7 @@ async def lanes_of(
     count: int,
     on_asked: Callable[[Asked], None],
 ) -> AsyncIterator[list[Lane]]:
-    """Give what makes runs, for `count` of them at once; `on_asked` is told of every LLM call."""
+    """Yield what makes runs, `count` of them at once; `on_asked` is called for every LLM call."""
     made = MadeRuns(services)
     async with sharing(services, browser, count) as each:
         yield [partial(_play, one, made, on_asked) for one in each]

@@ -43,9 +43,9 @@ class EvaluationReport(Record):
 
 
 def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> EvaluationReport:
-    """Count what is done of an evaluation, which may be in progress; `why` says why it ended early.
+    """Count the results of an evaluation, which may be in progress; `why` says why it ended early.
 
-    Failures are left out, as the steps of very many runs take a while to read: `with_failures` adds them.
+    `with_failures` adds the failures, which take longer because the steps of all runs are read.
     """
     plan = planned(row)
     runs = done_of(evaluated_runs(store, row.number))

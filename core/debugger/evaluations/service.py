@@ -221,7 +221,7 @@ class EvaluationsService(Service[EvaluationsView]):
 
     @command
     async def end(self, number: int) -> None:
-        """Interrupt the process that does an evaluation, whoever has started it; what is done is kept."""
+        """Interrupt the process of an evaluation, whoever started it; its results are kept."""
         item = self._find(number)
         if item.name in self._processes:
             self._processes[item.name].cancel()
@@ -255,7 +255,7 @@ class EvaluationsService(Service[EvaluationsView]):
         return item
 
     async def _plan(self, request: EvalRequest) -> EvaluationPlan:
-        """Return what is to be done; raises what the command line would say of it."""
+        """Return the plan; raises the errors that the command line would report."""
         services = self.services
         if request.name and await self.read(lambda store: evaluation_named(store, request.name)) is not None:
             raise UsageError(f"An evaluation {request.name} already exists. Choose another name.")

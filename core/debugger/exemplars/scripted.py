@@ -63,7 +63,7 @@ class RecordedExemplar(Record):
     problem: str = ""
     """Why it is not an exemplar, in a sentence; nothing for a success."""
     unjudged: bool = False
-    """Whether all was carried out, and nobody could tell whether it is a success."""
+    """Whether everything was carried out, but could not be judged."""
 
 
 def written(looks: Iterable[Look]) -> ScriptOf:

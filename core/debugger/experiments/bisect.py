@@ -168,10 +168,10 @@ def chosen_steps(
 async def bisect(
     bisection: Bisection, steps: Sequence[StepRow], fork: Callable[[int], Awaitable["RunReport"]]
 ) -> AsyncIterator[Bisection]:
-    """Yield the bisection after each of its branches; `fork` makes one from a step and ends it.
+    """Yield the bisection after each of its branches; `fork` makes a branch from a step and runs it to the end.
 
-    A branch that cannot be made is a problem of its prefix. Nothing is
-    begun any more once a limit is reached, or a branch was interrupted.
+    A branch that cannot be made is a problem of its prefix. No further branch is started after a limit is
+    reached, or a branch was interrupted.
     """
     actions = {row.number: row.action for row in steps}
     for step in bisection.chosen:

@@ -94,12 +94,11 @@ def fitting(patterns: Iterable[str], tasks: Sequence[Task]) -> tuple[str, ...]:
 
 
 async def measure(worth: Worth, play: Play, was_used: Callable[[int], bool]) -> AsyncIterator[Worth]:
-    """Yield the experiment after each of its pairs; `play` makes a run, `was_used` looks into it.
+    """Yield the experiment after each of its pairs; `play` makes a run, `was_used` checks it.
 
-    Which of the two goes first changes from pair to pair, so that what a
-    server does to later runs falls on both. Nothing is begun any more once a
-    limit is reached, or a run was interrupted: the half of a pair that was
-    made stays in the trace and does not count.
+    The order within a pair alternates, so that effects of a server on later runs affect both sides. No
+    further run is started after a limit is reached, or a run was interrupted: an incomplete pair stays in the
+    trace and does not count.
     """
     subject = worth.subject
     for number, (task, seed, time) in enumerate(worth.cases):

@@ -68,7 +68,7 @@ class WorthRequest(MeasurementRequest):
 
     subject: Subject
     tasks: tuple[str, ...] = ()
-    """Ids, or patterns such as ``miniwob/click-*``; empty for those that the subject came from."""
+    """Ids, or patterns such as ``miniwob/click-*``; empty for the tasks of the subject."""
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
     times: int = Field(default=1, ge=1, le=100)
     """How often each task is done at each seed."""

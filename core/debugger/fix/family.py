@@ -79,9 +79,9 @@ class Family(Measurement):
 async def run_family(
     family: Family, play: Callable[[int, Side], Awaitable["RunReport"]]
 ) -> AsyncIterator[Family]:
-    """Yield the family after each run; `play` makes the one at a seed with the files of a side.
+    """Yield the family after each run; `play` makes the run at a seed with the files of a side.
 
-    Nothing is begun any more once one was interrupted.
+    No further run is started after one was interrupted.
     """
     for seed in family.seeds:
         for side in SIDES:

@@ -380,7 +380,7 @@ class FixService(Service[FixView]):
 
     @command
     async def keep(self) -> None:
-        """Keep what was saved: it is not put back any more."""
+        """Keep the saved changes; they can no longer be reverted."""
         if not self._originals:
             raise UsageError("Nothing to keep. Change something and run again first.")
         kept = ", ".join(str(self.files.target(name)) for name in self._originals)

@@ -64,7 +64,7 @@ class FixView(JobView):
     attached: bool = False
     """Whether an agent of the user's own carried the run out, whose files are elsewhere."""
     steps: tuple[tuple[int, str], ...] = ()
-    """Those that can be gone back to, each with what was done."""
+    """The steps that you can go back to, each with its action."""
     clues: tuple[Clue, ...] = ()
     """The likeliest first."""
     places: tuple[FixPlace, ...] = ()

@@ -89,10 +89,7 @@ class PaletteService(Service[MatchingRuns]):
 
 
 def runs_of(store: TraceStore, words: str, limit: int) -> tuple[RunRow, ...]:
-    """Return runs by number, by name, by how they went, and by what occurs in them, in this order.
-
-    Of runs found in the same way the newest comes first.
-    """
+    """Return runs that match by number, name, outcome or content, in this order; within each, the newest first."""
     found: dict[int, RunRow] = {}
 
     def add(rows: tuple[RunRow, ...]) -> None:

@@ -102,7 +102,7 @@ def mechanisms_of(state: RunState) -> tuple[MechanismView, ...]:
 
 
 def amounts_of(preset: Preset, chosen: Mapping[Mechanism, int]) -> dict[Mechanism, AmountView]:
-    """Return the numbers that can be set, with those that a person has chosen; not all ways to abstract have one."""
+    """Return the numbers that can be set, with a person's choices; not all kinds of abstraction have one."""
     found: dict[Mechanism, AmountView] = {}
     for mechanism, label in _AMOUNT_LABELS.items():
         if mechanism == "abstraction" and (preset.abstraction or AbstractionTable()).how != "ranked":

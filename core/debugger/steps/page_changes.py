@@ -9,9 +9,8 @@ from core.schema.observation import Element, Observation
 def page_changes(before: Observation | None, now: Observation) -> PageChanges:
     """Compare two observations element by element.
 
-    An element is the same one where it has the same ref. A page that makes its
-    elements again gives them other refs: an element of the same words takes the
-    place of one that is gone, so that only what a person would see is told.
+    Elements with the same ref are the same. If a page creates its elements again, they get other refs: then
+    an element with the same text counts as the removed one, so that only visible differences are reported.
     """
     if before is None:
         return PageChanges()

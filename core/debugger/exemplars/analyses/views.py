@@ -141,9 +141,9 @@ class BenchView(AnalysisView):
     """The settings of each preset that recalls."""
     environments: tuple[str, ...] = ()
     taken: BenchQuery | None = None
-    """A task that was taken from a run, to be put into the form."""
+    """A task from a run, for the form."""
     taken_number: int = 0
-    """Counts what was taken, so that the same is put in again."""
+    """Counts the tasks taken, so that the same one can be filled in again."""
 
 
 class LeaveOneOutView(AnalysisView):

@@ -189,10 +189,9 @@ class EditorService(Service[EditorView]):
 
     @command
     async def check(self, draft: Draft, serial: int, edit: int, preset: str) -> None:
-        """Keep the draft on the disk, and say what is wrong with it and how a prompt would show it.
+        """Store the draft on disk, and check its faults and its prompt.
 
-        Here and in `save` nothing happens where what is open is not that of
-        `serial` any more.
+        Here and in `save`, nothing happens if another exemplar than that of `serial` is open.
         """
 
         opened = self.view.opened

@@ -201,7 +201,7 @@ class ImportView(Record):
     counts: dict[str, int] = {}
     """How many have which fate."""
     entries: tuple[ImportEntry, ...] = ()
-    """What is faulty first, then whose id is taken, then the rest; `SHOWN` at most."""
+    """Faulty entries first, then those with a taken id, then the rest; at most `SHOWN`."""
     coming: int = 0
     """How many would be kept."""
     done: bool = False

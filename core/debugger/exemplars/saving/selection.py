@@ -297,11 +297,10 @@ def exemplar_of_run(
     family: str = "",
     chosen: frozenset[int] | None = None,
 ) -> Selection:
-    """Return the steps from `first` to `last` of a run, for a branch those before it too, as an exemplar.
+    """Return the steps from `first` to `last` of a run, for a branch including those before it, as an exemplar.
 
-    Left out is what failed, what was gone back over, and what did nothing in
-    the page, unless just these steps are `chosen`. An action of the page that a
-    person changed is a contrast as well. Raises UsageError if no step is
+    Steps that failed, that were undone, or that did nothing in the page are left out, unless they are
+    `chosen`. A page action that a person changed also becomes a contrast. Raises UsageError if no step is
     left, and TraceError.
     """
     survey = survey_of_run(store, run, first=first, last=last)

@@ -15,7 +15,7 @@ class SavingChoice(Record):
     contrasts: frozenset[int] | None = None
     """The steps whose corrections are saved; those of steps that are left out go with these."""
     reasons: dict[int, str] = {}
-    """By step: why what was tried is wrong and what was done right."""
+    """By step: why the first action was wrong and the correction right."""
     id: str = ""
     """Empty for one made of task and run."""
     family: str = ""

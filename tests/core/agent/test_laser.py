@@ -242,7 +242,7 @@ def test_after_13_transitions_one_of_those_set_aside_is_chosen_and_bought(stage,
     asked = "\n".join(llm_server.requests[26].texts)
     assert "There is no time left to look further" in asked
     assert left in asked
-    assert "13 of 15 transitions are made" in asked
+    assert "13 of 15 transitions were made" in asked
     assert functions[14].tool_names == ["buy_now"]
     chosen = steps(run)[13]
     assert (chosen.action, chosen.outcome) == (f"choose_candidate [{item['id']}]", "done")

@@ -173,7 +173,7 @@ async def test_a_slider_without_a_field_is_brought_to_its_value_by_keys(
     [
         ("755", "cannot be set to 755 with its keys; it is now at 750"),
         ("2000", "cannot be set to 2000: its values are from 0 to 1000. It is still at 300"),
-        ("high", 'is a slider: "high" is not a number'),
+        ("high", 'is a slider; "high" is not a number'),
     ],
 )
 @in_browser

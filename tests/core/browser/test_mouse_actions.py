@@ -121,7 +121,7 @@ async def test_a_click_at_a_pixel_names_the_element_and_its_place(browser: Brows
     assert done.action == Click(target=RefTarget(ref=ref), at="0.25,0.7")
     await browser.do(str(done.action))
     assert await browser.js("heard") == ["click 50 70", "click 50 70"]
-    with pytest.raises(ActionError, match=r"5000, 3 is outside the window, which is \d+ wide and \d+ high"):
+    with pytest.raises(ActionError, match=r"5000, 3 is outside the window, which is \d+ × \d+ pixels"):
         await browser.do("click_at [5000] [3]")
 
 

@@ -95,7 +95,7 @@ def test_the_report_is_made_again_in_every_form_without_a_run(inside, evaluated,
         assert f"main.py --run {one['run']}<" in page
     assert "plain, test-model against plain, rules" in done.out
     assert "published: SteP with text-davinci-003" in done.out
-    assert "did click button" in done.out
+    assert "action: click button" in done.out
 
 
 @pytest.mark.browser

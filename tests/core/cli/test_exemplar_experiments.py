@@ -91,7 +91,7 @@ def test_what_a_run_has_sent_is_not_sent_again_by_the_other_half_unless_it_is_al
     errors = [one["error"] for one in (refused["with_it"], refused["without_it"])]
     assert once == 1
     assert "" in errors
-    assert any("Beginning mine/order anew does not undo POST" in one for one in errors)
+    assert any("Starting mine/order again does not undo POST" in one for one in errors)
     assert thrice == 3
     assert allowed["with_it"]["success"] is allowed["without_it"]["success"] is True
 

@@ -322,7 +322,7 @@ class Loop(Breakpoint):
         earlier = event.actions_done.get(key) if key is not None else None
         if key is None or earlier is None:
             return None
-        return f"{cut(key[1])} is about to be repeated on the same page; it was first done at step {earlier}."
+        return f"{cut(key[1])} is about to be repeated on the same page; it was done at step {earlier}."
 
 
 class RequestBegins(Breakpoint):

@@ -170,7 +170,7 @@ async def test_an_action_that_cannot_be_done_again_is_named_and_the_page_is_lost
         strategies=(ReplayFromStart(),),
     )
     assert (found.grade, found.attempts[0].grade) == ("lost", None)
-    assert 'button "Once" was not found again' in found.attempts[0].reason
+    assert 'button "Once" was not found' in found.attempts[0].reason
     assert found.sentence == f"Back at step 2 by {ReplayFromStart.name}: lost. {found.attempts[0].reason}"
 
 

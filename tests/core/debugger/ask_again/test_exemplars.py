@@ -96,7 +96,9 @@ def test_it_is_said_where_exemplars_were_edited_since(asking, run, memory):
 
 def test_an_exemplar_that_has_gone_is_said(asking, run):
     asking.open(run, 1)
-    assert "no exemplar nothing" in asking.write_exemplar(run, 1, "nothing").problem
+    assert (
+        "The exemplar nothing is no longer in the library" in asking.write_exemplar(run, 1, "nothing").problem
+    )
 
 
 def test_the_credit_of_an_exemplar_is_how_much_likelier_it_made_the_action(stage, asking, run, llm_server):

@@ -170,7 +170,7 @@ def test_other_exemplars_are_recalled_anew_on_the_branch(forks, live, server, ru
     ("changes", "words"),
     [
         ({"preset": "nothing"}, 'no preset "nothing"'),
-        ({"exemplars": "/nowhere/at/all"}, "/nowhere/at/all holds no exemplars"),
+        ({"exemplars": "/nowhere/at/all"}, "/nowhere/at/all contains no exemplars"),
         ({"policies": "/nowhere/at/all"}, "is not a folder; choose a folder of policies"),
         ({"policy_texts": {"shop/shop": "no policy"}}, "shop.md"),
         ({"amounts": {"plan": 0}}, "plan takes a number from 1"),

@@ -59,7 +59,7 @@ def test_just_the_steps_that_are_chosen_are_kept_also_one_that_would_be_left_out
     assert len(kept.exemplar.steps) == 1
     assert left_out not in {one.step for one in kept.left_out}
     assert "it was not chosen" in {one.why for one in kept.left_out}
-    with pytest.raises(UsageError, match="has no step 99 there"):
+    with pytest.raises(UsageError, match="has no step 99"):
         exemplar_of_run(store, run, chosen=frozenset({99}))
 
 

@@ -128,7 +128,7 @@ def test_a_remedy_of_an_earlier_step_is_gone_back_for(at_review, server):
 def test_a_remedy_that_does_not_wait_is_refused_in_words(at_review):
     live = at_review
     live.session.edits.ask_for("FireRemedy", {"number": 77})
-    live.wait(lambda: "Remedy 77 does not wait" in live.view.message)
+    live.wait(lambda: "Remedy 77 is not waiting" in live.view.message)
 
 
 def test_the_making_of_the_index_is_reported_and_the_exemplars_are_shown(live, server):

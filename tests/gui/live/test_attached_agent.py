@@ -144,7 +144,7 @@ def test_an_agent_that_is_killed_while_it_is_held_ends_its_run(
     desk.wait_for("ended")
     first, last = steps_of(desk)
     assert first.outcome == "failed"
-    assert "given it up" in first.message
+    assert "cancelled it" in first.message
     store = desk.stored()
     decided = record_of(Decided, store.step(last.run, last.number).records)
     store.close()

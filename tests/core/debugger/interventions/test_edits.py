@@ -98,7 +98,7 @@ def test_remedies_are_added_rewritten_moved_and_dropped(links):
     edit(live, MoveRemedy(number=number['link "Orders"'], sooner=2), "is number 1 of the remedies")
     assert waiting(live) == ['link "Orders"', 'link "News"', 'link "Help"']
     edit(live, DropRemedy(number=number['link "News"']), "will not be tried")
-    edit(live, EditRemedy(number=number['link "Help"'], action="scroll [down]"), "is scroll [down] now")
+    edit(live, EditRemedy(number=number['link "Help"'], action="scroll [down]"), "is now scroll [down]")
     assert waiting(live) == ['link "Orders"', "scroll [down]"]
     assert kinds(live) == ["remedies"] * 4
     refused(live, AddRemedy(action="click [4711]"), "4711")
@@ -355,7 +355,7 @@ def test_a_frame_is_popped_with_an_answer_pushed_again_and_restarted(shop, serve
     live.wait_phase("decide")
     assert frames(live) == ["shop"]
     assert live.step.stack.finished[0].result.endswith("there is a list")
-    edit(live, PushPolicy(call="check_item [steel]"), "check_item is at work")
+    edit(live, PushPolicy(call="check_item [steel]"), "check_item is now at work")
     assert frames(live) == ["check_item", "shop"]
     refused(live, PushPolicy(call="no_such [x]"), "no_such")
     refused(live, PushPolicy(call="scroll [down]"), "does not call a policy")

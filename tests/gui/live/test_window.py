@@ -364,10 +364,13 @@ def test_the_person_who_has_the_page_types_an_address_is_asked_and_looks_into_th
     desk.wait_until(lambda: area.devtools.view is None)
 
     view = area.current_view()
-    answers: list[Callable[[], object]] = [window.actions_by_name["handover"].trigger, window.close]
+    give_back = window.actions_by_name["handover"]
+    answers: list[Callable[[], object]] = [give_back.trigger, window.close]
     # A question has a loop of its own, in which the test does not go on.
     looking = QTimer(interval=20)
-    looking.timeout.connect(lambda: answers.pop(0)() if questions.engine_waits and answers else None)
+    looking.timeout.connect(
+        lambda: answers.pop(0)() if questions.engine_waits and answers and give_back.isEnabled() else None
+    )
     looking.start()
     view.page().runJavaScript(
         "const press = () => document.querySelector('button').click();"

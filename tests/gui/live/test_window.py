@@ -308,7 +308,7 @@ def test_a_breakpoint_of_the_panel_stops_the_run_and_the_tree_leads_back_to_a_br
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("name", ["timers that spin", "console errors"])
+@pytest.mark.parametrize("name", ["a loop after load", "console errors"])
 def test_a_hostile_page_leaves_the_window_with_a_browser_that_works(
     desk: LiveWindow, llm_server: LLMServer, site: Site, name: str
 ) -> None:

@@ -1,8 +1,9 @@
 """Waits for the page to settle after an action, by events, never with a fixed sleep.
 
 It waits in turn for a navigation that has begun, for the requests since the action, and for two painted
-frames without a change in the DOM. Each wait is bounded (see `Limit`). After a timeout (a load that never
-ends, an address that is polled), it does not wait for the same thing again.
+frames without a change in the DOM, after which the page has nothing left to do. Each wait is bounded (see
+`Limit`). After a timeout (a load that never ends, an address that is polled), it does not wait for the same
+thing again.
 """
 
 import time

@@ -174,7 +174,9 @@ class MoveRemedy(RunEdit):
         after = before.moved(self.number, self.sooner)
         order = [one.number for one in reversed(after.waiting)]
         if order == [one.number for one in reversed(before.waiting)]:
-            raise UsageError(f"{entry.action} is the {'first' if self.sooner > 0 else 'last'} remedy.")
+            raise UsageError(
+                f"{entry.action} is already the {'first' if self.sooner > 0 else 'last'} remedy."
+            )
         context.state.reflection.remedies = after
         return Changed(
             before=", ".join(f"{one.action}" for one in reversed(before.waiting)),

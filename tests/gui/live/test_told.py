@@ -339,7 +339,7 @@ def test_what_only_the_agent_can_do_is_refused_with_the_reason(
     desk.window.plan.edit()
     assert not desk.window.plan.editing
     desk.session.edits.ask_for("ForceState", {"state": "start"})
-    desk.wait_until(lambda: "You said so" in desk.window.step_in_view.state.why)
+    desk.wait_until(lambda: "You set this state" in desk.window.step_in_view.state.why)
     desk.trigger("step")
     assert desk.at_review_of(1).plan.remedies == before.plan.remedies
     desk.trigger("run")

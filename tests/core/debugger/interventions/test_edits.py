@@ -103,7 +103,7 @@ def test_remedies_are_added_rewritten_moved_and_dropped(links):
     assert kinds(live) == ["remedies"] * 4
     refused(live, AddRemedy(action="click [4711]"), "4711")
     refused(live, DropRemedy(number=99), "is no longer waiting")
-    refused(live, MoveRemedy(number=number['link "Orders"'], sooner=1), "is the first remedy already")
+    refused(live, MoveRemedy(number=number['link "Orders"'], sooner=1), "is already the first remedy")
 
 
 def test_an_edit_that_is_refused_is_told_with_its_values(links):

@@ -158,7 +158,7 @@ class CompareWindow(QDialog):
         )
         QShortcut("Ctrl+F", self, self.beside.focus_search)
         theme.changed.connect(self.table.viewport().update)
-        self.resize(1000, 700)
+        theme.size_window(self, 1000, 700)
         self._refresh()
 
     @Slot(object)

@@ -103,7 +103,7 @@ class Welcome(QDialog):
             if action.shortcut().toString() in _AT_WORK:
                 self.addAction(action)
                 action.triggered.connect(self._on_command)
-        self.setMinimumWidth(560)
+        self.setMinimumWidth(theme.scaled(560))
         self.buttons[0].setFocus()
 
     def _card(self, theme: Theme, number: int, trial: WelcomeOffer) -> QFrame:

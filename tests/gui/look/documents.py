@@ -1,35 +1,23 @@
-"""The pictures of the documentation, taken from runs: `python -m tests.gui.look.documents resources/pictures TOUR`.
+"""Pictures of the documentation, taken from a run: `python -m tests.gui.look.documents resources/pictures`.
 
-A tour is `debugging` or `exemplars`, as in the pages of these names. It is played
-with the built-in LLM as the page tells it; exit code 1 says that it went otherwise.
+The tour of debugging.md is played with the built-in LLM. It ends with exit code 1 if
+it goes otherwise than the page says.
 """
 
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QModelIndex
 from PySide6.QtTest import QTest
-from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from gui.compare.window import CompareWindow
-from gui.exemplars.saving.window import SavingWindow
 from gui.shell.main_window import MainWindow
 from tests.gui.look.program import PASSING, PATIENCE, as_image, at_review, click, in_few_colours, run_program
 
 _SETTLED_MS = 800
-_TURNS = 30
-"""Notches of the wheel after which it is given up."""
-_EDGE = 60
-"""Pixels of the view below what is pointed at."""
-_WHERE = """(() => {
-  const link = [...document.querySelectorAll("a")].find(one => one.href.includes("%s"));
-  const box = link.getBoundingClientRect();
-  return [box.left, box.top, box.width, box.height];
-})()"""
 
 
 class Camera:
@@ -62,28 +50,14 @@ class Camera:
         if self.window.view.success is not success:
             raise RuntimeError(f"The run ended otherwise than the page says: {self.window.view.message}")
 
-    def point_at(self, part: str) -> None:
-        """Turn the wheel until the link whose address has this part is in view, point at it and click it."""
-        view = next(one for one in self.window.findChildren(QWebEngineView) if one.isVisible())
-        shield = self.window.page.shield
-        # Far below, it is not laid out and its box is empty.
-        for _ in range(_TURNS):
-            box = self._box_of(view, part)
-            if not box.isEmpty() and box.bottom() < view.height() - _EDGE:
-                break
-            _turn_wheel(shield)
-            QTest.qWait(_SETTLED_MS)
-        self.press("point")
-        place = shield.mapFromGlobal(view.mapToGlobal(box.center()))
-        QTest.mouseClick(shield, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
-        self.wait(lambda: part in self.window.action.form.line.text())
-
-    def _box_of(self, view: QWebEngineView, part: str) -> QRect:
-        """Return where the link is, in pixels of the view."""
-        found: list[list[float]] = []
-        view.page().runJavaScript(_WHERE % part, found.append)
-        self.wait(lambda: bool(found))
-        return QRect(*(round(one * view.zoomFactor()) for one in found[0]))
+    def choose(self, part: str) -> None:
+        """Double-click the permissible action that has this part in its text."""
+        window = self.window
+        window.dock("Permissible actions").bring()
+        rows = window.permissible.model
+        found = [at for at, row in enumerate(rows.rows) if part in getattr(row, "text", "")]
+        click(window.permissible.list, rows.index(found[0]) if found else QModelIndex(), double=True)
+        self.wait(lambda: part in window.action.form.line.text())
 
     def beside(self, kind: type[QWidget]) -> QWidget:
         """Return a window beside the main one, once it is shown."""
@@ -103,16 +77,6 @@ class Camera:
         (few,) = in_few_colours([picture], self.window.theme)
         few.save(self._folder / f"{name}.png", optimize=True)
         print(name, flush=True)
-
-
-def _turn_wheel(over: QWidget) -> None:
-    """Turn the wheel by a notch towards the person."""
-    place, none = QPointF(over.rect().center()), Qt.KeyboardModifier.NoModifier
-    buttons, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
-    turned = QWheelEvent(
-        place, over.mapToGlobal(place), QPoint(), QPoint(0, -120), buttons, none, phase, False
-    )
-    QApplication.sendEvent(over, turned)
 
 
 def debugging(camera: Camera) -> None:
@@ -136,7 +100,7 @@ def debugging(camera: Camera) -> None:
     camera.wait(lambda: window.view.mode == "waiting" and window.view.run != run)
     camera.press("step")
     camera.wait(lambda: at_review(window, 2))
-    camera.point_at(right)
+    camera.choose(right)
     camera.take("tour-pointed")
     camera.press("accept")
     camera.wait(lambda: window.view.mode == "waiting" and window.view.step > 2)
@@ -150,52 +114,15 @@ def debugging(camera: Camera) -> None:
     compared.hide()
 
 
-def exemplars(camera: Camera) -> None:
-    """A run buys the wrong trail mix; corrected once and saved, the next one passes by itself."""
-    window, right = camera.window, "BK"
-    camera.run_to_end(success=False)
-    wrong = 4
-    camera.open_step(1, wrong)
-    camera.press("back")
-    camera.wait(lambda: window.view.mode == "waiting" and window.view.run == 2)
-    camera.press("step")
-    camera.wait(lambda: at_review(window, wrong))
-    camera.point_at(right)
-    camera.take("exemplar-corrected")
-    camera.press("accept")
-    camera.wait(lambda: window.view.mode == "waiting" and window.view.step > wrong)
-    camera.run_to_end(success=True)
-    camera.press("keep")
-    saving = camera.beside(SavingWindow)
-    assert isinstance(saving, SavingWindow)
-    camera.wait(saving.save_button.isEnabled)
-    camera.take("exemplar-save", saving)
-    saving.save_button.click()
-    QTest.qWait(3000)
-    saving.hide()
-    camera.press("again")
-    camera.wait(lambda: window.view.mode == "waiting" and window.view.run == 3)
-    window.dock("Exemplars").bring()
-    camera.run_to_end(success=True)
-    camera.open_step(3, wrong)
-    camera.take("exemplar-passing")
-
-
-TOURS: dict[str, tuple[str, str, Callable[[Camera], None]]] = {
-    "debugging": ("shop/goal-021", "laser", debugging),
-    "exemplars": ("shop/goal-013", "synapse", exemplars),
-}
-
-
 def main() -> int:
-    folder, (task, preset, tour) = Path(sys.argv[1]).resolve(), TOURS[sys.argv[2]]
+    folder = Path(sys.argv[1]).resolve()
 
     def play(window: MainWindow) -> None:
         camera = Camera(window, folder)
         camera.wait(lambda: window.view.mode == "waiting" and bool(window.view.task))
-        tour(camera)
+        debugging(camera)
 
-    return run_program(task, preset, play)
+    return run_program("shop/goal-021", "laser", play)
 
 
 if __name__ == "__main__":

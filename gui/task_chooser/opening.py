@@ -104,6 +104,9 @@ class Welcome(QDialog):
                 self.addAction(action)
                 action.triggered.connect(self._on_command)
         self.setMinimumWidth(theme.scaled(560))
+        self.setMinimumHeight(
+            layout.heightForWidth(self.minimumWidth())
+        )  # Qt takes two thirds of the screen at most.
         self.buttons[0].setFocus()
 
     def _card(self, theme: Theme, number: int, trial: WelcomeOffer) -> QFrame:

@@ -101,7 +101,7 @@ class MessageBar(QFrame):
         self._row.addWidget(self.title, 0, top)
         self._row.addWidget(self.text, 1)
         self._row.addWidget(self._asked, 0, top)
-        row = in_row(self, (self._row, 1), margins=(12, 8, 8, 8), spacing=10)
+        row = self._whole = in_row(self, (self._row, 1), margins=(12, 8, 8, 8), spacing=10)
         row.addWidget(self.close_button, 0, top)
         self.hide()
 
@@ -192,7 +192,7 @@ class MessageBar(QFrame):
             QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         )
         self._row.setSpacing(10 if beside else 4)
-        height = max(self.layout().heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
+        height = max(self._whole.heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
         self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
         self.raise_()
 

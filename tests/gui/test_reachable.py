@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSlider,
     QTabBar,
+    QTableView,
     QTextEdit,
     QWidget,
 )
@@ -290,7 +291,8 @@ def _low_rows(window: QWidget, font: QFont) -> Iterator[str]:
         if not isinstance(view, QHeaderView) and view.isVisible() and view.model().rowCount():
             first = view.model().index(0, 0)
             line = QFontMetrics(first.data(Qt.ItemDataRole.FontRole) or font).height()
-            height = view.visualRect(first).height()
+            is_table = isinstance(view, QTableView)  # Its first column may be hidden.
+            height = view.rowHeight(0) if is_table else view.visualRect(first).height()
             if height < line:
                 yield f"{described(view)}: {height} of {line} pixels"
 

@@ -70,7 +70,7 @@ class _BarPainter(RowDelegate):
         bar: Bar = index.data(ROW)
         self.draw_ground(painter, rect, state)
         room = rect.adjusted(10, 4, -10, -6)
-        line = QRect(room.left(), room.top(), room.width(), 19)
+        line = QRect(room.left(), room.top(), room.width(), self.theme.scaled(19))
         figures = self.write(painter, line, bar.figures, self.theme.small_font(), align=RIGHT)
         left = line.adjusted(0, 0, -figures - 12, 0)
         if bar.recorded:
@@ -105,6 +105,7 @@ class Bars(QListView):
             self,
         )
         self.setModel(self.bars_model)
+        self._theme = theme
         self.setItemDelegate(_BarPainter(theme, QSize(120, _HEIGHT), self))
         self.setAccessibleName("Proposed actions")
         self.setMouseTracking(True)
@@ -117,6 +118,7 @@ class Bars(QListView):
             copies=lambda index: action_copies(index.data(ROW).action),
             record=lambda index: index.data(ROW)._asdict(),
         )
+        theme.text_resized.connect(self._fit)
         theme.changed.connect(self.viewport().update)
 
     @property
@@ -135,8 +137,12 @@ class Bars(QListView):
             return
         action = self.action
         self.bars_model.show_rows(bars)
-        self.setFixedHeight(min(max(len(bars), 1), 6) * _HEIGHT + 2 * self.frameWidth())
+        self._fit()
         self.select_action(action)
+
+    def _fit(self) -> None:
+        rows = min(max(len(self.bars), 1), 6)
+        self.setFixedHeight(rows * self._theme.scaled(_HEIGHT) + 2 * self.frameWidth())
 
     def select_action(self, action: str | None) -> None:
         row = next((at for at, bar in enumerate(self.bars) if bar.action == action), 0)

@@ -36,7 +36,7 @@ class ReplyDialog(QDialog):
         )
         foot = in_row(None, 1, self.cancel_button, self.go_on_button, spacing=8)
         in_column(self, self.words, (self.text, 1), self.problem, foot, margins=(14, 12, 14, 12), spacing=8)
-        self.resize(640, 420)
+        theme.size_window(self, 640, 420)
 
     def offer(self, run: int, step: int, text: str) -> None:
         """Show a reply to the question of this step."""

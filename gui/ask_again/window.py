@@ -98,7 +98,7 @@ class AskAgain(QDialog):
         )
         foot = in_row(None, (self.progress, 1), *buttons, margins=(12, 8, 12, 10), spacing=8)
         in_column(self, (split, 1), self.problem, foot, spacing=0)
-        self.resize(1000, 700)
+        theme.size_window(self, 1000, 700)
         self._refresh()
 
     def show_llms(self, llms: tuple[LLMChoice, ...]) -> None:
@@ -171,12 +171,12 @@ class AskAgain(QDialog):
         self.temperature.setSingleStep(_STEP)
         self.temperature.setSpecialValueText("as recorded")
         self.temperature.setValue(_COLDEST_SHOWN)
-        self.temperature.setFixedWidth(144)
+        self.temperature.setFixedWidth(theme.scaled(144))
         self.times = labelled(QSpinBox(side), "How many times", "How many times to ask")
         self.times.setRange(1, _MOST_TIMES)
         self.times.setValue(Question.model_fields["count"].default)
         self.times.setSuffix(" ×")
-        self.times.setFixedWidth(84)
+        self.times.setFixedWidth(theme.scaled(84))
         who, how = QLabel("LLM", side), QLabel("Temperature", side)
         for label in (who, how):
             set_tone(label, "dim")

@@ -52,7 +52,7 @@ class AttachDialog(QDialog):
         self._view = AttachView()
         self._build(theme)
         self.show_view(self._view)
-        self.resize(760, 620)
+        theme.size_window(self, 760, 620)
 
     def offer(self, request: AttachRequest) -> None:
         """Fill the fields in."""

@@ -49,7 +49,7 @@ class PartedDialog(QDialog):
             in_row(None, *foot, margins=(12, 8, 12, 10), spacing=8),
             spacing=0,
         )
-        self.resize(900, 560)
+        theme.size_window(self, 900, 560)
 
     def show_parted(self, parted: Parted) -> None:
         """Show where an agent parted from its record by what it asked."""

@@ -1,28 +1,56 @@
 """Tells on the desktop what has ended while another window is in front."""
 
+import html
 import shutil
+from functools import partial
 
-from PySide6.QtCore import QProcess
-from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
+from PySide6.QtCore import QObject, QProcess, Qt
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
+
+from gui.shell.main_window import MainWindow
 
 _SECONDS = 10
 _PROGRAM = "notify-send"
-"""What desktops without a tray, such as GNOME, have for it: it speaks to their notifications over D-Bus."""
+"""Speaks to the notifications of the desktop. PySide cannot: it passes no unsigned numbers over D-Bus."""
+_CLICK = "default"
 
 
-class Notifier:
-    """Notifies through the system tray, else through the desktop's notifications, else by marking the window."""
+class Notifier(QObject):
+    """Notifies by the desktop, else through the system tray, and marks the window; a click brings it to the front."""
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
         self._window = window
         self._tray: QSystemTrayIcon | None = None
+        window.closed.connect(self._end)
 
     def notify(self, title: str, text: str) -> None:
-        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
+        if (program := shutil.which(_PROGRAM)) is not None:
+            self._send(program, title, text, clickable=True)
+        elif QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
             self._show_in_tray(title, text)
-        elif (program := shutil.which(_PROGRAM)) is not None:
-            QProcess.startDetached(program, ["--app-name=Backstep", "--", title, text])
         QApplication.alert(self._window)
+
+    def _send(self, program: str, title: str, text: str, *, clickable: bool) -> None:
+        """Start the program, which with an action runs until the notification is clicked or gone."""
+        process = QProcess(self)
+        again = partial(self._send, program, title, text, clickable=False) if clickable else None
+        process.finished.connect(lambda code, _: self._on_finished(process, again if code else None))
+        action = [f"--action={_CLICK}=Show Backstep"] if clickable else []
+        # Desktops take the text for markup.
+        process.start(program, ["--app-name=Backstep", *action, "--", title, html.escape(text, quote=False)])
+
+    def _on_finished(self, process: QProcess, again: partial[None] | None) -> None:
+        process.deleteLater()
+        if again is not None:
+            again()  # Before 0.8 it knows no actions.
+        elif _CLICK in process.readAllStandardOutput().toStdString():
+            self._show_window()
+
+    def _show_window(self) -> None:
+        self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowMinimized)
+        self._window.raise_()
+        self._window.activateWindow()
 
     def _show_in_tray(self, title: str, text: str) -> None:
         if self._tray is None:
@@ -31,7 +59,12 @@ class Notifier:
                 icon = self._window.style().standardIcon(self._window.style().StandardPixmap.SP_ComputerIcon)
             self._tray = QSystemTrayIcon(icon, self._window)
             self._tray.setToolTip("Backstep")
-            self._tray.messageClicked.connect(self._window.raise_)
-            self._tray.messageClicked.connect(self._window.activateWindow)
+            self._tray.messageClicked.connect(self._show_window)
         self._tray.show()
         self._tray.showMessage(title, text, self._tray.icon(), _SECONDS * 1000)
+
+    def _end(self) -> None:
+        for process in self.findChildren(QProcess):
+            process.finished.disconnect()
+            process.kill()
+            process.waitForFinished(1000)

@@ -47,7 +47,7 @@ class BackgroundWorkWindow(QDialog):
         in_column(self, (self.or_words, 1), foot, spacing=0)
         self.table.current.connect(lambda _key: self._refresh())
         self.table.opened.connect(lambda _key: self._on_show())
-        self.resize(760, 320)
+        theme.size_window(self, 760, 320)
         self._refresh()
 
     @Slot(object)

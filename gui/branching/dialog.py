@@ -33,7 +33,7 @@ class ForkDialog(QDialog):
         """What was chosen for the fork before."""
         self._build(theme)
         self.wait(0, 0)
-        self.resize(760, 620)
+        theme.size_window(self, 760, 620)
 
     def wait(self, run: int, step: int) -> None:
         """Say that this step is being read; choices begin anew."""

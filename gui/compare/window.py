@@ -23,7 +23,7 @@ from gui.panels.diff import StepsBeside
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
-from gui.widgets.item_views import Index, RowDelegate, RowMenu
+from gui.widgets.item_views import Index, RowDelegate, RowMenu, TableRows
 from gui.widgets.layouts import in_column, in_row, splitter
 from gui.widgets.words import ElidedLabel, OrWords, labelled, small_label
 
@@ -122,11 +122,11 @@ class CompareWindow(QDialog):
         RowMenu(self.table, record=lambda index: self.model.pairs[index.row()])
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(25)
+        TableRows(theme, 25, self.table)
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(_DIFFERS, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(_DIFFERS, 270)
+        header.resizeSection(_DIFFERS, theme.scaled(270))
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
         header.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -158,7 +158,7 @@ class CompareWindow(QDialog):
         )
         QShortcut("Ctrl+F", self, self.beside.focus_search)
         theme.changed.connect(self.table.viewport().update)
-        self.resize(1000, 700)
+        theme.size_window(self, 1000, 700)
         self._refresh()
 
     @Slot(object)

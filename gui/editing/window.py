@@ -70,7 +70,7 @@ class TextEditor(QDialog):
         foot = in_row(None, self.reload_button, 1, *buttons, margins=(12, 8, 12, 10), spacing=8)
         notes = (self.note, self.draft_note, self.problem)
         in_column(self, head, self.hint, (split, 1), *notes, foot, spacing=0)
-        self.resize(860, 620)
+        theme.size_window(self, 860, 620)
 
     @property
     def text(self) -> str:

@@ -150,7 +150,7 @@ class AskingDialog(QDialog):
         for number in (self.times, self.at_once, self.cost, self.minutes):
             number.valueChanged.connect(self._on_edited)
         self.exemplars.currentIndexChanged.connect(self._on_edited)
-        self.resize(640, 0)
+        theme.size_window(self, 640, 0)
 
     def _form(self) -> QFormLayout:
         form = QFormLayout()

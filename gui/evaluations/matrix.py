@@ -22,7 +22,7 @@ from core.debugger.evaluations.matrix import Change, Matrix, MatrixRow
 from core.schema.record import Record
 from gui.theme.theme import Theme
 from gui.widgets.formats import count, dollars, seconds
-from gui.widgets.item_views import LEFT, ROW, Index, RowDelegate, RowMenu
+from gui.widgets.item_views import LEFT, ROW, Index, RowDelegate, RowMenu, TableRows
 
 _HEIGHT = 26
 _TASK_WIDTH = 250
@@ -265,7 +265,7 @@ class _CellPainter(RowDelegate):
             self.write(painter, room, painter.fontMetrics().elidedText(text, middle, room.width()), font)
         elif column <= self._model.variants:
             cell = row.cells[column - 1]
-            wide = max(_WORDS_WIDTH, QFontMetrics(font).horizontalAdvance(text))
+            wide = max(self.theme.scaled(_WORDS_WIDTH), QFontMetrics(font).horizontalAdvance(text))
             words = QRect(room.left(), room.top(), wide, room.height())
             self.write(painter, words, text, font, "text" if cell.judged else "dim")
             if cell.judged:
@@ -302,6 +302,7 @@ class MatrixView(QTableView):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.cells = MatrixModel(self)
         self.setModel(self.cells)
         self.setItemDelegate(_CellPainter(theme, self.cells, self))
@@ -316,7 +317,7 @@ class MatrixView(QTableView):
         vertical = self.verticalHeader()
         vertical.hide()
         vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        vertical.setDefaultSectionSize(_HEIGHT)
+        TableRows(theme, _HEIGHT, self)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -348,7 +349,7 @@ class MatrixView(QTableView):
         variants = self.cells.variants
         for at in range(self.cells.columnCount()):
             width = _TASK_WIDTH if at == 0 else _CELL_WIDTH if at <= variants else _CHANGE_WIDTH
-            self.setColumnWidth(at, width)
+            self.setColumnWidth(at, self._theme.scaled(width))
         self.show_sort()
 
     def show_sort(self) -> None:

@@ -81,7 +81,7 @@ class EvaluationsWindow(WatchedWindow):
         )
         self._lay_out()
         self._connect(theme)
-        self.resize(1240, 780)
+        theme.size_window(self, 1240, 780)
         self._restore()
         self.show_view(self.view)
 

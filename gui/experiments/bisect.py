@@ -208,7 +208,7 @@ class BisectWindow(QDialog):
         self.setWindowTitle("Bisect")
         self.page = BisectPage(theme, self)
         in_column(self, self.page)
-        self.resize(1020, 720)
+        theme.size_window(self, 1020, 720)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
         """Offer these presets and LLMs."""

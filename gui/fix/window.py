@@ -110,7 +110,7 @@ class FixWindow(QDialog):
         )  # fmt: skip
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self.check)
-        self.resize(1040, 700)
+        theme.size_window(self, 1040, 700)
 
     def _box(self, name: str, tooltip: str, chosen: object) -> QComboBox:
         box = choice_box(name, tooltip, letters=18, parent=self)

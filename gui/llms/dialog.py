@@ -53,7 +53,7 @@ class SettingsDialog(QDialog):
         self._testing = False
         self._build(theme)
         self.show_llms(())
-        self.resize(760, 660)
+        theme.size_window(self, 760, 660)
 
     def show_llms(self, llms: tuple[LLMEntry, ...], chosen: str = "") -> None:
         """Offer these to edit, and show the one named `chosen`, the one shown before, or a new one."""

@@ -16,7 +16,7 @@ class ElementCard(QFrame):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setProperty("card", True)
+        self.setProperty("elementCard", True)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.line, self.uses = ElidedLabel("", self), ElidedLabel("", self)
         self.line.setFont(theme.machine_font())

@@ -4,17 +4,20 @@ from collections.abc import Collection
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
 from core.debugger.snapshots import SessionView
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.enabled_commands import can_say_how_it_ended
+from gui.widgets.layouts import FlowLayout, in_row
 from gui.widgets.words import Paragraph, set_flag, set_tone
 
 _TOLD_MS = 10_000
 """How long the outcome of a command is shown, unless the mouse is over it."""
 _DONE = "✓ Done"
+_LEAST_TEXT = 240
+"""Pixels of the message beside the buttons, margins included."""
 
 
 class MessageBar(QFrame):
@@ -80,11 +83,6 @@ class MessageBar(QFrame):
         )
         close = "Close this message (Esc)"
         self.close_button = icon_button(theme, "close", close, self.dismiss, self, size=12)
-        row = self._row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 8, 8)
-        row.setSpacing(10)
-        row.addWidget(self.title, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.text, 1)
         self._buttons = {
             self.success_button: "judge",
             self.failure_button: "judge",
@@ -94,8 +92,17 @@ class MessageBar(QFrame):
             self.wait_button: "wait",
             self.end_script_button: "script",
         }
-        for widget in (*self._buttons, self.close_button):
-            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignTop)
+        top = Qt.AlignmentFlag.AlignTop
+        self._asked = QWidget(self)
+        flow = FlowLayout(self._asked, spacing=10)
+        for button in self._buttons:
+            flow.addWidget(button)
+        self._row = in_row(None, spacing=10)
+        self._row.addWidget(self.title, 0, top)
+        self._row.addWidget(self.text, 1)
+        self._row.addWidget(self._asked, 0, top)
+        row = self._whole = in_row(self, (self._row, 1), margins=(12, 8, 8, 8), spacing=10)
+        row.addWidget(self.close_button, 0, top)
         self.hide()
 
     @property
@@ -176,8 +183,16 @@ class MessageBar(QFrame):
         self.lie_in(self._over.rect())
 
     def lie_in(self, room: QRect) -> None:
-        """Lie along the lower edge of `room`, as high as the words need."""
-        height = max(self._row.heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
+        """Lie along the lower edge of `room`, as high as the words need; all under each other where room is short."""
+        wide = sum(one.sizeHint().width() + 10 for one in self._buttons if not one.isHidden())
+        beside = self.title.sizeHint().width() + wide + _LEAST_TEXT <= room.width()
+        self._asked.setVisible(wide > 0)
+        self._asked.setMinimumWidth(wide if beside else 0)
+        self._row.setDirection(
+            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        )
+        self._row.setSpacing(10 if beside else 4)
+        height = max(self._whole.heightForWidth(room.width()), self.minimumSizeHint().height(), 40)
         self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
         self.raise_()
 

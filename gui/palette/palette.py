@@ -138,6 +138,7 @@ class Palette(QFrame):
         """What had the focus."""
         self._moved = False
         """Whether another row than the first was chosen since the last letter."""
+        self._theme = theme
         self.setProperty("finder", True)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Command palette")
@@ -224,11 +225,12 @@ class Palette(QFrame):
 
     def _place(self) -> None:
         window = self._window
-        width = min(_WIDE, max(240, window.width() - 32))
+        width = min(self._theme.scaled(_WIDE), max(240, window.width() - 32))
         bar = window.menuBar().geometry().bottom() + 6
         around = self.field.sizeHint().height() + self.note.sizeHint().height() + 30
-        room = max(_ROW * 2, min(_MOST_ROWS * _ROW, window.height() - bar - around - 20))
-        height = around + min(room, max(1, len(self.rows)) * _ROW + 2)
+        row = self._theme.scaled(_ROW)
+        room = max(row * 2, min(_MOST_ROWS * row, window.height() - bar - around - 20))
+        height = around + min(room, max(1, len(self.rows)) * row + 2)
         self.setGeometry((window.width() - width) // 2, bar, width, height)
 
     def _on_text(self, text: str) -> None:
@@ -254,7 +256,7 @@ class Palette(QFrame):
         if not many:
             return
         at = self.list.currentIndex().row()
-        page = max(1, self.list.viewport().height() // _ROW - 1)
+        page = max(1, self.list.viewport().height() // self._theme.scaled(_ROW) - 1)
         match key:
             case Qt.Key.Key_Down | Qt.Key.Key_Tab:
                 at = (at + 1) % many

@@ -11,7 +11,7 @@ from core.schema.messages import Purpose
 from gui.theme.theme import Theme
 from gui.widgets.copying import CopyEntry
 from gui.widgets.formats import count, dollars, seconds, thousands
-from gui.widgets.item_views import MenuEntry, RowMenu
+from gui.widgets.item_views import MenuEntry, RowMenu, TableRows
 from gui.widgets.layouts import in_column
 from gui.widgets.plain_table import Column, PlainModel, TableLine
 from gui.widgets.words import OrWords, labelled
@@ -49,13 +49,13 @@ class CallsPanel(QWidget):
         self.table.setTabKeyNavigation(False)
         RowMenu(self.table, self.entries, copies=self._copies)
         self.table.verticalHeader().hide()
-        self.table.verticalHeader().setDefaultSectionSize(24)
+        TableRows(theme, 24, self.table)
         header = self.table.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         for column, width in enumerate(_WIDTHS):
-            self.table.setColumnWidth(column, width)
+            self.table.setColumnWidth(column, theme.scaled(width))
         self.or_words = OrWords(self.table, self, _NONE)
         in_column(self, self.or_words)
         theme.changed.connect(self.table.viewport().update)

@@ -58,7 +58,9 @@ class StepsBeside(QWidget):
         parts = QWidget(self, minimumWidth=150)
         on_panel(parts)
         in_column(parts, scrolled("Parts of the steps", self.names))
-        split = splitter(Qt.Orientation.Horizontal, parts, right, sizes=(190, 800), stretch=(0, 1))
+        split = splitter(
+            Qt.Orientation.Horizontal, parts, right, sizes=(theme.scaled(190), 800), stretch=(0, 1)
+        )
         self.or_words = OrWords(split, self, _NO_STEPS)
         in_column(self, self.or_words)
 

@@ -75,7 +75,7 @@ class WhyWindow(QDialog):
         in_column(
             self, head, row, self.verdict, self.missing, (self.or_words, 1), margins=(0, 0, 0, 6), spacing=2
         )
-        self.resize(560, 520)
+        theme.size_window(self, 560, 520)
 
     def begin(self, run: int, step: int, text: str) -> None:
         """Look for `text`, or where there is none for the first thing that the step's action names."""

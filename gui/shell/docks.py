@@ -75,6 +75,7 @@ class Docks(QObject):
 
     def __init__(self, theme: Theme, window: QMainWindow) -> None:
         super().__init__(window)
+        self._theme = theme
         self._window = window
         self._regrouping = QTimer(self, singleShot=True, interval=0)
         self._regrouping.timeout.connect(self.regroup)
@@ -135,6 +136,11 @@ class Docks(QObject):
         if missing > 0 and below:
             height = max(below[0].height() - missing, _LEAST_BELOW)
             self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
+
+    def resize(self, sizes: Mapping[str, int], orientation: Qt.Orientation) -> None:
+        """Give docks these widths or heights, which are for the normal size of text."""
+        docks = [self.by_name[name] for name in sizes]
+        self._window.resizeDocks(docks, [self._theme.scaled(size) for size in sizes.values()], orientation)
 
     def widen(self, ratio: float) -> None:
         """Make the docks beside the page wider or narrower, as text that has become larger or smaller needs it."""

@@ -203,7 +203,7 @@ class HelpWindow(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.resize(860, 720)
+        theme.size_window(self, 860, 720)
         self.pages = HelpPages(theme, self)
         self.search = SearchField(theme, "Find in the page", self)
         back = key_button("Back", "The page before", "Alt+Left", self.pages.backward, self)
@@ -318,7 +318,7 @@ class KeysDialog(QDialog):
         in_column(self, self.search, (self.none, 1), foot, margins=(12, 12, 12, 10), spacing=8)
         self._find("")
         self.search.setFocus()
-        self.resize(760, 620)
+        theme.size_window(self, 760, 620)
 
     def _find(self, words: str) -> None:
         wanted = words.lower().split()

@@ -116,12 +116,12 @@ class Layouts(QObject):
         self._size()
 
     def _size(self) -> None:
-        layout, docks = LAYOUTS[self.current], self._docks.by_name
+        layout = LAYOUTS[self.current]
         for sizes, orientation in (
             (layout.widths, Qt.Orientation.Horizontal),
             (layout.heights, Qt.Orientation.Vertical),
         ):
-            self._window.resizeDocks([docks[name] for name in sizes], list(sizes.values()), orientation)
+            self._docks.resize(sizes, orientation)
 
     def _keep_folded(self) -> None:
         self._remembered.keep_folded(self.current, self._docks.folding.by_hand)

@@ -50,10 +50,10 @@ class _Title(QWidget):
         self._dock.fold_wanted.emit(not self._dock.folded)
 
     def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), 27)
+        return QSize(super().sizeHint().width(), self._theme.scaled(27))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(80, 27)
+        return QSize(80, self._theme.scaled(27))
 
 
 class PanelDock(QDockWidget):

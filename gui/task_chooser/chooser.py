@@ -161,7 +161,7 @@ class TaskChooser(QDialog):
         foot = in_row(None, self.file_button, self.folder_button, (buttons, 1))
         self.setAcceptDrops(True)
         in_column(self, (self.tabs, 1), self.answer, foot, margins=(14, 12, 14, 12), spacing=10)
-        self.resize(720, 600)
+        theme.size_window(self, 720, 600)
         self._find()
 
     def show_catalogue(self, catalogue: Catalogue) -> None:

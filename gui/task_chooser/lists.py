@@ -90,8 +90,8 @@ class TaskRows(RowDelegate):
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, self.theme.colour("selected"))
             painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), self.theme.colour("agent"))
-        upper = QRect(rect.left() + 12, rect.top() + 4, rect.width() - 24, 19)
-        lower = upper.translated(0, 18)
+        upper = QRect(rect.left() + 12, rect.top() + 4, rect.width() - 24, self.theme.scaled(19))
+        lower = upper.translated(0, upper.height() - 1)
         bold, small = self.theme.text_font(bold=True), self.theme.small_font()
         name = _cut(bold, task.id, upper.width() * 3 // 5)
         room = upper.width() - self.write(painter, upper, name, bold) - _GAP

@@ -103,7 +103,10 @@ class Welcome(QDialog):
             if action.shortcut().toString() in _AT_WORK:
                 self.addAction(action)
                 action.triggered.connect(self._on_command)
-        self.setMinimumWidth(560)
+        self.setMinimumWidth(theme.scaled(560))
+        self.setMinimumHeight(
+            layout.heightForWidth(self.minimumWidth())
+        )  # Qt takes two thirds of the screen at most.
         self.buttons[0].setFocus()
 
     def _card(self, theme: Theme, number: int, trial: WelcomeOffer) -> QFrame:

@@ -149,6 +149,16 @@ class Theme(QObject):
         at = TEXT_SIZES.index(self.text_size) + steps
         self.resize_text(TEXT_SIZES[max(0, min(at, len(TEXT_SIZES) - 1))])
 
+    def scaled(self, pixels: int) -> int:
+        """Return a length that is `pixels` at the normal size of text, as large as text is now."""
+        return round(pixels * self.text_size / 100)
+
+    def size_window(self, window: QWidget, width: int, height: int) -> None:
+        """Make a window this large at the normal size of text, and larger with text as far as the screen has room."""
+        normal = QSize(width, height)
+        room = window.screen().availableSize()
+        window.resize(QSize(self.scaled(width), self.scaled(height)).boundedTo(room).expandedTo(normal))
+
     def dress(self, window: QWidget) -> None:
         """Give `window`, and the application's palette, the look in force; later changes follow."""
         self._window = window

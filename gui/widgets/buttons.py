@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStyle,
+    QStyleOptionButton,
     QStyleOptionToolButton,
     QStylePainter,
     QToolButton,
@@ -68,6 +69,27 @@ def icon_button(
     return button
 
 
+class ElidedButton(QPushButton):
+    """Gives way when room is short; its tooltip begins with its words."""
+
+    def __init__(self, text: str, tooltip: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setToolTip(f"{text}\n{tooltip}")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QStylePainter(self)
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        around = self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
+        room = max(0, self.width() - around)
+        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+
+
 class PickerButton(QToolButton):
     """The name of the choice in dim letters, or an icon for it; the choice beside it, and an arrow.
 
@@ -101,7 +123,7 @@ class PickerButton(QToolButton):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(self._width, self.fontMetrics().height() + 12)
+        return QSize(self._theme.scaled(self._width), self.fontMetrics().height() + 12)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(min(96, self._width), self.sizeHint().height())

@@ -66,7 +66,7 @@ class _Painter(RowDelegate):
         row: FoundRow | None = index.data(ROW)
         width = max(80, self._view.viewport().width())
         if row is None or row.key is None:
-            return QSize(width, _GROUP)
+            return QSize(width, self.theme.scaled(_GROUP))
         height = self._laid_out(row, width).boundingRect().height()
         return QSize(width, int(QFontMetrics(self.theme.small_font()).height() + height + 12))
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTableView,
     QWidget,
 )
 
@@ -65,12 +66,16 @@ class RowsModel(QAbstractListModel):
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Draws each row by `draw`, with a painter that may be left in any state."""
+    """Draws each row by `draw`, with a painter that may be left in any state.
+
+    `size` is that of a row at the normal size of text; rows grow with text.
+    """
 
     def __init__(self, theme: Theme, size: QSize, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
         self._size = size
+        theme.text_resized.connect(self._on_text_resized)
 
     @abstractmethod
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
@@ -99,7 +104,10 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return self._size
+        return QSize(self._size.width(), self.theme.scaled(self._size.height()))
+
+    def _on_text_resized(self) -> None:
+        self.sizeHintChanged.emit(QModelIndex())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         painter.save()
@@ -114,6 +122,29 @@ class RowDelegate(QStyledItemDelegate):
                 rect, self.theme.colour("selected" if state & flags.State_Selected else "raised")
             )
         self.draw_focus(painter, rect, state)
+
+
+class TableRows(QObject):
+    """Keeps the rows of a table at `height`, given for the normal size of text; rows and columns grow with text."""
+
+    def __init__(self, theme: Theme, height: int, table: QTableView) -> None:
+        super().__init__(table)
+        self._theme = theme
+        self._height = height
+        self._table = table
+        self.resizing = False
+        """Whether columns are made wider or narrower now because text is."""
+        theme.text_resized.connect(self._on_text_resized)
+        self._on_text_resized(1.0)
+
+    def _on_text_resized(self, ratio: float) -> None:
+        table = self._table
+        table.verticalHeader().setDefaultSectionSize(self._theme.scaled(self._height))
+        self.resizing = True
+        for column in range(table.horizontalHeader().count() if ratio != 1 else 0):
+            if not table.isColumnHidden(column):
+                table.setColumnWidth(column, round(table.columnWidth(column) * ratio))
+        self.resizing = False
 
 
 def draw_cut(painter: QPainter, room: QRect, text: str, align: Qt.AlignmentFlag = LEFT) -> None:

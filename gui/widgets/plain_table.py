@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.item_views import LEFT, RIGHT, Index, RowMenu
+from gui.widgets.item_views import LEFT, RIGHT, Index, RowMenu, TableRows
 
 _WIDEST = 320
 
@@ -148,7 +148,7 @@ class PlainTable(QTableView):
         self.setFont(theme.text_font())
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(25)
+        self._rows = TableRows(theme, 25, self)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
@@ -220,7 +220,7 @@ class PlainTable(QTableView):
 
     def _on_resized(self, column: int, old: int, new: int) -> None:
         is_stretched = column == len(self.lines_model.columns) - 1
-        if old and new and not self._sizing and not is_stretched:
+        if old and new and not self._sizing and not self._rows.resizing and not is_stretched:
             self._own_widths = True  # A column that is hidden or shown has no width before or after.
 
     def _on_opened(self, index: QModelIndex) -> None:

@@ -48,6 +48,7 @@ from gui.widgets.item_views import RIGHT, ROW, Index, RowDelegate, RowMenu, Rows
 
 _SIDE = 10
 _ICON = 18
+_LOWEST = 24
 _CHECK = 21
 _INDENT = 18
 _KNOWN = 2000
@@ -101,7 +102,7 @@ class RowPainter(RowDelegate):
     """Draws a row and knows how high it has to be."""
 
     def __init__(self, theme: Theme, view: QListView) -> None:
-        super().__init__(theme, QSize(120, 24), view)
+        super().__init__(theme, QSize(120, _LOWEST), view)
         self._view = view
         self._known: dict[tuple[Row, int], tuple[QRect, QRect, QRect]] = {}
         theme.changed.connect(self._forget)
@@ -110,9 +111,9 @@ class RowPainter(RowDelegate):
         row: Row | None = index.data(ROW)
         width = max(60, self._view.viewport().width())
         if row is None:
-            return QSize(width, 24)
+            return QSize(width, self.theme.scaled(_LOWEST))
         text, _word, detail = self._places(row, QRect(0, 0, width, 0))
-        return QSize(width, max(24, (detail if row.detail else text).bottom() + 5))
+        return QSize(width, max(self.theme.scaled(_LOWEST), (detail if row.detail else text).bottom() + 5))
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         row: Row = index.data(ROW)

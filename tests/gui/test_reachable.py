@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings, Qt
-from PySide6.QtGui import QAccessible, QContextMenuEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings, QSize, Qt
+from PySide6.QtGui import QAccessible, QContextMenuEvent, QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -17,16 +17,19 @@ from PySide6.QtWidgets import (
     QComboBox,
     QGraphicsView,
     QHeaderView,
+    QLabel,
     QLineEdit,
     QListView,
     QPlainTextEdit,
+    QPushButton,
     QSlider,
     QTabBar,
+    QTableView,
     QTextEdit,
     QWidget,
 )
 
-from gui.theme.theme import Theme
+from gui.theme.theme import TEXT_SIZES
 from gui.widgets.item_views import RowMenu
 from tests.gui.look.analyses import Bench
 from tests.gui.look.studio import Studio
@@ -67,6 +70,7 @@ STAGES = (
     "palette.palette_found",
     "analyses",
 )
+SIZE = QSize(1280, 800)
 INTERACTIVE = (
     QAbstractButton,
     QAbstractItemView,
@@ -93,11 +97,14 @@ class QuickStudio(Studio):
 @pytest.fixture(scope="module", params=STAGES)
 def shown(request, qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     """A window with sample data, as it is drawn to be looked at."""
+    folder = tmp_path_factory.mktemp("shown")
+    settings = QSettings(str(folder / "look.ini"), QSettings.Format.IniFormat)
+    settings.setValue("theme", "light")
     if request.param == "analyses":
-        yield from _analyses(tmp_path_factory.mktemp("analyses"))
+        yield from _analyses(folder, settings)
         return
     module, _, stage = request.param.partition(".")
-    studio = QuickStudio(qapp, "light")
+    studio = QuickStudio(qapp, settings, SIZE)
     found = getattr(importlib.import_module(f"tests.gui.look.{module}"), stage)(studio)
     for _ in range(5):
         qapp.processEvents()
@@ -111,12 +118,10 @@ def shown(request, qapp: QApplication, tmp_path_factory: pytest.TempPathFactory)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
-def _analyses(folder: Path) -> Iterator[SimpleNamespace]:
+def _analyses(folder: Path, settings: QSettings) -> Iterator[SimpleNamespace]:
     """The pages of the library's window that analyse it."""
-    settings = QSettings(str(folder / "look.ini"), QSettings.Format.IniFormat)
-    theme = Theme(settings)
-    bench = Bench(folder, theme, settings)
-    yield SimpleNamespace(window=bench.tabs, studio=SimpleNamespace(window=SimpleNamespace(theme=theme)))
+    bench = Bench(folder, settings, SIZE)
+    yield SimpleNamespace(window=bench.tabs, studio=SimpleNamespace(window=bench.window))
     bench.settle()
     bench.memory.close()
     bench.loop.close()
@@ -268,6 +273,35 @@ def test_what_has_the_focus_looks_otherwise(shown, qapp):
             focused = widget.grab().toImage()
             widget.clearFocus()
             assert widget.grab().toImage() != focused, f"{described(widget)} hides the focus ({choice})"
+
+
+def test_no_line_of_text_is_cut_in_half_at_the_largest_size(shown, qapp):
+    theme = shown.studio.window.theme
+    before = theme.text_size
+    theme.resize_text(TEXT_SIZES[-1])
+    for _ in range(5):
+        qapp.processEvents()
+    cut = [*_low_rows(shown.window, theme.text_font()), *_low_words(shown.window)]
+    theme.resize_text(before)
+    assert cut == []
+
+
+def _low_rows(window: QWidget, font: QFont) -> Iterator[str]:
+    for view in inside(window, QAbstractItemView):
+        if not isinstance(view, QHeaderView) and view.isVisible() and view.model().rowCount():
+            first = view.model().index(0, 0)
+            line = QFontMetrics(first.data(Qt.ItemDataRole.FontRole) or font).height()
+            is_table = isinstance(view, QTableView)  # Its first column may be hidden.
+            height = view.rowHeight(0) if is_table else view.visualRect(first).height()
+            if height < line:
+                yield f"{described(view)}: {height} of {line} pixels"
+
+
+def _low_words(window: QWidget) -> Iterator[str]:
+    for widget in inside(window, (QLabel, QPushButton, QLineEdit, QComboBox)):
+        line = widget.fontMetrics().height()
+        if widget.height() < line and name_of(widget) and not widget.visibleRegion().isEmpty():
+            yield f"{described(widget)}: {widget.height()} of {line} pixels"
 
 
 _LOOKS = ("accent", "chip", "flat", "person", "picker", "wordless", "framed", "checked", "readOnly")

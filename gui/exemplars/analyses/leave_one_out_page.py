@@ -23,7 +23,7 @@ from gui.exemplars.analyses.page import AnalysisPage, heading, panel
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, thousands
-from gui.widgets.item_views import Index, RowMenu
+from gui.widgets.item_views import Index, RowMenu, TableRows
 from gui.widgets.layouts import holding, in_row, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.words import OrWords
@@ -141,9 +141,9 @@ class Confusions(QTableView):
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setHighlightSections(True)
-        self.horizontalHeader().setDefaultSectionSize(92)
+        self.horizontalHeader().setDefaultSectionSize(theme.scaled(92))
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.verticalHeader().setDefaultSectionSize(26)
+        TableRows(theme, 26, self)
         self.verticalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         RowMenu(self)
         self.clicked.connect(self._on_cell)

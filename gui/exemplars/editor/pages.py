@@ -239,7 +239,7 @@ class CompareVersions(QDialog):
         self.or_words = OrWords(self.texts, self)
         heads = in_row(None, *((head, 1) for head in self.heads), margins=(12, 8, 12, 6))
         in_column(self, heads, (self.or_words, 1), spacing=0)
-        self.resize(980, 600)
+        theme.size_window(self, 980, 600)
 
     def show_texts(self, id: str, texts: VersionTexts, now: Draft) -> None:
         right = texts.right_draft if texts.right_draft is not None else now

@@ -132,7 +132,7 @@ class DetailPane(QWidget):
         self.title.setWordWrap(True)
         self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.title.setFont(theme.text_font(bold=True))
-        self.title.setMaximumHeight(76)
+        self.title.setMaximumHeight(theme.scaled(76))
         self.id = ElidedLabel("", self, mode=Qt.TextElideMode.ElideMiddle, tone="dim")
         self.id.setFont(theme.small_font())
         self.run_button = key_button(

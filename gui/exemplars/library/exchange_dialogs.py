@@ -62,7 +62,7 @@ class ImportDialog(QDialog):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Import exemplars")
-        self.resize(880, 620)
+        theme.size_window(self, 880, 620)
         self._paths: tuple[str, ...] = ()
         self._view = ImportView()
         self._job = LibraryJob()

@@ -61,7 +61,7 @@ class LibraryWindow(WatchedWindow):
         self.page.detail.run_opened.connect(self.run_opened)
         QShortcut("Ctrl+F", self, self._on_search)
         QShortcut("Ctrl+Shift+F", self, self.page.detail.focus_search)
-        self.resize(1240, 760)
+        theme.size_window(self, 1240, 760)
         self._restore()
 
     def add_page(self, name: str, page: QWidget) -> None:

@@ -19,6 +19,7 @@ from core.debugger.exemplars.library.views import Chosen, ListView, Query
 from core.memory.library.records import LibraryRow
 from gui.exemplars.library.row_model import COLUMNS, DOWN, HIDDEN, CellDelegate, RowModel
 from gui.theme.theme import Theme
+from gui.widgets.item_views import TableRows
 
 _ROW = 24
 _IDLE_MS = 120
@@ -66,7 +67,7 @@ class RowTable(QTableView):
         vertical = self.verticalHeader()
         vertical.hide()
         vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        vertical.setDefaultSectionSize(_ROW)
+        TableRows(theme, _ROW, self)
         header = self.horizontalHeader()
         header.setSectionsMovable(True)
         header.setSectionsClickable(True)
@@ -76,7 +77,7 @@ class RowTable(QTableView):
         header.customContextMenuRequested.connect(self._on_header_menu)
         header.sectionClicked.connect(self._on_heading)
         for at, column in enumerate(COLUMNS):
-            self.setColumnWidth(at, column.width)
+            self.setColumnWidth(at, theme.scaled(column.width))
             self.setColumnHidden(at, column.name in HIDDEN)
         self._current = ""
         self._wanted = ""
@@ -117,7 +118,7 @@ class RowTable(QTableView):
         if self._wanted and place is not None:
             self.scrollTo(self.rows_model.index(place, 1), QTableView.ScrollHint.PositionAtCenter)
         elif same and before.anchor in view.places:
-            self.verticalScrollBar().setValue(max(0, view.places[before.anchor] * _ROW - top))
+            self.verticalScrollBar().setValue(max(0, view.places[before.anchor] * self._row_height - top))
         else:
             self.verticalScrollBar().setValue(value if same else 0)
         self._wanted = ""
@@ -152,7 +153,7 @@ class RowTable(QTableView):
         """Return how far below the top of the view the anchor stands."""
         first, end = self._visible()
         at = next((at for at in range(first, end) if self._id_at(at) == id), first)
-        return at * _ROW - self.verticalScrollBar().value()
+        return at * self._row_height - self.verticalScrollBar().value()
 
     # What is selected
 
@@ -216,8 +217,12 @@ class RowTable(QTableView):
         return row.id if row is not None else ""
 
     def _visible(self) -> tuple[int, int]:
-        first = max(0, self.verticalScrollBar().value() // _ROW)
-        return first, min(self.rows_model.total, first + self.viewport().height() // _ROW + 2)
+        first = max(0, self.verticalScrollBar().value() // self._row_height)
+        return first, min(self.rows_model.total, first + self.viewport().height() // self._row_height + 2)
+
+    @property
+    def _row_height(self) -> int:
+        return self.verticalHeader().defaultSectionSize()
 
     # Columns and sorting
 

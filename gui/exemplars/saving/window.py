@@ -36,7 +36,7 @@ class SavingWindow(QDialog):
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._on_idle)
         self._build(theme)
-        self.resize(1080, 740)
+        theme.size_window(self, 1080, 740)
         self.wait(0)
 
     def wait(self, run: int) -> None:
@@ -94,7 +94,9 @@ class SavingWindow(QDialog):
         self.text_or_words = OrWords(self.text)
         inside.addWidget(self.text_or_words, 1)
         on_panel(self.preview)
-        split = splitter(Qt.Orientation.Horizontal, left, self.preview, sizes=(430, 650), stretch=(0, 1))
+        split = splitter(
+            Qt.Orientation.Horizontal, left, self.preview, sizes=(theme.scaled(430), 650), stretch=(0, 1)
+        )
         self.or_words = OrWords(split, self)
         self.form = SavingForm(self)
         self.form.edited.connect(self._on_edited)

@@ -156,7 +156,7 @@ class BreakpointEditor(QDialog):
         self.setWindowTitle(f"Breakpoint {breakpoint.number}" if breakpoint else "New breakpoint")
         self._build()
         self._fill(breakpoint)
-        self.resize(740, 590)
+        theme.size_window(self, 740, 590)
 
     @property
     def kind(self) -> type[Breakpoint]:
@@ -205,7 +205,7 @@ class BreakpointEditor(QDialog):
         theme = self._theme
         self.kinds = labelled(QListWidget(self), "What it stops at")
         RowMenu(self.kinds)
-        self.kinds.setFixedWidth(218)
+        self.kinds.setFixedWidth(theme.scaled(218))
         self.kinds.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for group, kinds in GROUPS.items():
             heading = QListWidgetItem(group, self.kinds)

@@ -13,7 +13,7 @@ from core.debugger.breakpoints.views import BreakpointView, BreaksView, Watch, W
 from core.debugger.snapshots import StepView
 from gui.panels.breakpoints.expression_field import ExpressionField
 from gui.theme.theme import Theme
-from gui.widgets.buttons import icon_button
+from gui.widgets.buttons import ElidedButton, icon_button
 from gui.widgets.layouts import FlowLayout, Section, in_column, in_row, scrolled
 from gui.widgets.rows import Row, Rows
 from gui.widgets.words import EmptyText, NoteLabel, labelled
@@ -98,6 +98,7 @@ class WatchField(QWidget):
         for kind, (words, _) in _WATCH_KINDS.items():
             self.kind.addItem(words, kind)
         self.kind.currentIndexChanged.connect(self._on_kind)
+        self.kind.setMinimumWidth(60)
         self.text = ExpressionField(theme, "Watch")
         self.text.returnPressed.connect(self.send)
         self.button = QPushButton("Add")
@@ -276,8 +277,7 @@ class BreakpointsPanel(QWidget):
         row = FlowLayout(around)
         row.setContentsMargins(10, 0, 10, 0)
         for words, breakpoint in _COMMON:
-            button = QPushButton(f"+ {words}")
-            button.setToolTip("Add this breakpoint")
+            button = ElidedButton(f"+ {words}", "Add this breakpoint")
             button.clicked.connect(lambda _on, wanted=breakpoint: self.breakpoint_wanted.emit(wanted))
             row.addWidget(button)
         in_column(self.none, EmptyText(_NONE), around, margins=(0, 0, 0, 4), spacing=0)

@@ -11,7 +11,7 @@ from gui.panels.runs.model import run_word
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, dollars, seconds, thousands
-from gui.widgets.layouts import holding, in_column, in_row, scrolled
+from gui.widgets.layouts import FlowLayout, holding, in_column, in_row, scrolled
 from gui.widgets.remembered import OpenedTask
 from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_tone
 
@@ -67,7 +67,11 @@ class RunCard(QWidget):
         )
         buttons = (self.last, self.deciding, self.compare, self.again)
         facts = scrolled("What is known of the run", self.outcome, self.reason, holding(self._grid))
-        foot = in_row(None, *buttons, 1, margins=(12, 6, 12, 8), spacing=8)
+        foot = QWidget(self)
+        flow = FlowLayout(foot, spacing=8)
+        flow.setContentsMargins(12, 6, 12, 8)
+        for button in buttons:
+            flow.addWidget(button)
         in_column(self, bar, (facts, 1), foot, spacing=0)
         self.hide()
 

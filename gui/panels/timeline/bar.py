@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QWidget
 
 from core.debugger.timeline.views import StepSpan, TimeView
 from gui.panels.timeline import text as time_words
-from gui.panels.timeline.painter import ROWS, TimePainter, TimeScale
+from gui.panels.timeline.painter import TimelineRows, TimePainter, TimeScale
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.words import OrWords, labelled
@@ -53,12 +53,23 @@ class TimeBar(QWidget):
         self._scrubbed: StepSpan | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setFixedHeight(ROWS.height)
+        self.setFixedHeight(self.rows.height)
         self.setAccessibleName("Time bar")
+        theme.text_resized.connect(self._on_text_resized)
         theme.changed.connect(self._repaint)
 
+    @property
+    def rows(self) -> TimelineRows:
+        """Where the rows begin."""
+        return self._painter.rows
+
     def sizeHint(self) -> QSize:
-        return QSize(400, ROWS.height)
+        return QSize(400, self.rows.height)
+
+    def _on_text_resized(self) -> None:
+        self._painter.fit()
+        self.setFixedHeight(self.rows.height)
+        self._repaint()
 
     @property
     def viewed(self) -> StepSpan | None:
@@ -123,26 +134,26 @@ class TimeBar(QWidget):
         view, time = self.view, self.scale.time(x)
         if not view.steps:
             return ""
-        if y < ROWS.steps:
+        if y < self.rows.steps:
             near = [mark for mark in view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
             if near:
                 return "\n".join(time_words.mark_words(mark) for mark in near[:8])
         held = next((one for one in view.held if one.begun <= time < one.ended), None)
         step = self.step_at(x)
-        if held is not None and not (step is not None and y < ROWS.phases):
+        if held is not None and not (step is not None and y < self.rows.phases):
             return time_words.held_words(held, folded=self.folded)
         if step is None:
             return time_words.summary(view)
-        if ROWS.phases <= y < ROWS.calls:
+        if self.rows.phases <= y < self.rows.calls:
             phase = next((one for one in step.phases if one.begun <= time <= one.ended), None)
             if phase is not None:
                 return time_words.phase_words(step, phase)
-        if ROWS.calls <= y < ROWS.cost:
+        if self.rows.calls <= y < self.rows.cost:
             since, until = self.scale.time(x - 2), self.scale.time(x + 2)
             call = next((one for one in step.calls if one.begun <= until and since <= one.ended), None)
             if call is not None:
                 return time_words.call_words(step, call)
-        if y >= ROWS.cost and view.costs:
+        if y >= self.rows.cost and view.costs:
             at = bisect_right([point.time for point in view.costs], time) - 1
             spent = view.costs[at].cost if at >= 0 else 0.0
             return f"${spent:.4g} so far"
@@ -242,7 +253,7 @@ class TimeBar(QWidget):
             return
         x, y = event.position().x() - _SIDE, event.position().y()
         near = [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
-        step = self._of_number(near[0].step) if near and y < ROWS.steps else None
+        step = self._of_number(near[0].step) if near and y < self.rows.steps else None
         if step := step or self.step_at(x):
             self._ask(step)
 
@@ -282,7 +293,8 @@ class TimeArea(QWidget):
         self.slider = labelled(QScrollBar(Qt.Orientation.Horizontal, self), "Place in the time bar")
         self.slider.valueChanged.connect(self._on_scrolled)
         self.or_words = OrWords(self.bar, self)
-        self.or_words.setFixedHeight(ROWS.height)
+        self._fit()
+        theme.text_resized.connect(self._fit)  # After the bar's own.
         self.or_words.say(NONE)
         in_column(self, self.or_words, self.slider, spacing=0)
         self.bar.changed.connect(self._follow)
@@ -294,6 +306,9 @@ class TimeArea(QWidget):
         empty = "" if view.steps else _BEGINNING if view.run else NONE
         self.or_words.say(view.problem or empty)
         self.bar.show_times(view)
+
+    def _fit(self) -> None:
+        self.or_words.setFixedHeight(self.bar.rows.height)
 
     def _follow(self) -> None:
         scale = self.bar.scale

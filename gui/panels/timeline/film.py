@@ -72,6 +72,7 @@ class FilmStrip(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAccessibleName("Filmstrip")
         self.viewport().setMouseTracking(True)
+        theme.text_resized.connect(self._lay_out)
         theme.changed.connect(self.viewport().update)
 
     @property
@@ -158,7 +159,7 @@ class FilmStrip(QAbstractScrollArea):
 
     @property
     def _picture_height(self) -> int:
-        return max(self.viewport().height() - _CAPTION - 4, 20)
+        return max(self.viewport().height() - self._theme.scaled(_CAPTION) - 4, 20)
 
     def _seen(self) -> range:
         """Return the positions of the steps in view."""
@@ -274,14 +275,14 @@ class FilmStrip(QAbstractScrollArea):
 
     def _chips(self, at: int) -> list[tuple[TimeMark, QRect]]:
         """Return the marks of a step, one of each kind, with where they are drawn."""
-        cell = self.cell(at)
+        cell, chip = self.cell(at), self._theme.scaled(_CHIP)
         kinds = {mark.kind: mark for mark in reversed(self._marks.get(self.view.steps[at].number, ()))}
         found = []
         for place, mark in enumerate(sorted(kinds.values(), key=lambda mark: mark.time)):
-            left = cell.left() + 4 + place * (_CHIP + 2)
-            if left + _CHIP > cell.right():
+            left = cell.left() + 4 + place * (chip + 2)
+            if left + chip > cell.right():
                 break
-            found.append((mark, QRect(left, cell.top() + 4, _CHIP, _CHIP)))
+            found.append((mark, QRect(left, cell.top() + 4, chip, chip)))
         return found
 
     # Qt's events

@@ -146,7 +146,7 @@ class TimeScale:
 
 
 class TimelineRows(NamedTuple):
-    """Where each row of the bar begins, from the top."""
+    """Where each row of the bar begins, from the top, at the normal size of text."""
 
     marks: int = 1
     steps: int = 15
@@ -157,7 +157,6 @@ class TimelineRows(NamedTuple):
 
 
 ROWS = TimelineRows()
-_HIGH = ROWS.calls - ROWS.phases - 2
 
 
 class TimePainter:
@@ -166,8 +165,17 @@ class TimePainter:
     def __init__(self, theme: Theme, scale: TimeScale) -> None:
         self._theme = theme
         self._scale = scale
+        self.fit()
         self._colours: dict[str, QColor] = {}
         """Those of the theme, asked for once a painting: there are thousands of strokes."""
+
+    def fit(self) -> None:
+        """Make the rows as high as text is large."""
+        self.rows = TimelineRows(*map(self._theme.scaled, ROWS))
+
+    @property
+    def _phase_height(self) -> int:
+        return self.rows.calls - self.rows.phases - 2
 
     def paint(
         self,
@@ -199,7 +207,7 @@ class TimePainter:
 
     def _step(self, painter: QPainter, step: StepSpan, viewed: bool, width: int) -> None:
         left, right = self._span(step.begun, step.ended, width)
-        room = QRectF(left, ROWS.steps, max(right - left, 1.0), ROWS.phases - ROWS.steps - 2)
+        room = QRectF(left, self.rows.steps, max(right - left, 1.0), self.rows.phases - self.rows.steps - 2)
         failed = step.outcome == "failed"
         painter.fillRect(room, self._colour("selected" if viewed else "raised"))
         if room.width() > 3 or viewed:
@@ -207,7 +215,9 @@ class TimePainter:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(room.adjusted(0.5, 0.5, -0.5, -0.5))
         if room.width() < _NARROW:
-            painter.fillRect(QRectF(left, ROWS.phases, room.width(), _HIGH), self._colour("dim", 60))
+            painter.fillRect(
+                QRectF(left, self.rows.phases, room.width(), self._phase_height), self._colour("dim", 60)
+            )
             if failed:
                 painter.fillRect(room.adjusted(0, room.height() - 4, 0, 0), self._colour("bad"))
             return
@@ -228,11 +238,11 @@ class TimePainter:
         left, right = self._span(begun, ended, width)
         if right - left < 0.4:
             return
-        room = QRectF(left, ROWS.phases, right - left, _HIGH)
+        room = QRectF(left, self.rows.phases, right - left, self._phase_height)
         tone = RECORDS[phase].tone
         painter.fillRect(room, self._colour(tone, 60 if tone == "dim" else 95))
         if room.width() > 2:
-            painter.fillRect(QRectF(left, ROWS.phases, 1, room.height()), self._colour("panel"))
+            painter.fillRect(QRectF(left, self.rows.phases, 1, room.height()), self._colour("panel"))
         self._name(painter, room, phase, "text")
 
     def _call(self, painter: QPainter, call: CallSpan, width: int, drawn: float) -> float:
@@ -240,7 +250,7 @@ class TimePainter:
         left, right = self._span(call.begun, call.ended, width)
         if right < 0 or left > width or (max(right, left + _LEAST) <= drawn and not call.error):
             return drawn
-        room = QRectF(left, ROWS.calls, max(right - left, _LEAST), ROWS.cost - ROWS.calls - 2)
+        room = QRectF(left, self.rows.calls, max(right - left, _LEAST), self.rows.cost - self.rows.calls - 2)
         colour = self._colour("bad" if call.error else "agent")
         if call.error:
             painter.setPen(QPen(colour, 1))
@@ -255,7 +265,7 @@ class TimePainter:
         left, right = self._span(held.begun, held.ended, width)
         if right < 0 or left > width or right - left < 1:
             return
-        room = QRectF(left, ROWS.phases, right - left, ROWS.cost - ROWS.phases - 1)
+        room = QRectF(left, self.rows.phases, right - left, self.rows.cost - self.rows.phases - 1)
         painter.fillRect(room, self._colour("panel"))
         painter.fillRect(room, QBrush(self._colour("dim"), Qt.BrushStyle.BDiagPattern))
         if room.width() < 24:
@@ -273,7 +283,7 @@ class TimePainter:
     def _costs(self, painter: QPainter, view: TimeView, width: int) -> None:
         if not view.costs or not view.costs[-1].cost:
             return
-        top, bottom, whole = ROWS.cost + 2.0, ROWS.height - 3.0, view.costs[-1].cost
+        top, bottom, whole = self.rows.cost + 2.0, self.rows.height - 3.0, view.costs[-1].cost
         line = QPolygonF([QPointF(self._scale.x(view.begun), bottom)])
         height = bottom
         for point in view.costs:
@@ -284,11 +294,11 @@ class TimePainter:
         line.append(QPointF(self._scale.x(view.ended), height))
         painter.setPen(QPen(self._colour("good"), 1.4))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setClipRect(QRect(0, 0, width, ROWS.height))
+        painter.setClipRect(QRect(0, 0, width, self.rows.height))
         painter.drawPolyline(line)
         text = dollars(whole)
         wide = painter.fontMetrics().horizontalAdvance(text)
-        label = QRectF(width - wide - 6, ROWS.cost - 1, wide + 6, ROWS.height - ROWS.cost)
+        label = QRectF(width - wide - 6, self.rows.cost - 1, wide + 6, self.rows.height - self.rows.cost)
         painter.fillRect(label, self._colour("panel", 215))
         painter.setPen(self._colour("dim"))
         painter.drawText(label, int(Qt.AlignmentFlag.AlignCenter), text)
@@ -303,7 +313,7 @@ class TimePainter:
             last[mark.kind] = x
             sign, tone, _ = MARKS[mark.kind]
             painter.setPen(self._colour(tone))
-            room = QRectF(x - 8, ROWS.marks, 16, ROWS.steps - ROWS.marks - 1)
+            room = QRectF(x - 8, self.rows.marks, 16, self.rows.steps - self.rows.marks - 1)
             painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), sign)
 
     def _span(self, begun: float, ended: float, width: int) -> tuple[float, float]:

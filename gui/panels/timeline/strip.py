@@ -123,7 +123,6 @@ class TimeStrip(QToolBar):
         self.play.setCheckable(True)
         self.speed = titled_box(_SPEEDS, "Speed", _SPEED_WORDS)
         self.speed.setFont(theme.small_font())
-        self.speed.setFixedHeight(20)
         self.speed.setCurrentIndex(self.speed.findData(remembered.play_speed))
         self.speed.currentIndexChanged.connect(self._on_speed)
         buttons = (self.play, self.speed, self.pictures, self.fold, closer, farther, self.fit, hide)
@@ -132,6 +131,8 @@ class TimeStrip(QToolBar):
         in_column(inside, self.grip, head, self.film, self.area, margins=(0, 0, 0, 1), spacing=1)
         self.addWidget(inside)
         self.visibilityChanged.connect(lambda _on: self.shown_changed.emit())
+        theme.text_resized.connect(self._fit)
+        self._fit()
         self._set_height(remembered.film_height)
         self._show_film()
 
@@ -202,6 +203,10 @@ class TimeStrip(QToolBar):
     def _set_height(self, height: int) -> None:
         self._remembered.film_height = height
         self.film.setFixedHeight(self._remembered.film_height)
+
+    def _fit(self) -> None:
+        # A chooser is higher than its letters by more than the line of buttons has room for.
+        self.speed.setFixedHeight(self._theme.scaled(20))
 
     def _on_grown(self, pixels: int) -> None:
         self._set_height(self.film.height() + pixels)

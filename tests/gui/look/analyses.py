@@ -4,16 +4,11 @@ The exemplars are those that come with the program.
 """
 
 import asyncio
-import os
-import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, QSize
 from PySide6.QtWidgets import QApplication, QTabWidget
 
 from core.agent.presets import Presets
@@ -25,12 +20,13 @@ from core.schema.signal import Signal
 from gui.exemplars.analyses.controller import AnalysesController
 from gui.theme.theme import Theme
 from tests.gui.exemplars.stand_ins import PlainWindow
+from tests.gui.look.studio import draw_all
 
 
 class Bench:
     """The pages over a real memory, whose work is done when it is waited for."""
 
-    def __init__(self, folder: Path, theme: Theme, settings: QSettings) -> None:
+    def __init__(self, folder: Path, settings: QSettings, size: QSize) -> None:
         self.loop = asyncio.new_event_loop()
         self.memory = Memory(index_folder=folder / "index", library=folder / "exemplars.db")
         resources = SimpleNamespace(memory=self.memory, presets=Presets())
@@ -42,6 +38,7 @@ class Bench:
             queue=lambda work: self.loop.create_task(work),
             services=lambda: SimpleNamespace(resources=resources),
         )
+        theme = Theme(settings)
         self.window = PlainWindow(theme, settings)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
@@ -49,7 +46,7 @@ class Bench:
         self.controller = AnalysesController(self.window, ExemplarServices(session))
         for name, page in self.controller.pages:
             self.tabs.addTab(page, name)
-        self.tabs.resize(1280, 800)
+        self.tabs.resize(size)
         self.tabs.show()
 
     def settle(self) -> None:
@@ -122,23 +119,15 @@ STAGES: dict[str, Callable[[Bench], None]] = {
 }
 
 
-def main(folder: Path, names: list[str]) -> None:
-    application = QApplication.instance() or QApplication([])
-    folder.mkdir(parents=True, exist_ok=True)
-    for choice in ("dark", "light"):
-        for name in names or list(STAGES):
-            with tempfile.TemporaryDirectory() as data:
-                settings = QSettings(f"{data}/look.ini", QSettings.Format.IniFormat)
-                settings.setValue("theme", choice)
-                bench = Bench(Path(data), Theme(settings), settings)
-                STAGES[name](bench)
-                bench.settle()
-                bench.tabs.grab().save(str(folder / f"{name}-{choice}.png"))
-                bench.tabs.close()
-                bench.memory.close()
-                bench.loop.close()
-                application.processEvents()
+def draw(application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:
+    bench = Bench(Path(settings.fileName()).parent, settings, size)
+    STAGES[name](bench)
+    bench.settle()
+    bench.tabs.grab().save(file)
+    bench.tabs.close()
+    bench.memory.close()
+    bench.loop.close()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    draw_all(STAGES, draw)

@@ -1,22 +1,29 @@
-"""The window that is drawn, and what draws it in both themes."""
+"""The window that is drawn, and what draws it in both themes.
 
+Every script of this folder takes the same options: `--text 160` draws with text of
+that size in percent, `--scale 2` as on a screen of doubled density, `--size 1600x1000` a
+window of that size, and `--theme dark` in that theme alone.
+"""
+
+import argparse
 import inspect
 import os
-import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, QSize
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gui.breakpoints.controller import BreakpointsController
 from gui.compare.controller import CompareController
 from gui.provenance.controller import ProvenanceController
 from gui.shell.main_window import MainWindow
+from gui.theme.theme import TEXT_SIZES
 from gui.timeline.controller import install as install_timeline
 from tests.gui import samples
 from tests.gui.stand_ins import AskedService, AskedSession, DrawnPage, PicturingService
@@ -25,23 +32,20 @@ from tests.gui.stand_ins import AskedService, AskedSession, DrawnPage, Picturing
 class Studio:
     """A window with a session that says what the picture needs."""
 
-    def __init__(self, application: QApplication, choice: str) -> None:
+    def __init__(self, application: QApplication, settings: QSettings, size: QSize) -> None:
         self.application = application
         self.session = AskedSession()
         self.breakpoints = AskedService("answered", "made")
         self.provenance = AskedService()
         self.timeline = PicturingService()
         self.compare = AskedService("paired", "diffed")
-        folder = tempfile.mkdtemp()
-        settings = QSettings(f"{folder}/look.ini", QSettings.Format.IniFormat)
-        settings.setValue("theme", choice)
         self.window = MainWindow(DrawnPage(), settings)
         self.window.begin(self.session)
         self.breaks = BreakpointsController(self.window, self.breakpoints)
         self.origins = ProvenanceController(self.window, self.provenance)
         install_timeline(self.window, self.timeline)
         CompareController(self.window, self.compare)
-        self.window.resize(1280, 800)
+        self.window.resize(size)
         self.window.show()
         self.session.catalogue_changed.send(samples.CATALOGUE)
 
@@ -73,19 +77,41 @@ def large(studio: Studio, name: str, width: int, height: int) -> QWidget:
 def take_pictures(stages: dict[str, Any]) -> None:
     """Draw the stages of a module in both themes into the folder of the command line, or those named after it."""
     made = {name: one for name, one in stages.items() if _is_stage(one)}
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+
+    def draw(application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:
+        studio = Studio(application, settings, size)
+        shown = made[name](studio)
+        studio.settle()
+        (shown or studio.window).grab().save(file)
+        studio.window.close()
+        studio.window.deleteLater()
+
+    draw_all(made, draw)
+
+
+def draw_all(names: Iterable[str], draw: Callable[[QApplication, QSettings, QSize, str, str], None]) -> None:
+    """Call `draw` in both themes for each name of the command line, or for all `names`, with the file to write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", metavar="STAGE")
+    parser.add_argument("--text", type=int, choices=TEXT_SIZES, default=100, help="percent")
+    parser.add_argument("--scale", default="1", help="device pixels for each pixel")
+    parser.add_argument("--size", default="1280x800", help="of the window")
+    parser.add_argument("--theme", choices=("light", "dark"))
+    given = parser.parse_args()
+    os.environ["QT_SCALE_FACTOR"] = given.scale
+    given.folder.mkdir(parents=True, exist_ok=True)
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
-    for choice in ("light", "dark"):
-        for name in sys.argv[2:] or made:
-            studio = Studio(application, choice)
-            shown = made[name](studio)
-            studio.settle()
-            (shown or studio.window).grab().save(str(folder / f"{name}-{choice}.png"))
-            studio.window.close()
-            studio.window.deleteLater()
-            application.processEvents()
+    for choice in (given.theme,) if given.theme else ("light", "dark"):
+        for name in given.names or names:
+            with tempfile.TemporaryDirectory() as data:
+                settings = QSettings(f"{data}/look.ini", QSettings.Format.IniFormat)
+                settings.setValue("theme", choice)
+                settings.setValue("text size", given.text)
+                size = QSize(*(int(part) for part in given.size.split("x")))
+                draw(application, settings, size, name, str(given.folder / f"{name}-{choice}.png"))
+                application.processEvents()
             print(f"{name}-{choice}.png")
 
 

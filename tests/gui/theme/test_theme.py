@@ -2,7 +2,7 @@ import re
 
 import pytest
 from PySide6.QtCore import QSettings, QSize
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.theme.theme import Theme, style_sheet
@@ -68,3 +68,17 @@ def test_an_icon_follows_the_theme(qtbot: QtBot, settings: QSettings):
     theme.choose("dark")
     dark = icon.pixmap(QSize(32, 32)).toImage()
     assert light != dark
+
+
+def test_a_card_of_the_window_does_not_look_like_that_of_an_element_in_the_page(
+    qtbot: QtBot, settings: QSettings
+):
+    theme, window = Theme(settings), QWidget()
+    qtbot.addWidget(window)
+    theme.choose("light")
+    theme.dress(window)
+    card = QFrame(window)
+    card.setProperty("card", True)
+    card.resize(60, 40)
+    window.show()
+    assert card.grab().toImage().pixelColor(30, 0).name() == LIGHT.line

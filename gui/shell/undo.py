@@ -61,6 +61,8 @@ class Reversible:
     """The key of the edit of the run that it is."""
     expired: str = ""
     """Why it cannot be undone any more."""
+    forgotten: bool = False
+    """Whether it is left out, since what it belongs to was put away."""
 
 
 @dataclass
@@ -127,6 +129,12 @@ class UndoHistory(QObject):
         """Put a change that was made on the stack; what was undone before it cannot be redone any more."""
         self._queue(lambda: self._stack.push(_Command(change)))
 
+    def forget(self, changes: Iterable[Reversible]) -> None:
+        """Leave changes out from now on, without a word: what they belong to was put away."""
+        for one in changes:
+            one.forgotten = True
+        self._go_on()
+
     def choose(self, setting: Setting, value: Any, words: str) -> None:
         """Ask for a value of a setting, and record the change once the session shows it."""
         asked = [wish.after for wish in self._wishes if wish.setting.name == setting.name]
@@ -136,6 +144,18 @@ class UndoHistory(QObject):
         setting.write(value)
 
     # Undo and redo
+
+    @property
+    def next_undo(self) -> str:
+        """What would be undone, in whole words; empty for nothing."""
+        change = self._next(undo=True)
+        return "" if change is None else change.words
+
+    @property
+    def next_redo(self) -> str:
+        """What would be redone, in the same way."""
+        change = self._next(undo=False)
+        return "" if change is None else change.words
 
     @property
     def undo_words(self) -> str:
@@ -213,6 +233,9 @@ class UndoHistory(QObject):
     def _go_on(self) -> None:
         while self._waiting and not self._busy:
             self._waiting.popleft()()
+            self._drop_obsolete()
+        if not self._busy:
+            self._drop_obsolete()
         self.changed.emit()
 
     # The session
@@ -320,11 +343,13 @@ class UndoHistory(QObject):
         self.said.emit("Not undone", f"{_sentence(words)}: it cannot be undone any more, because {why}.")
 
     def _drop_obsolete(self) -> None:
-        """Take what was refused off both sides of the stack; Qt deletes it where it would be next."""
-        while (command := self._command(undo=False)) is not None and command.isObsolete():
-            self._stack.redo()
-        while (command := self._command(undo=True)) is not None and command.isObsolete():
-            self._stack.undo()
+        """Take what was refused or is forgotten off both sides of the stack; Qt deletes it where it would be next."""
+        for undo in (False, True):
+            while (command := self._command(undo=undo)) is not None and (
+                command.isObsolete() or command.change.forgotten
+            ):
+                command.setObsolete(True)
+                (self._stack.undo if undo else self._stack.redo)()
 
 
 def _keys(view: SessionView) -> Iterable[str]:

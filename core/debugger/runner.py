@@ -271,14 +271,16 @@ class Runner:
         held = self.held[-1] if self.held else None
         number = 0 if held is None else held.record.number
         kind: Literal["prompt", "reply"] = "prompt" if isinstance(held, HeldCall) else "reply"
-        edits = 0 if held is None else held.rewritten
+        edits, undone = (0, 0) if held is None else (held.rewritten, held.undone)
         run = self._publisher.session.run
+        made = tuple(
+            EditMade(key=f"{kind} {run}.{number}.{edit}", kind=kind) for edit in range(1, edits + undone + 1)
+        )
         self._publisher.change(
             held_call=number if isinstance(held, HeldCall) else 0,
             held_reply=number if isinstance(held, HeldReply) else 0,
-            held_edits=tuple(
-                EditMade(key=f"{kind} {run}.{number}.{edit}", kind=kind) for edit in range(1, edits + 1)
-            ),
+            held_edits=made[:edits],
+            held_undone=made[edits:][::-1],
         )
 
     async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:

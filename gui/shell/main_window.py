@@ -80,7 +80,7 @@ class MainWindow(WindowParts):
     def begin(self, session: "Session") -> None:
         """Show what a session announces from now on, and ask it for what the person wants."""
         self.session = session
-        self.history.begin(session.edits.undo)
+        self.history.begin(session.edits.undo, session.edits.redo)
         self.chosen = ChosenSettings(session, self.history, self.remembered)
         self._commands.connect_session()
         self._connect_session()

@@ -35,7 +35,7 @@ class UndoButton(QPushButton):
         history, word = self._history, self.text()
         next_one = history.next_redo if self._redo else history.next_undo
         key = _REDO if self._redo else _UNDO
-        why = history.why_no_redo if self._redo else "" if next_one else "There is nothing to undo"
+        why = "" if next_one else f"There is nothing to {word.lower()}"
         self.setEnabled(not why)
         self.setToolTip(why or f"{word} {next_one} ({key})")
         if self._only is not None:

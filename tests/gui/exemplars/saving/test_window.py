@@ -196,7 +196,7 @@ def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_vers
     assert shown.choice.id == EXEMPLAR.id
     undone: list[str] = []
     words = SAVED.saved.change
-    history.record(Reversible(words, lambda done: (undone.append(words), done(""))))
+    history.record(Reversible(words, lambda done: (undone.append(words), done("")), lambda done: done("")))
     assert shown.undo_button.toolTip() == f"Undo {words} (Ctrl+Z)"
     shown.undo_button.click()
     assert undone == [words]

@@ -111,13 +111,12 @@ def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be
     again = saving.save(SavingChoice(id=first.id, note="Once more.")).saved
     assert (again.id, again.version) == (first.id, first.version + 1)
     saving.changes.exchange(saving.made[-1], back=True)
-    saving.live.settle()
-    assert saving.view.saved.undone
+    saving.wait(lambda view: view.saved.undone)
     library = saving.live.session.services().resources.memory.library()
     assert library.get(first.id).exemplar.note == ""
     other = saving.save(SavingChoice(id="an-other"), anyway=True).saved
     saving.changes.exchange(saving.made[-1], back=True)
-    saving.live.settle()
+    saving.wait(lambda view: view.saved.undone)
     assert library.get(other.id).exemplar.archived
 
 

@@ -1,6 +1,7 @@
 """Going on and stopping: one task at a time carries the run from phase to phase."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -104,6 +105,8 @@ class Runner:
         self.notice = ""
         """What is to be said where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
+        self.take_back: Callable[[], Awaitable[None]] = _nothing
+        """Takes the page back from the person, where they have it."""
 
     @property
     def busy(self) -> bool:
@@ -177,7 +180,7 @@ class Runner:
             self._set_going(run, self._until)
 
     async def halt(self) -> None:
-        """Stop going on, in the middle of a call if need be."""
+        """Stop going on, in the middle of a call if need be, and take the page back from the person."""
         going, self._going = self._going, None
         if going is not None and not going.done():
             going.cancel()
@@ -185,6 +188,10 @@ class Runner:
         if self._current.services is not None:
             # A browser that waits for what its page asks the person would keep the run from ending.
             await self._current.services.tabs.host.end_questions()
+        try:
+            await self.take_back()
+        except BackstepError as error:
+            self._publisher.log("warning", "handover", str(error))
 
     async def finish_stopped(self) -> None:
         """End the run under way as stopped; one that the trace cannot end is found as interrupted later."""
@@ -389,6 +396,10 @@ class Runner:
         self._publisher.set_mode("waiting", message)
         self._publisher.publish_step(run)
         return True
+
+
+async def _nothing() -> None:
+    return
 
 
 def _lost(run: AgentRun) -> str:

@@ -29,13 +29,14 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
 from core.browser.host import MOST_TABS, profile_folder
+from core.schema.action import GoBack, GoForward, NewTab, TabFocus
 from core.schema.events import TabId
 from gui.live.devtools import DevTools
 from gui.live.downloads import Downloads
 from gui.live.find_bar import FindBar
 from gui.live.memory import SpareMemory
 from gui.live.page_menu import page_menu
-from gui.live.page_strip import Browse, PageStrip
+from gui.live.page_strip import Browse, PageStrip, gone_to
 from gui.live.question_box import QuestionBox
 from gui.live.questions import PageQuestions
 from gui.live.web_page import WebPage, WebView
@@ -57,6 +58,8 @@ class PageArea(QWidget):
     """The current view lies elsewhere, is drawn larger or smaller, or another one is current."""
     said = Signal(str, str)
     """Title and text of what the person is to know."""
+    browsed = Signal(object)
+    """What the person does with the buttons of the browser, as `Action`s, just before it is done."""
     inspected = Signal(object)
     """The view of DevTools, which is to be shown; None once there is none."""
 
@@ -92,6 +95,7 @@ class PageArea(QWidget):
         self._bar = self._strip.bar
         self._bar.currentChanged.connect(self._on_tab_chosen)
         self._bar.tabCloseRequested.connect(self._on_tab_close)
+        self._bar.tabBarClicked.connect(self._on_tab_clicked)
         self._stack = QStackedWidget(self)
         self._column = in_column(self, self._strip, (self._stack, 1), spacing=0)
         self._stack.installEventFilter(self)
@@ -269,11 +273,14 @@ class PageArea(QWidget):
             return
         actions = QWebEnginePage.WebAction
         match what:
-            case "back":
+            case "back" if view.history().canGoBack():
+                self.browsed.emit((GoBack(),))
                 view.triggerPageAction(actions.Back)
-            case "forward":
+            case "forward" if view.history().canGoForward():
+                self.browsed.emit((GoForward(),))
                 view.triggerPageAction(actions.Forward)
             case "reload":
+                self.browsed.emit(gone_to(view.url()))
                 view.triggerPageAction(actions.Reload)
             case "stop":
                 view.triggerPageAction(actions.Stop)
@@ -372,6 +379,7 @@ class PageArea(QWidget):
             self.downloads.save_as(page, url, action)
 
     def _open_in_tab(self, url: QUrl) -> None:
+        self.browsed.emit((NewTab(), *gone_to(url)))
         self._add().load(url)
 
     def _set_zoom(self, factor: float) -> None:
@@ -418,6 +426,11 @@ class PageArea(QWidget):
         if isinstance(view, WebView):
             self._stack.setCurrentWidget(view)
             self._on_current()
+
+    @Slot(int)
+    def _on_tab_clicked(self, index: int) -> None:
+        if self.questions.person_has_page and index not in (-1, self._bar.currentIndex()):
+            self.browsed.emit((TabFocus(index=index),))
 
     def _on_current(self) -> None:
         """Show what belongs to the tab that is current now."""
@@ -472,6 +485,7 @@ class PageArea(QWidget):
     @Slot(QUrl)
     def _on_address(self, url: QUrl) -> None:
         if (view := self.current_view()) is not None:
+            self.browsed.emit(gone_to(url))
             view.load(url)
 
     @Slot(QWebEngineDownloadRequest)

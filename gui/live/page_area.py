@@ -497,11 +497,10 @@ class PageArea(QWidget):
             page = request.page()
             return page.devToolsId() if page is not None else self.current_tab(), request.url().toString()
 
-        done = "the person saved it" if by_person else "it was refused"
+        taken = by_person and self.downloads is not None and self.downloads.take(request)
+        done = "the person took it" if taken else "it could not be saved" if by_person else "it was refused"
         self.events.tell("download", f"The page offered the download {name}; {done}.", place)
-        if by_person and self.downloads is not None:
-            self.downloads.take(request)
-        else:
+        if not by_person:
             request.cancel()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

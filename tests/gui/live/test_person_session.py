@@ -100,7 +100,9 @@ def test_addresses_and_the_buttons_of_the_browser_are_steps_and_a_link_that_is_c
 ) -> None:
     place = "position:absolute;left:20px;width:200px;height:30px;top:"
     there = site.page(f"<script>document.title = 'there'</script><h1>There</h1><input style='{place}60px'>")
-    here = site.page(f"<script>document.title = 'here'</script><a style='{place}100px' href='{there}'>Go there</a>")
+    here = site.page(
+        f"<script>document.title = 'here'</script><a style='{place}100px' href='{there}'>Go there</a>"
+    )
     other = site.page("<script>document.title = 'other'</script><h1>Other</h1>")
     desk.open("web/open", url=here, instruction="Look around.")
     area, window = desk.area, desk.window

@@ -13,10 +13,10 @@ from core.agent.stored_step import StoredPrompt, prompt_at
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
 from core.debugger.fix.deciding import clues_of
-from core.debugger.fix.family import Family
+from core.debugger.fix.family import Family, stored_family
 from core.debugger.fix.family_job import FamilyJob
 from core.debugger.fix.places import places_of
-from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
+from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of, stored_rerun
 from core.debugger.fix.views import FixPlace, FixView, Rerun
 from core.debugger.interventions.held_texts import as_text
 from core.debugger.service import Service
@@ -26,6 +26,7 @@ from core.schema.changes import Changes
 from core.schema.errors import ActionSyntaxError, BackstepError, TraceError, UsageError
 from core.schema.step import Reviewed, record_of
 from core.trace.records import RunRow
+from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -92,9 +93,16 @@ class FixService(Service[FixView]):
         self.show(text=checked, recognised=recognised)
 
     async def _show_run(self, run: int, step: int) -> None:
-        row, clues, rows = await self.read(
-            lambda store: (store.run(run), clues_of(store, store.run(run)), store.steps(run))
+        row, clues, rows, (family, fixed) = await self.read(
+            lambda store: (
+                store.run(run),
+                clues_of(store, store.run(run)),
+                store.steps(run),
+                _measured(store, run),
+            )
         )
+        if family is not None and fixed is not None:
+            self._show_measured(family, fixed)
         # A step can be gone back to once its page has been read.
         steps = tuple((one.number, one.action or "no action") for one in rows if one.phase != "observe")
         self.view = self.view.replace(
@@ -113,6 +121,13 @@ class FixService(Service[FixView]):
             self.send(self.view.replace(why_not=why, places=(), place=None, text=None))
             return
         await self._show_step(step or clues[0].step if clues else steps[-1][0])
+
+    def _show_measured(self, family: Family, fixed: RunRow) -> None:
+        """Show the family and what it was run for, unless something newer is in view."""
+        view = self.view
+        shows_other = view.rerun is not None and view.rerun.run != fixed.run
+        if view.family is None and not view.family_busy and not shows_other:
+            self.view = view.replace(family=family, rerun=view.rerun or stored_rerun(fixed))
 
     async def _show_step(self, step: int) -> None:
         view, services = self.view, self.services
@@ -420,11 +435,22 @@ class FixService(Service[FixView]):
             )
         if view.llm == "person":
             raise UsageError("You cannot answer in the background. Choose an LLM other than yourself.")
+        if not self._before and not self._differs(view.rerun.run):
+            raise UsageError(
+                "Nothing would be different before and after: the change was kept or put back, or it was of this "
+                "step alone. Change a file and run again first."
+            )
         arguments = self._family.arguments(
             services, view, count, self._before, max_steps=self.session.session.max_steps
         )
         self.show(family=None, family_busy=True, problem="", notice="")
         self.start(self._follow_family(arguments), "The family is being run already.")
+
+    def _differs(self, fixed: int) -> bool:
+        """Return whether something other than files and LLM was asked of the run that was made."""
+        store = self.services.store
+        before, after = (store.changes(run).replace(llm="") for run in (self.view.run, fixed))
+        return before != after
 
     @command
     async def cancel_family(self) -> None:
@@ -456,6 +482,13 @@ class FixService(Service[FixView]):
     async def close(self) -> None:
         self.session.session_changed.disconnect(self._on_session)
         await super().close()
+
+
+def _measured(store: TraceStore, run: int) -> tuple[Family | None, RunRow | None]:
+    """Return the latest family of a run, and the run that was made with what was changed."""
+    family = stored_family(store, run)
+    fixed = next(iter(store.rows([family.fixed])), None) if family is not None else None
+    return family, fixed
 
 
 def _check_action(text: str) -> None:

@@ -86,8 +86,8 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
             nth = f", nth={action.nth}" if action.nth else ""
             return [f"select_text({on(action.target)}, {literal(action.text)}{nth})"]
         case kinds.Upload():
-            given = [literal(path) for path in action.paths]
-            files = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
+            paths = [literal(path) for path in action.paths]
+            files = paths[0] if len(paths) == 1 else f"[{', '.join(paths)}]"
             return [f"{on(action.target)}.set_input_files({files})"]
         case kinds.Goto():
             return [f"page.goto({address(action.url, start_url)})"]

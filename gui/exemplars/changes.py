@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 
-from core.debugger.exemplars.changes import LibraryChange
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 from gui.shell.undo import Done, Reversible
 
 if TYPE_CHECKING:
-    from core.debugger.exemplars.changes import LibraryChanges
+    from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges
 
 
 class ChangesController(FeatureController):
     """Records each change, and has it undone and redone."""
 
-    def __init__(self, window: MainWindow, service: "LibraryChanges") -> None:
+    def __init__(self, window: MainWindow, service: "ExemplarChanges") -> None:
         super().__init__(window)
         self._service = service
         self._asked: deque[Done] = deque()
@@ -26,12 +25,12 @@ class ChangesController(FeatureController):
         self.follow(service.answered, self._show_answers, keep="every")
 
     @Slot(object)
-    def _on_made(self, changes: tuple[LibraryChange, ...]) -> None:
+    def _on_made(self, changes: "tuple[ExemplarChange, ...]") -> None:
         for one in changes:
             undo, redo = partial(self._exchange, one, True), partial(self._exchange, one, False)
             self.window.history.record(Reversible(one.words, undo, redo))
 
-    def _exchange(self, change: LibraryChange, back: bool, done: Done) -> None:
+    def _exchange(self, change: "ExemplarChange", back: bool, done: Done) -> None:
         self._asked.append(done)
         self._service.exchange(change, back=back)
 

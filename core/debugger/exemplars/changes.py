@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.debugger.session import Session
 
 
-class LibraryChange(Record):
+class ExemplarChange(Record):
     """What was changed, so that it can be undone and redone."""
 
     words: str = ""
@@ -34,10 +34,10 @@ class LibraryChange(Record):
     """A draft that was deleted."""
 
 
-class Exchange(Record):
+class Reversal(Record):
     """A change that was undone or redone."""
 
-    change: LibraryChange
+    change: ExemplarChange
     back: bool
     """Whether it was undone."""
 
@@ -46,16 +46,16 @@ class Exchange(Record):
         return self.change.before if self.back else self.change.after
 
 
-class LibraryChanges(Service[LibraryChange]):
+class ExemplarChanges(Service[ExemplarChange]):
     """Sends each change that a service made (`changed`), and undoes and redoes it."""
 
-    view = LibraryChange()
+    view = ExemplarChange()
 
     def __init__(self, session: "Session") -> None:
         super().__init__(session)
         self.answered: Signal[str] = Signal()
         """Empty where an exchange went well; else why not, in a sentence."""
-        self.exchanged: Signal[Exchange] = Signal()
+        self.reversed: Signal[Reversal] = Signal()
 
     def failed(self, problem: str) -> None:
         self.answered.send(problem)
@@ -71,18 +71,18 @@ class LibraryChanges(Service[LibraryChange]):
             found |= {one.id: one for one in library.current(tuple(found))}
         return found
 
-    def made(self, words: str, before: Mapping[str, CurrentVersion | None]) -> LibraryChange | None:
+    def made(self, words: str, before: Mapping[str, CurrentVersion | None]) -> ExemplarChange | None:
         """Announce what has become of these exemplars; None where nothing has changed."""
         after = tuple(one for one in self.memory.library().current(tuple(before)) if before[one.id] != one)
         if not after:
             return None
         was = tuple(before[one.id] or one.replace(archived=True) for one in after)
-        change = LibraryChange(words=words, before=was, after=after)
+        change = ExemplarChange(words=words, before=was, after=after)
         self.send(change)
         return change
 
     @command
-    async def exchange(self, change: LibraryChange, *, back: bool) -> None:
+    async def exchange(self, change: ExemplarChange, *, back: bool) -> None:
         """Undo a change, or redo it; refused where something of it was changed meanwhile."""
         now, wanted = (change.after, change.before) if back else (change.before, change.after)
         memory = self.memory
@@ -102,7 +102,7 @@ class LibraryChanges(Service[LibraryChange]):
                 self.drafts.keep(change.draft)
             else:
                 self.drafts.forget(key)
-        self.exchanged.send(Exchange(change=change, back=back))
+        self.reversed.send(Reversal(change=change, back=back))
         self.answered.send("")
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
 from core.debugger.exemplars.analyses.service import LeaveOneOutService, MapService, RetrievalBenchService
-from core.debugger.exemplars.changes import LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
@@ -18,7 +18,7 @@ class ExemplarServices:
     """One service for each window, and for each page of the library."""
 
     def __init__(self, session: "Session") -> None:
-        self.changes = LibraryChanges(session)
+        self.changes = ExemplarChanges(session)
         self.library = LibraryService(session, self.changes)
         self.imports = ImportService(self.library)
         self.editor = EditorService(session, self.changes)

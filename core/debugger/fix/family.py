@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Literal
 from core.debugger.experiments.measurement import Measurement, RunResult
 
 if TYPE_CHECKING:
+    # The window imports this, and loads no database.
     from core.debugger.headless import RunReport
+    from core.trace.store import TraceStore
 
 from core.schema.record import Record
-from core.trace.store import TraceStore
 
 Side = Literal["before", "after"]
 SIDES: tuple[Side, Side] = ("before", "after")
@@ -79,7 +80,7 @@ class Family(Measurement):
         ]
 
 
-def stored_family(store: TraceStore, run: int) -> Family | None:
+def stored_family(store: "TraceStore", run: int) -> Family | None:
     """Return the latest family of a run, read from its runs; None where there is none."""
     found = store.family_runs(run)
     if not found:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
-from core.debugger.exemplars.changes import Exchange, LibraryChange, LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
 from core.debugger.exemplars.prompt import as_text
 from core.memory.analysis.records import NearPair, PairsFound, grouped, sameness
 from core.schema.errors import UsageError
@@ -25,7 +25,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
 
     view = DuplicatesView()
 
-    def __init__(self, session: "Session", changes: LibraryChanges) -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
         self._changes = changes
         self._with_kept = False
@@ -33,7 +33,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         self._found = PairsFound(within=0.0)
         self._gone: set[str] = set()
         """What was archived here since the pairs were found."""
-        changes.exchanged.connect(self._on_exchanged)
+        changes.reversed.connect(self._on_reversed)
 
     @command
     async def find(self, within: float, *, with_kept: bool = False) -> None:
@@ -74,7 +74,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         self.memory.library().keep_apart(id, other, apart=apart)
         what = "keep" if apart else "list the pair of"
         pair = (min(id, other), max(id, other))
-        self._changes.send(LibraryChange(words=f"{what} “{id}” and “{other}”", pair=pair, apart=apart))
+        self._changes.send(ExemplarChange(words=f"{what} “{id}” and “{other}”", pair=pair, apart=apart))
         self._mark(pair, kept=apart)
         self._arrange(notice=f"{id} and {other} are {'both kept' if apart else 'listed again'}.", problem="")
 
@@ -108,15 +108,15 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
 
     # What is in view
 
-    def _on_exchanged(self, exchange: Exchange) -> None:
+    def _on_reversed(self, reversal: Reversal) -> None:
         """Follow what was undone or redone, here or elsewhere."""
-        change = exchange.change
+        change = reversal.change
         if change.pair is not None:
-            self._mark(change.pair, kept=change.apart != exchange.back)
-        for one in exchange.now:
+            self._mark(change.pair, kept=change.apart != reversal.back)
+        for one in reversal.now:
             (self._gone.add if one.archived else self._gone.discard)(one.id)
         if self.view.asked:
-            done = "Undone" if exchange.back else "Redone"
+            done = "Undone" if reversal.back else "Redone"
             self._arrange(notice=f"{done}: {change.words}.", problem="")
 
     def _mark(self, ids: tuple[str, str], *, kept: bool) -> None:

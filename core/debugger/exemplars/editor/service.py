@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from core.debugger.commands import command
-from core.debugger.exemplars.changes import Exchange, LibraryChange, LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
 from core.debugger.exemplars.editor.checking import checked, conflict_with, pair_pages, run_pages, try_parser
 from core.debugger.exemplars.editor.views import (
     DraftChoice,
@@ -39,10 +39,10 @@ class EditorService(Service[EditorView]):
 
     view = EditorView()
 
-    def __init__(self, session: "Session", changes: LibraryChanges) -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
         self._changes = changes
-        changes.exchanged.connect(self._on_exchanged)
+        changes.reversed.connect(self._on_reversed)
         self._serial = 0
         self._provenance: Provenance | None = None
         self._checking = (0, -1)
@@ -122,7 +122,7 @@ class EditorService(Service[EditorView]):
         self._drafts.forget(key)
         if kept is not None:
             name = kept.draft.task or kept.draft.id or "without a task"
-            self._changes.send(LibraryChange(words=f"delete the draft “{name}”", draft=kept))
+            self._changes.send(ExemplarChange(words=f"delete the draft “{name}”", draft=kept))
         self.show(drafts=self._other_drafts())
 
     def _copy(self, exemplar: Exemplar, note: str) -> None:
@@ -374,14 +374,14 @@ class EditorService(Service[EditorView]):
             problem="",
         )
 
-    def _on_exchanged(self, exchange: Exchange) -> None:
+    def _on_reversed(self, reversal: Reversal) -> None:
         """Follow what was undone or redone, here or elsewhere."""
         opened = self.view.opened
         if opened is None:
             return
-        if exchange.change.draft is not None:
+        if reversal.change.draft is not None:
             self.show(drafts=self._other_drafts())
-        if opened.id in {one.id for one in exchange.now}:
+        if opened.id in {one.id for one in reversal.now}:
             entry = self._library.get(opened.id)
             self.show(
                 opened=opened.replace(
@@ -392,7 +392,7 @@ class EditorService(Service[EditorView]):
                 ),
                 versions=self._library.versions(opened.id),
                 saves=self.view.saves + 1,
-                notice=f"{'Undone' if exchange.back else 'Redone'}: {exchange.change.words}.",
+                notice=f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}.",
                 problem="",
             )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.debugger.commands import command
-from core.debugger.exemplars.changes import Exchange, LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.known import Checker, archive, entries, finish_in_thread, write
 from core.debugger.exemplars.library.listing import (
     IDS,
@@ -67,7 +67,7 @@ class LibraryService(JobService[LibraryJob]):
 
     view = LibraryJob()
 
-    def __init__(self, session: "Session", changes: LibraryChanges) -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
         self.changes = changes
         self.listed: Signal[ListView] = Signal()
@@ -90,7 +90,7 @@ class LibraryService(JobService[LibraryJob]):
         self._watching: asyncio.Task[None] | None = None
         self._last = Notice(text="")
         self.noticed.connect(self._on_noticed)
-        changes.exchanged.connect(self._on_exchanged)
+        changes.reversed.connect(self._on_reversed)
 
     def _on_noticed(self, notice: Notice) -> None:
         self._last = notice
@@ -331,8 +331,8 @@ class LibraryService(JobService[LibraryJob]):
         self.noticed.send(Notice(text=" ".join(texts), bad=bad, change=words if done else ""))
         await self.refresh()
 
-    def _on_exchanged(self, exchange: Exchange) -> None:
-        self.done(f"{'Undone' if exchange.back else 'Redone'}: {exchange.change.words}.")
+    def _on_reversed(self, reversal: Reversal) -> None:
+        self.done(f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}.")
         self._refresh()
 
     @command

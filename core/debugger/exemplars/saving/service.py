@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.agent.presets import MemoryTable
 from core.debugger.commands import command
-from core.debugger.exemplars.changes import Exchange, LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.known import free_id, taken_ids
 from core.debugger.exemplars.prompt import Way, messages_of
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
@@ -50,7 +50,7 @@ class SavingService(Service[SavingView]):
     def failed(self, problem: str) -> None:
         self.show(problem=problem, busy=False)
 
-    def __init__(self, session: "Session", changes: LibraryChanges) -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
         self._changes = changes
         self._survey: Survey | None = None
@@ -59,7 +59,7 @@ class SavingService(Service[SavingView]):
         """How often a run was opened: only the last one counts."""
         self._known: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
         """The library's families and tags, and what it has of the run: counted once, as it may be large."""
-        changes.exchanged.connect(self._on_exchanged)
+        changes.reversed.connect(self._on_reversed)
 
     @command
     async def open(
@@ -110,9 +110,9 @@ class SavingService(Service[SavingView]):
         if self._survey is survey:
             self.show(saved=saved, busy=False)
 
-    def _on_exchanged(self, exchange: Exchange) -> None:
+    def _on_reversed(self, reversal: Reversal) -> None:
         saved = self.view.saved
-        one = next((one for one in exchange.now if saved is not None and one.id == saved.id), None)
+        one = next((one for one in reversal.now if saved is not None and one.id == saved.id), None)
         if saved is not None and one is not None:
             self.show(saved=saved.replace(undone=one.archived or one.version != saved.version))
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.agent.resources import agent_resources_of
-from core.debugger.exemplars.changes import LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.worker import Worker
@@ -43,7 +43,7 @@ class OpenedLibrary:
             closers=[],
             worked=Signal(),
         )
-        self.changes = LibraryChanges(self.session)  # type: ignore[arg-type]
+        self.changes = ExemplarChanges(self.session)  # type: ignore[arg-type]
         self.service = LibraryService(self.session, self.changes)  # type: ignore[arg-type]
         self.imports = ImportService(self.service)
         self.views: dict[str, Any] = {}

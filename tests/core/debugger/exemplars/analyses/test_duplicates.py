@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
-from core.debugger.exemplars.changes import LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.memory.files import write_exemplars
 from core.memory.library.records import Provenance
 from tests.core.debugger.exemplars.analyses.conftest import Watched
@@ -20,7 +20,7 @@ def whole(view):
 
 @pytest.fixture
 async def changes(session):
-    return LibraryChanges(session)
+    return ExemplarChanges(session)
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_i
     changes.changed.connect(made.append)
     view = await watched.after(lambda: service.keep_both(TWIN.id, ONE.id), lambda view: view.notice)
     assert (pairs(view), view.hidden) == ([], 1)
-    other = DuplicatesService(session, LibraryChanges(session))
+    other = DuplicatesService(session, ExemplarChanges(session))
     later = Watched(other)
     assert pairs(await later.after(lambda: other.find(0.1), whole)) == []
     shown = await later.after(lambda: other.find(0.1, with_kept=True), whole)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from core.debugger.exemplars.changes import LibraryChanges
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.saving.service import SavingService
 from core.debugger.exemplars.saving.views import SavingChoice, SavingView
 from tests.core.stage import on, page_file, stop
@@ -17,7 +17,7 @@ class Saving:
 
     def __init__(self, live):
         self.live = live
-        self.changes = LibraryChanges(live.session)
+        self.changes = ExemplarChanges(live.session)
         self.made = []
         self.changes.changed.connect(self.made.append)
         self.service = SavingService(live.session, self.changes)

@@ -153,7 +153,7 @@ class Theme(QObject):
         """Give `window`, and the application's palette, the look in force; later changes follow."""
         self._window = window
         application = QApplication.instance()
-        if isinstance(application, QApplication):
+        if isinstance(application, QApplication) and not isinstance(application.style(), PlainTextStyle):
             application.setStyle(PlainTextStyle())
         self._apply()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -85,7 +85,7 @@ class QuickStudio(Studio):
     """Waits no longer for what is drawn than a test has to."""
 
     def settle(self) -> None:
-        end = time.process_time() + 0.1  # Of this process, as there.
+        end = time.process_time() + 0.03  # Of this process, as there.
         while time.process_time() < end:
             self.application.processEvents()
 
@@ -108,7 +108,7 @@ def shown(request, qapp: QApplication, tmp_path_factory: pytest.TempPathFactory)
         if hasattr(kept, "close") and not isinstance(kept, QWidget):
             kept.close()
     studio.window.deleteLater()
-    qapp.processEvents()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def _analyses(folder: Path) -> Iterator[SimpleNamespace]:

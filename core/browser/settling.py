@@ -2,8 +2,9 @@
 
 Three things are waited for in turn until none is left: a navigation that has
 begun, the requests begun since the action, and two painted frames without a
-change in the DOM. Each wait is bounded (see `Limit`), and what was waited for in vain once
-(a load that never ends, an address that is polled) is not waited for again.
+change in the DOM, after which the page has nothing left to do. Each wait is
+bounded (see `Limit`), and what was waited for in vain once (a load that never
+ends, an address that is polled) is not waited for again.
 """
 
 import time

@@ -121,8 +121,11 @@ const changes = (() => {
           && Number.isFinite(a.effect?.getComputedTiming().endTime) && a.effect.getComputedTiming().endTime < 2000);
         quiet = changed || moving ? 0 : quiet + 1;
         changed = false;
-        if (quiet >= quietFrames && document.readyState !== "loading") end("quiet"); else requestAnimationFrame(frame);
+        if (quiet < quietFrames || document.readyState === "loading") requestAnimationFrame(frame);
+        // On a busy machine frames are painted before the page gets to what a server has answered.
+        else requestIdleCallback(idle, { timeout: 100 });
       };
+      const idle = () => { if (changed) frame(); else end("quiet"); };
       requestAnimationFrame(frame);
     });
   }

@@ -37,6 +37,20 @@ async def test_what_a_request_brings_is_awaited(browser: Browsing, site: Site) -
 
 
 @in_browser
+async def test_requests_that_follow_one_another_are_awaited_to_the_last(
+    browser: Browsing, site: Site
+) -> None:
+    asks = "await (await fetch('/slow?seconds=0.01')).text();" * 20
+    await browser.open(
+        site.page(
+            f"<button onclick=\"(async () => {{ {asks} document.body.append('brought') }})()\">get</button>"
+        )
+    )
+    await browser.do('click [button "get"]')
+    assert "brought" in await browser.words()
+
+
+@in_browser
 async def test_what_a_slow_server_answers_is_part_of_the_step(browser: Browsing, site: Site) -> None:
     await browser.open(
         site.page(

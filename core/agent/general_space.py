@@ -230,9 +230,9 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
     if uploads := of_use("upload"):
         yield _action(
             "upload",
-            "Give a file to a file field.",
+            "Give a file to a file field, or several to one that takes several.",
             _target(uploads, "The number of the field."),
-            Parameter(name="path", description="The path of the file."),
+            Parameter(name="path", description="The path of the file; of several, a line each."),
         )
     if clicked:
         target = _target(clicked, "The number of the element.")

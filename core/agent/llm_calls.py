@@ -69,6 +69,7 @@ class HeldCall:
         self.record = record
         self.request = request
         self._before: list[LLMRequest] = []
+        self._undone: list[LLMRequest] = []
         self._keep()
 
     @property
@@ -76,16 +77,29 @@ class HeldCall:
         """How often its messages were rewritten; 0 if they are sent as the agent asked with them."""
         return len(self._before)
 
+    @property
+    def undone(self) -> int:
+        """How often `put_again` can be called."""
+        return len(self._undone)
+
     def rewrite(self, messages: tuple[Message, ...]) -> None:
         """Send these messages instead, and store them as those of the call; raises TraceError."""
         self._before.append(self.request)
+        self._undone.clear()
         # Where exemplars and policy stand in other messages is not known.
         self.request = self.request.replace(messages=messages, parts=())
         self._keep()
 
     def take_back(self) -> None:
         """Send the messages as they were before they were last rewritten; raises TraceError."""
+        self._undone.append(self.request)
         self.request = self._before.pop()
+        self._keep()
+
+    def put_again(self) -> None:
+        """Send the messages that were taken back last; raises TraceError."""
+        self._before.append(self.request)
+        self.request = self._undone.pop()
         self._keep()
 
     def _keep(self) -> None:
@@ -107,11 +121,17 @@ class HeldReply:
         self.record = record
         self.reply = reply
         self._before: list[LLMReply] = []
+        self._undone: list[LLMReply] = []
 
     @property
     def rewritten(self) -> int:
         """How often it was rewritten; 0 if it is the reply that came."""
         return len(self._before)
+
+    @property
+    def undone(self) -> int:
+        """How often `put_again` can be called."""
+        return len(self._undone)
 
     def rewrite(self, reply: LLMReply) -> None:
         """Put this reply in place of the one there is, and store it as that of the call.
@@ -121,11 +141,18 @@ class HeldReply:
         if self._gone:
             raise UsageError("The agent already has this reply: it was passed on before a stop was set.")
         self._before.append(self.reply)
+        self._undone.clear()
         self._keep(reply)
 
     def take_back(self) -> None:
         """Put the reply back that was last rewritten; raises TraceError."""
+        self._undone.append(self.reply)
         self._keep(self._before.pop())
+
+    def put_again(self) -> None:
+        """Put the reply there that was taken back last; raises TraceError."""
+        self._before.append(self.reply)
+        self._keep(self._undone.pop())
 
     def _keep(self, reply: LLMReply) -> None:
         kept, blob = encode_reply(reply)

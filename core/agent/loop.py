@@ -87,6 +87,8 @@ class AgentRun:
         self._phase_begun = 0.0
         self.undoable: list[Undoable] = []
         """The edits since the run has last asked an LLM or done something."""
+        self.redoable: list[Undoable] = []
+        """Those of them that were undone since the last new one, the next to be redone last."""
         self.edited = 0
         """The last step in which something was edited."""
 
@@ -141,7 +143,7 @@ class AgentRun:
         The LLM is asked from the next call on. The preset holds from the next
         step on; a step in which nothing has been decided yet is that step.
         """
-        self.undoable.clear()
+        self._forget_edits()
         if preset is not None:
             self._next_preset = preset
             if self.state.undecided and not self._advancing:
@@ -173,9 +175,13 @@ class AgentRun:
         self._tools.anticipator.forget(self.state.number)
         self._tools.ahead.forget()
 
+    def _forget_edits(self) -> None:
+        self.undoable.clear()
+        self.redoable.clear()
+
     def _begin_again(self, phase: Phase) -> None:
         self._done = None
-        self.undoable.clear()
+        self._forget_edits()
         self.withdraw_questions()
         self.state.begin_again(phase, "The step was decided again.")
 
@@ -252,7 +258,7 @@ class AgentRun:
                 self._reread_preset()
             self._begin_step()
         if self._phases[phase].asks_llm(state) or phase not in _LOOKING:
-            self.undoable.clear()
+            self._forget_edits()
         if self._done is None:
             if phase == "act":
                 self._keep_events()
@@ -358,7 +364,7 @@ class AgentRun:
 
     def switch(self, mechanism: Mechanism, on: bool) -> None:
         """Switch a mechanism on or off; it holds from the next step on, or in one that has decided nothing yet."""
-        self.undoable.clear()
+        self._forget_edits()
         self.state.switched[mechanism] = on
         if self.state.undecided and not self._advancing and self.state.next_phase != "observe":
             self._begin_again("recognise")
@@ -366,7 +372,7 @@ class AgentRun:
     def set_amount(self, mechanism: Mechanism, value: int) -> tuple[int, int]:
         """Set the number of a mechanism and return the one before and the one that holds; the next phase has it."""
         least, most = bounds(mechanism)
-        self.undoable.clear()
+        self._forget_edits()
         before = self.state.amount(mechanism)
         self.state.amounts[mechanism] = min(max(value, least), most)
         return before, self.state.amounts[mechanism]

@@ -84,7 +84,7 @@ async def named(act: PageAct, page: Page, node: int = 0) -> NamedAct:
             if act.kind == "select":
                 return _on(located, act, lambda target: Select(target=target, option=act.text))
             if act.kind == "upload" and act.files:
-                return _on(located, act, lambda target: Upload(target=target, path=act.files[0]))
+                return _on(located, act, lambda target: Upload(target=target, path="\n".join(act.files)))
             if ".click(" in act.text:
                 return _on(located, act, lambda target: Click(target=target))
             return NamedAct(AgentAct(words=str(act)), located)

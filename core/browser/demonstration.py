@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -18,6 +19,7 @@ from core.schema.action import (
     Direction,
     DoubleClick,
     Drag,
+    Goto,
     Press,
     RefTarget,
     RightClick,
@@ -38,6 +40,8 @@ log = logging.getLogger(__name__)
 
 _BINDING = "__backstepReported"
 _BEGIN = "__backstepDemonstration.set(true)"
+_FLUSH_SECONDS = 2.0
+"""How long a page may take to tell what was typed and not left yet."""
 _TWICE_SECONDS = 0.3
 """So soon after a click a second one makes it a double click."""
 
@@ -63,7 +67,7 @@ class HumanAction(NamedElement):
     kind: str
     """``look``: nothing is done yet, but the page has changed."""
     text: str = ""
-    """What was typed, chosen or selected; of a password as many bullets; the path of a file."""
+    """What was typed, chosen or selected; of a password as many bullets; the paths of files, a line each."""
     secret: str = Field(default="", repr=False, exclude=True)
     """The password that was typed: kept in memory only, to type it again."""
     place: str = Field(default="", exclude=True)
@@ -89,25 +93,34 @@ class HumanAction(NamedElement):
 
     files: int = 0
     """How many files were chosen."""
+    folder: bool = False
+    """Whether they are those of a folder that was chosen."""
+    browsed: Action | None = Field(default=None, exclude=True)
+    """What was done with the buttons of the browser, as an action."""
     document: int = Field(default=0, exclude=True)
     """The execution context that reported it."""
 
     async def with_path(self, page: Page) -> "HumanAction":
-        """Return the choice of a file with the file's path, which the page itself is not told.
+        """Return the choice of files with their paths, which the page itself is not told.
 
         Raises ActionError, BrowserError and PageGone.
         """
-        if self.files > 1:
-            raise ActionError(f"{self.files} files were chosen at once, but an action can upload only one.")
-        asked = {"expression": "__backstepDemonstration.chosenFile()", "contextId": self.document}
-        answer = await page.send("Runtime.evaluate", asked)
-        if "objectId" not in answer["result"]:
-            raise ActionError("The file field was cleared before its file could be read.")
-        found = await page.send("DOM.getFileInfo", {"objectId": answer["result"]["objectId"]})
-        return self.replace(text=str(found["path"]))
+        if self.folder:
+            raise ActionError("A folder was chosen, but an action uploads files.")
+        paths: list[str] = []
+        for at in range(self.files):
+            asked = {"expression": f"__backstepDemonstration.chosenFile({at})", "contextId": self.document}
+            answer = await page.send("Runtime.evaluate", asked)
+            if "objectId" not in answer["result"]:
+                raise ActionError("The file field was cleared before its files could be read.")
+            found = await page.send("DOM.getFileInfo", {"objectId": answer["result"]["objectId"]})
+            paths.append(str(found["path"]))
+        return self.replace(text="\n".join(paths))
 
     def action(self, page: Observation) -> Action | None:
         """Return the action that would repeat it in the earlier page, or None if there is none."""
+        if self.browsed is not None:
+            return self.browsed
         target = self.target(page)
         if self.kind == "press":
             return Press(keys=self.keys)
@@ -186,6 +199,16 @@ class Demonstration:
         self._followed[page] = str(added["identifier"])
         with contextlib.suppress(ActionError):  # An error page of the browser's own has nothing to tell.
             await page.evaluate(source)
+
+    async def browsed(self, page: Page, actions: Sequence[Action]) -> None:
+        """Record what was done with the browser's buttons, after what was done in the page before it."""
+        with contextlib.suppress(PageGone, BrowserError, ActionError, TimeoutError):
+            async with within(_FLUSH_SECONDS):
+                # This may be the next page already: the previous one reported everything as it was left.
+                await page.evaluate("globalThis.__backstepDemonstration?.flush()")
+        for action in actions:
+            label = action.url if isinstance(action, Goto) else ""
+            self.human_actions.put_nowait(HumanAction(kind=action.name, label=label, browsed=action))
 
     async def stop(self) -> None:
         """Stop listening; what was typed and not left yet is reported as well. Raises nothing."""

@@ -109,12 +109,12 @@ async def check(page: Page, action: kinds.Check) -> Located:
 
 
 async def upload(page: Page, action: kinds.Upload) -> Located:
-    path = _existing(action.path)
+    paths = [_existing(path) for path in action.paths]
     ref, frame = await resolve(page, action.target)
     link = frame or page.main_frame()
     answer = await page.walker("fileField", ref, frame=link)
     if answer.get("problem") == _NO_FILE_FIELD:
-        return await _upload_where_asked(page, action.target, path, link)
+        return await _upload_where_asked(page, action.target, paths, link)
     require(answer, f"[{ref}]")
     handle = await page.send(
         "Runtime.evaluate",
@@ -123,7 +123,7 @@ async def upload(page: Page, action: kinds.Upload) -> Located:
     )
     await page.send(
         "DOM.setFileInputFiles",
-        {"files": [str(path)], "objectId": handle["result"]["objectId"]},
+        {"files": paths, "objectId": handle["result"]["objectId"]},
         session=link.session,
     )
     return Located(ref=ref, label=await _label(page, ref, frame), frame=link.id)
@@ -169,8 +169,8 @@ async def _label(page: Page, ref: int, frame: FrameLink | None) -> str:
     return str(await page.walker("labelOf", ref, frame=frame))
 
 
-async def _upload_where_asked(page: Page, target: Target, path: Path, link: FrameLink) -> Located:
-    """Click what asks for a file, and give it to the field that asks; no chooser is shown meanwhile."""
+async def _upload_where_asked(page: Page, target: Target, paths: list[str], link: FrameLink) -> Located:
+    """Click what asks for files, and give them to the field that asks; no chooser is shown meanwhile."""
     session, asked = link.session.session, asyncio.get_running_loop().create_future()
 
     def note(event: dict[str, Any]) -> None:
@@ -186,7 +186,7 @@ async def _upload_where_asked(page: Page, target: Target, path: Path, link: Fram
             event = await asked
         if "backendNodeId" not in event:
             raise ActionError(f"{found.label} opens a file dialog that only a person can use.")
-        files = {"files": [str(path)], "backendNodeId": event["backendNodeId"]}
+        files = {"files": paths, "backendNodeId": event["backendNodeId"]}
         await page.send("DOM.setFileInputFiles", files, session=link.session)
     except TimeoutError:
         raise ActionError(
@@ -199,8 +199,8 @@ async def _upload_where_asked(page: Page, target: Target, path: Path, link: Fram
     return found
 
 
-def _existing(path: str) -> Path:
+def _existing(path: str) -> str:
     found = Path(path).expanduser().absolute()
     if not found.is_file():
         raise ActionError(f"The file to upload does not exist: {found}.")
-    return found
+    return str(found)

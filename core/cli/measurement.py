@@ -34,7 +34,7 @@ from core.debugger.headless import RunReport, check_again, fork_headless, run_he
 from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
-from core.schema.changes import Changes
+from core.schema.changes import Changes, FamilyPlace
 from core.schema.errors import Interrupted, LibraryError, TraceError, UsageError
 from core.settings.settings import Settings, config_folder
 
@@ -117,11 +117,12 @@ def measure_family(
 
     Each seed is done with the files of the folder `before`, if it has any, and
     what was asked of the run; and with the files as they are, and what was asked
-    of the run `fixed`. A task without seeds is repeated. Nothing but the runs is stored.
+    of the run `fixed`. A task without seeds is repeated. Nothing but the runs is stored,
+    each with its place in the family.
     """
     with reading(settings) as store:
         row = store.run(run)
-        changes: dict[Side, Changes] = {"before": store.changes(run), "after": store.changes(fixed or run)}
+        asked: dict[Side, Changes] = {"before": store.changes(run), "after": store.changes(fixed or run)}
     if row.preset == ATTACHED.name:
         raise UsageError(f"Run {run} is of an attached agent, which has no files here: start it by hand.")
     name = llm or row.llm
@@ -145,7 +146,16 @@ def measure_family(
                 llm=llms.routed(name),
                 budget=Budget(settings.max_steps, settings.max_llm_calls),
                 on_gate=settings.on_gate,
-                changes=changes[side],
+                changes=asked[side].replace(
+                    family=FamilyPlace(
+                        of=run,
+                        started=row.started,
+                        fixed=fixed,
+                        when=family.when,
+                        seeds=family.seeds,
+                        side=side,
+                    )
+                ),
             )
             if report.run is not None and report.steps:
                 made.append(report.run)
@@ -159,6 +169,7 @@ def measure_family(
     seeds = range(row.seed + 1, row.seed + 1 + count) if seeded else [row.seed] * count
     began = Family(
         run=run,
+        fixed=fixed,
         task=row.task,
         seeds=tuple(seeds),
         preset=row.preset,

@@ -95,6 +95,9 @@ class Publisher:
             "edits": ()
             if run.ended
             else tuple(EditMade(key=f"edit {one.number}", kind=one.kind) for one in run.undoable),
+            "undone": ()
+            if run.ended
+            else tuple(EditMade(key=f"edit {one.number}", kind=one.kind) for one in run.redoable),
             "refusals": refusals(run) if self.session.mode in ("waiting", "failed") else {},
         }
 

@@ -1,6 +1,7 @@
 """Runs and stops: one asyncio task at a time runs the phases."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -104,6 +105,8 @@ class Runner:
         self.notice = ""
         """What is to be said where the run rests next."""
         self._gate_shown: tuple[int, int, str] | None = None
+        self.take_back: Callable[[], Awaitable[None]] = _nothing
+        """Takes the page back from the person, where they have it."""
 
     @property
     def busy(self) -> bool:
@@ -176,7 +179,7 @@ class Runner:
             self._set_going(run, self._until)
 
     async def halt(self) -> None:
-        """Stop going on, in the middle of a call if need be."""
+        """Stop going on, in the middle of a call if need be, and take the page back from the person."""
         going, self._going = self._going, None
         if going is not None and not going.done():
             going.cancel()
@@ -184,6 +187,10 @@ class Runner:
         if self._current.services is not None:
             # A browser that waits for what its page asks the person would keep the run from ending.
             await self._current.services.tabs.host.end_questions()
+        try:
+            await self.take_back()
+        except BackstepError as error:
+            self._publisher.log("warning", "handover", str(error))
 
     async def finish_stopped(self) -> None:
         """End the current run as stopped; one that the trace cannot end is found as interrupted later."""
@@ -270,14 +277,16 @@ class Runner:
         held = self.held[-1] if self.held else None
         number = 0 if held is None else held.record.number
         kind: Literal["prompt", "reply"] = "prompt" if isinstance(held, HeldCall) else "reply"
-        edits = 0 if held is None else held.rewritten
+        edits, undone = (0, 0) if held is None else (held.rewritten, held.undone)
         run = self._publisher.session.run
+        made = tuple(
+            EditMade(key=f"{kind} {run}.{number}.{edit}", kind=kind) for edit in range(1, edits + undone + 1)
+        )
         self._publisher.change(
             held_call=number if isinstance(held, HeldCall) else 0,
             held_reply=number if isinstance(held, HeldReply) else 0,
-            held_edits=tuple(
-                EditMade(key=f"{kind} {run}.{number}.{edit}", kind=kind) for edit in range(1, edits + 1)
-            ),
+            held_edits=made[:edits],
+            held_undone=made[edits:][::-1],
         )
 
     async def _advance(self, run: AgentRun, phase: Phase) -> PhaseRecord:
@@ -386,6 +395,10 @@ class Runner:
         self._publisher.set_mode("waiting", message)
         self._publisher.publish_step(run)
         return True
+
+
+async def _nothing() -> None:
+    return
 
 
 def _lost(run: AgentRun) -> str:

@@ -116,7 +116,7 @@ class Told(Record):
 
 
 class EditMade(Record):
-    """An edit of the current run that can be undone."""
+    """An edit of the current run that can be undone or redone."""
 
     key: str
     """Tells it from every other edit, of this and of other runs."""
@@ -170,6 +170,8 @@ class SessionView(Record):
     trial: int = 1
     edits: tuple[EditMade, ...] = ()
     """The edits of the run that can be undone, in the order in which they were made."""
+    undone: tuple[EditMade, ...] = ()
+    """The edits of the run that were undone and can be redone, the next one last."""
     refusals: dict[str, str] = {}
     """Why texts and edits of the run cannot be had now, by name as `core.agent.edits.registry` has them."""
     held_call: int = 0
@@ -178,6 +180,8 @@ class SessionView(Record):
     """The number of the LLM call that is held with its reply; 0 for none."""
     held_edits: tuple[EditMade, ...] = ()
     """The edits of the held prompt or reply, which can be undone, in the same order."""
+    held_undone: tuple[EditMade, ...] = ()
+    """Those of them that were undone and can be redone, the next one last."""
 
 
 class EditText(Record):

@@ -2,7 +2,7 @@
 
 ``click [12]``, ``type [12] [two words] [enter=1]``, ``select [7] [Oslo]``,
 ``click [button "Save"]``, ``click [xpath=//a[2]]``, ``press [Control+a]``,
-``drag [3] [9]``, ``stop [42]``. What need not be given has its name with it:
+``drag [3] [9]``, ``upload [3] [a.txt] [b.txt]``, ``stop [42]``. What need not be given has its name with it:
 ``click [12] [at=0.3,0.7] [keys=Control+Shift]``. Any text survives inside
 brackets: a bracket or backslash of the text is printed with a backslash before
 it. Reading is more lenient, as an LLM writes it: balanced brackets inside
@@ -157,6 +157,8 @@ class BaseAction(Record):
     """Fields always printed, in order."""
     options: ClassVar[tuple[str, ...]] = ()
     """Fields printed as ``[name=value]`` where they differ from their default; yes and no as 1 and 0."""
+    several: ClassVar[str] = ""
+    """The last of `fields`, where it may hold several values: a line each, printed in brackets of its own."""
     in_page: ClassVar[bool] = True
     """Whether it acts on the page, and so counts against the budget of page actions."""
 
@@ -166,7 +168,10 @@ class BaseAction(Record):
     @classmethod
     def written(cls, kind: str, values: Mapping[str, Any]) -> str:
         """Return the text form of an action with these values; fields without one are left out."""
-        parts = [str(value) for name in cls.fields if (value := values.get(name)) is not None]
+        parts: list[str] = []
+        for name in cls.fields:
+            if (value := values.get(name)) is not None:
+                parts += str(value).split("\n") if name == cls.several else [str(value)]
         for name in cls.options:
             default = cls.model_fields[name].default
             if (given := values.get(name, default)) != default:
@@ -327,12 +332,18 @@ class Drag(BaseAction):
 
 
 class Upload(BaseAction):
-    """Give a file to a file field."""
+    """Give a file to a file field, or several to one that takes several."""
 
     kind: Literal["upload"] = "upload"
     target: Target
     path: str = Field(min_length=1)
+    """The path of the file; of several, a line each."""
     fields = ("target", "path")
+    several = "path"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self.path.split("\n"))
 
 
 class Goto(BaseAction):

@@ -107,6 +107,9 @@ def parse_action(text: str, names: Iterable[str] = ()) -> Action:
         if not fields and flag and flag not in values and (bare := _BARE_FLAG.fullmatch(part)):
             values[flag] = bare[1] == "1"
             continue
+        if not fields and cls.several:
+            values[cls.several] += f"\n{part}"
+            continue
         if not fields:
             raise ActionSyntaxError(f'"{shown(text)}" has too many arguments: {usage(kind)}.')
         name = fields.pop(0)
@@ -196,6 +199,8 @@ def usage(kind: str, only: Container[str] | None = None) -> str:
         if only is None or name in only
         for required in (cls.model_fields[name].is_required(),)
     ]
+    if cls.several and (only is None or cls.several in only):
+        parts.append(bracketed(f"{cls.several}…", False))
     return " ".join([kind, *parts])
 
 

@@ -146,6 +146,16 @@ def changes(database: TraceDatabase, run: int) -> tuple[bytes, ...]:
     return tuple(data for data in found if data)
 
 
+def asked_of_task(database: TraceDatabase, run: int) -> tuple[tuple[int, bytes], ...]:
+    """Return what was asked of later runs from the start of the same task, in order, each with its run."""
+    rows = database.rows(
+        "SELECT run, changes FROM runs WHERE run > ? AND changes IS NOT NULL AND parent_run IS NULL"
+        " AND task = (SELECT task FROM runs WHERE run = ?) ORDER BY run",
+        (run, run),
+    )
+    return tuple((row["run"], database.blobs.content(row["changes"])) for row in rows)
+
+
 def run_of(database: TraceDatabase, attempt: CaseAttempt) -> int | None:
     """Return the run of an attempt, if one has ended by itself."""
     case = {**attempt.case.model_dump(), "evaluation": attempt.evaluation, "attempt": attempt.number}

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange, Taken
-from core.schema.changes import Changes
+from core.schema.changes import Changes, FamilyPlace
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
@@ -552,11 +552,24 @@ class TraceStore:
         """Return what was asked of a run and of those that it branched from; the nearest wins."""
         whole = Changes()
         for data in self._read(lambda: reading.changes(self._database, run)):
-            try:
-                whole = Changes.model_validate_json(data).over(whole)
-            except ValueError as error:
-                raise self._database.damaged() from error
+            whole = self._changes(data).over(whole)
         return whole
+
+    def family_runs(self, run: int) -> tuple[tuple[FamilyPlace, RunRow], ...]:
+        """Return the runs of the families of a run, in the order in which they began."""
+        started = self.run(run).started
+        places: dict[int, FamilyPlace] = {}
+        for other, data in self._read(lambda: reading.asked_of_task(self._database, run)):
+            place = self._changes(data).family
+            if place is not None and (place.of, place.started) == (run, started):
+                places[other] = place
+        return tuple((places[row.run], row) for row in reversed(self.rows(places)))
+
+    def _changes(self, data: bytes) -> Changes:
+        try:
+            return Changes.model_validate_json(data)
+        except ValueError as error:
+            raise self._database.damaged() from error
 
     def bisections(self, run: int | None = None) -> tuple[tuple[int, str], ...]:
         """Return the bisections of a run, or of all, each as its number and JSON, in order."""

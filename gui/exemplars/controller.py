@@ -6,6 +6,7 @@ from PySide6.QtCore import QTimer, Slot
 
 from core.debugger.snapshots import StepView
 from core.schema.exemplar import Exemplar
+from gui.exemplars.changes import ChangesController
 from gui.exemplars.editor.controller import EditorController
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.saving.controller import RecordingController, SavingController
@@ -38,6 +39,7 @@ class ExemplarsController(FeatureController):
         self._draft: Exemplar | None = None
         """What is being edited and not saved."""
         self._shown_draft: Exemplar | None = None
+        self.changes = ChangesController(window, services.changes)
         self.library = LibraryController(window, services.library, services.imports)
         self.editor = EditorController(window, services.editor)
         self.saving = SavingController(window, services.saving)

@@ -45,7 +45,7 @@ class OutcomeBox(QFrame):
             self.family.setText("Family   the browser is being started…")
             self.progress.setRange(0, 0)
             return
-        ended = "" if view.family_busy or family.done == family.total else " (cancelled)"
+        ended = "" if view.family_busy or family.done == family.total else " (not finished)"
         done = f", {family.done} of {family.total} runs" if view.family_busy else ""
         self.family.setText(f"Family   {family.sentence}, the same {len(family.seeds)} seeds{done}{ended}")
         (before, _), (after, _) = family.counted("before"), family.counted("after")

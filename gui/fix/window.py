@@ -1,20 +1,20 @@
 """Fix: a failed run, the step that decided it, what is changed there, and what came of it."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QWidget
+from PySide6.QtGui import QHideEvent, QShortcut
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QSpinBox, QWidget
 
-from core.debugger.fix.views import FixView
+from core.debugger.fix.views import MOST_SEEDS, FixView
 from gui.fix.outcome import OutcomeBox
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
 from gui.widgets.draft_field import DraftField
-from gui.widgets.formats import cut
+from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.remembered import Remembered
 from gui.widgets.text_view import TextView
-from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label
+from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, labelled
 
 _IDLE_MS = 250
 """After such a pause in typing the text is checked."""
@@ -100,7 +100,7 @@ class FixWindow(QDialog):
             spacing=8,
         )
         known = in_row(None, self.known, 1, margins=(12, 2, 12, 2))
-        left = (self.revert_button, self.keep_button, self.save_button, self.family_button)
+        left = (self.revert_button, self.keep_button, self.save_button, self.family_button, self.seeds)
         right = (self.extra_button, self.fresh_button, self.close_button, self.rerun_button)
         foot = in_row(None, *left, 1, *right, margins=(12, 8, 12, 10), spacing=8)
         notes = (self.note, self.problem, self.notice, self.stays)
@@ -125,6 +125,12 @@ class FixWindow(QDialog):
         save = "Save the new run as an exemplar"
         self.save_button = key_button("Save as exemplar…", save, "Alt+X", self._on_save, self)
         self.family_button = key_button("Run the family", "", "Alt+F", self._on_family, self)
+        self.seeds = labelled(QSpinBox(self, minimum=1, maximum=MOST_SEEDS), "Seeds of the family")
+        self.seeds.setToolTip("At how many other seeds the family is run (Alt+N)")
+        self.seeds.setValue(self._remembered.fix_seeds)
+        self.seeds.valueChanged.connect(self._on_seeds)
+        QShortcut("Alt+N", self, self.seeds.setFocus)
+        self._name_seeds()
         self.extra_button = key_button("", "", "Alt+E", self._on_extra, self)
         fresh = "Run the task again from its start, at the same seed, with the saved files"
         self.fresh_button = key_button("Run afresh", fresh, "Alt+A", self.fresh_requested.emit, self)
@@ -283,15 +289,17 @@ class FixWindow(QDialog):
 
     def _refresh_family(self, busy: bool) -> None:
         view, button = self._view, self.family_button
-        seeds = self._remembered.fix_seeds
-        button.setText("Cancel the family" if view.family_busy else f"Run the family ({seeds})")
+        seeds = self.seeds.value()
+        button.setText("Cancel the family" if view.family_busy else "Run the family")
+        self.seeds.setEnabled(not view.family_busy)
         button.setShortcut("Alt+F")
         ended = view.rerun is not None and view.rerun.state == "ended"
         button.setEnabled(view.family_busy or (ended and not busy))
         tells = (
             "End the runs of the family; those that are done are kept"
             if view.family_busy
-            else f"Do the task at {seeds} other seeds in the background, with the files as they were and as they are"
+            else f"Do the task at {count(seeds, 'other seed')} in the background, with the files as they were and as "
+            "they are"
         )
         button.setToolTip(f"{tells} (Alt+F)")
 
@@ -316,7 +324,15 @@ class FixWindow(QDialog):
         if self._view.family_busy:
             self.family_cancelled.emit()
         else:
-            self.family_requested.emit(self._remembered.fix_seeds)
+            self.family_requested.emit(self.seeds.value())
+
+    def _on_seeds(self, seeds: int) -> None:
+        self._remembered.fix_seeds = seeds
+        self._name_seeds()
+        self._refresh()
+
+    def _name_seeds(self) -> None:
+        self.seeds.setSuffix(" seed" if self.seeds.value() == 1 else " seeds")
 
     def _on_extra(self) -> None:
         view = self._view

@@ -19,6 +19,13 @@ from gui.widgets.words import ElidedLabel, Paragraph, set_tone, small_label
 _MOST = 20
 """Downloads that are listed; of more the oldest are left out."""
 _State = QWebEngineDownloadRequest.DownloadState
+_REASONS = {
+    one
+    for one in QWebEngineDownloadRequest.DownloadInterruptReason
+    if one != QWebEngineDownloadRequest.DownloadInterruptReason.UserCanceled
+}
+"""Those that Qt has words for; to the others it gives the words for a cancelled one."""
+_CUT = "the server closed the connection too early"
 _UNITS = ("B", "kB", "MB", "GB")
 
 
@@ -60,8 +67,8 @@ class Downloads(QObject):
         usual = places.writableLocation(places.StandardLocation.DownloadLocation) or str(Path.home())
         return self._remembered.downloads or usual
 
-    def take(self, request: QWebEngineDownloadRequest) -> None:
-        """Save what the person wants to have."""
+    def take(self, request: QWebEngineDownloadRequest) -> bool:
+        """Save what the person wants to have; returns whether there is a place for it."""
         wanted = self._as.pop(request.url().toString(), "")
         folder, name = (str(Path(wanted).parent), Path(wanted).name) if wanted else (self.folder, "")
         try:
@@ -72,7 +79,7 @@ class Downloads(QObject):
                 f"The folder {folder} is not writable ({error.strerror}). Choose another folder (Ctrl+Alt+J)."
             )
             self.failed.emit("The download was not saved", told)
-            return
+            return False
         request.setDownloadDirectory(folder)
         if name:
             request.setDownloadFileName(name)
@@ -87,6 +94,7 @@ class Downloads(QObject):
                 old.deleteLater()
         request.accept()
         self._tell()
+        return True
 
     def save_as(self, page: QWebEnginePage, url: QUrl, action: QWebEnginePage.WebAction) -> None:
         """Ask where a link or a picture is to be saved, and load it."""
@@ -161,6 +169,8 @@ class DownloadRow(QWidget):
         in_row(self, (texts, 1), self.folder_button, self.cancel_button, spacing=6)
         request.receivedBytesChanged.connect(self._on_progress)
         request.totalBytesChanged.connect(self._on_progress)
+        # The engine tells a state before the bytes that belong to it; that all is over, after them.
+        request.isFinishedChanged.connect(self._on_finished)
         request.stateChanged.connect(self._on_state)
         request.destroyed.connect(self._on_gone)
         self._on_progress()
@@ -179,24 +189,23 @@ class DownloadRow(QWidget):
         self.words.setText(f"{_bytes(come)} of {_bytes(whole)}" if whole > 0 else _bytes(come))
         self.changed.emit()
 
-    def _on_state(self, state: QWebEngineDownloadRequest.DownloadState) -> None:
-        if self._request is None or state in (_State.DownloadRequested, _State.DownloadInProgress):
+    def _on_finished(self) -> None:
+        if self._request is None:
             return
         self._path = str(Path(self._request.downloadDirectory()) / self._request.downloadFileName())
-        if state == _State.DownloadCompleted:
+        if self._request.state() == _State.DownloadCompleted:
             self._finish(f"✓ Saved, {_bytes(self._request.receivedBytes())}")
-        elif state == _State.DownloadCancelled:
+        elif self.running:
             self._finish("Cancelled")
-        else:
-            reason = self._request.interruptReason()
-            cut = reason == QWebEngineDownloadRequest.DownloadInterruptReason.UserCanceled
-            why = (
-                "the server closed the connection too early" if cut else self._request.interruptReasonString()
-            )
-            self._finish(f"✗ Failed: {why}", tone="bad")
-            self.failed.emit(
-                f"{self.name.text()} was not saved: {why}. Load it again, or choose another folder."
-            )
+
+    def _on_state(self, state: QWebEngineDownloadRequest.DownloadState) -> None:
+        if self._request is None or state != _State.DownloadInterrupted:
+            return
+        # One that is interrupted could be resumed: to the engine, it is not over.
+        known = self._request.interruptReason() in _REASONS
+        why = self._request.interruptReasonString() if known else _CUT
+        self._finish(f"✗ Failed: {why}", tone="bad")
+        self.failed.emit(f"{self.name.text()} was not saved: {why}. Load it again, or choose another folder.")
 
     def _on_gone(self) -> None:
         self._request = None
@@ -204,11 +213,11 @@ class DownloadRow(QWidget):
             self._finish("Cancelled: its page was closed")
 
     def _finish(self, words: str, *, tone: str = "dim") -> None:
-        self.running, self.share = False, None
-        self.bar.hide()
-        self.cancel_button.hide()
         self.words.setText(words)
         set_tone(self.words, tone)
+        self.bar.hide()
+        self.cancel_button.hide()
+        self.running, self.share = False, None  # Whoever sees that it is over finds how it ended.
         self.changed.emit()
 
     def _open_folder(self) -> None:

@@ -116,7 +116,7 @@ class EmbeddedHost:
         return await self._change(lambda: self._area.open_profile(name))
 
     def profiles(self) -> tuple[str, ...]:
-        return profile_names(self._area.profiles)
+        return profile_names(self._area.profiles.folder)
 
     def allow_profile(self, name: str) -> None:
         self._allowed.add(name)

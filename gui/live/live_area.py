@@ -17,6 +17,8 @@ class LiveArea(QStackedWidget):
     """The page lies elsewhere, is larger or smaller than it was, or is another browser's."""
     said = Signal(str, str)
     """Title and text of what the person is to know."""
+    browsed = Signal(object)
+    """What the person does with the buttons of the browser, as `Action`s, just before it is done."""
     inspected = Signal(object)
     """The view of DevTools, which is to be shown; None once there is none."""
 
@@ -28,6 +30,7 @@ class LiveArea(QStackedWidget):
             self.addWidget(area)
             area.view_moved.connect(self.view_moved)
             area.said.connect(self.said)
+            area.browsed.connect(self.browsed)
         embedded.inspected.connect(self.inspected)
         chromium.running_changed.connect(self._on_running)
         self.currentChanged.connect(lambda _: self.view_moved.emit())

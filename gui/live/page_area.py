@@ -11,7 +11,6 @@ from PySide6.QtCore import (
     QObject,
     QPoint,
     QRect,
-    QStandardPaths,
     Qt,
     QTimer,
     QUrl,
@@ -21,21 +20,21 @@ from PySide6.QtCore import (
 from PySide6.QtWebEngineCore import (
     QWebEngineDownloadRequest,
     QWebEnginePage,
-    QWebEngineProfile,
-    QWebEngineSettings,
 )
 from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
-from core.browser.host import MOST_TABS, profile_folder
+from core.browser.host import MOST_TABS
+from core.schema.action import GoBack, GoForward, NewTab, TabFocus
 from core.schema.events import TabId
 from gui.live.devtools import DevTools
 from gui.live.downloads import Downloads
 from gui.live.find_bar import FindBar
 from gui.live.memory import SpareMemory
 from gui.live.page_menu import page_menu
-from gui.live.page_strip import Browse, PageStrip
+from gui.live.page_strip import Browse, PageStrip, gone_to
+from gui.live.profiles import PageProfiles
 from gui.live.question_box import QuestionBox
 from gui.live.questions import PageQuestions
 from gui.live.web_page import WebPage, WebView
@@ -57,19 +56,17 @@ class PageArea(QWidget):
     """The current view lies elsewhere, is drawn larger or smaller, or another one is current."""
     said = Signal(str, str)
     """Title and text of what the person is to know."""
+    browsed = Signal(object)
+    """What the person does with the buttons of the browser, as `Action`s, just before it is done."""
     inspected = Signal(object)
     """The view of DevTools, which is to be shown; None once there is none."""
 
     def __init__(
         self, parent: QWidget | None = None, *, accept_dialogs: bool = True, profiles: str = ""
     ) -> None:
+        """`profiles` is the folder of the named profiles, the user's own without it."""
         super().__init__(parent)
         self._accept = accept_dialogs
-        data = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)
-        self.profiles = profiles or f"{data}/profiles"
-        """The folder of the named profiles."""
-        self._profile: QWebEngineProfile | None = None
-        self._kept: dict[str, QWebEngineProfile] = {}
         self.events = BrowserEvents()
         """What happens in the pages, for whoever drives them."""
         self._floods = FloodLimit()
@@ -92,10 +89,14 @@ class PageArea(QWidget):
         self._bar = self._strip.bar
         self._bar.currentChanged.connect(self._on_tab_chosen)
         self._bar.tabCloseRequested.connect(self._on_tab_close)
+        self._bar.tabBarClicked.connect(self._on_tab_clicked)
         self._stack = QStackedWidget(self)
         self._column = in_column(self, self._strip, (self._stack, 1), spacing=0)
         self._stack.installEventFilter(self)
         self._box = QuestionBox(self.questions, self._stack)
+        # Behind the stack, whose pages have to be deleted before their profiles.
+        self.profiles = PageProfiles(profiles, self)
+        self.profiles.download_requested.connect(self._on_download)
 
     def equip(self, theme: Theme, remembered: Remembered) -> None:
         """Give what the person uses its look, and what it keeps from one start to the next."""
@@ -115,40 +116,11 @@ class PageArea(QWidget):
 
         Raises UsageError for a name that cannot be used.
         """
-        profile = self._named(name) if name else QWebEngineProfile(self)
+        profile = self.profiles.get(name)
         self._drop_all()
         self._floods.forget()
-        old, self._profile = self._profile, profile
-        # A link to a program such as mail would start it, outside the window.
-        unknown = QWebEngineSettings.UnknownUrlSchemePolicy.DisallowUnknownUrlSchemes
-        profile.settings().setUnknownUrlSchemePolicy(unknown)
-        # What the person allows is not allowed to the agent afterwards.
-        policy = QWebEngineProfile.PersistentPermissionsPolicy.AskEveryTime
-        profile.setPersistentPermissionsPolicy(policy)
-        if old is not profile:
-            profile.downloadRequested.connect(self._on_download)
-            self._let_go(old)
+        self.profiles.use(profile)
         return self.open_tab()
-
-    def _named(self, name: str) -> QWebEngineProfile:
-        # The engine wants one profile object a folder: it is kept until the end.
-        if name not in self._kept:
-            folder = str(profile_folder(self.profiles, name))
-            profile = QWebEngineProfile(name, self)
-            profile.setPersistentStoragePath(folder)
-            profile.setCachePath(f"{folder}/cache")
-            profile.setPersistentCookiesPolicy(
-                QWebEngineProfile.PersistentCookiesPolicy.ForcePersistentCookies
-            )
-            self._kept[name] = profile
-        return self._kept[name]
-
-    def _let_go(self, profile: QWebEngineProfile | None) -> None:
-        if profile is None:
-            return
-        profile.downloadRequested.disconnect(self._on_download)
-        if profile not in self._kept.values():
-            profile.deleteLater()
 
     def open_tab(self) -> str:
         page = self._add()
@@ -156,13 +128,13 @@ class PageArea(QWidget):
         return page.devToolsId()
 
     def _add(self, place: int | None = None) -> WebPage:
-        assert self._profile is not None
+        assert self.profiles.current is not None
         view = WebView(self.questions, self._stack)
         self._set_menu_policy(view)
         view.customContextMenuRequested.connect(partial(self._on_menu, view))
         view.zoom_turned.connect(lambda by: self._set_zoom(self._zoom * by))
         page = WebPage(
-            self._profile,
+            self.profiles.current,
             view,
             accept_dialogs=self._accept,
             events=self.events,
@@ -222,12 +194,7 @@ class PageArea(QWidget):
     def close_pages(self) -> None:
         """Let go of all pages and then of their profiles, at once: at the end of the program no loop runs."""
         going: list[QObject] = [*self.devtools.close(), *self._drop_all()]
-        profiles = {*self._kept.values(), *([self._profile] if self._profile is not None else [])}
-        self._profile = None
-        self._kept.clear()
-        going.extend(profiles)
-        for profile in profiles:
-            profile.deleteLater()
+        going.extend(self.profiles.close())
         for one in going:
             QCoreApplication.sendPostedEvents(one, QEvent.Type.DeferredDelete.value)
 
@@ -269,11 +236,14 @@ class PageArea(QWidget):
             return
         actions = QWebEnginePage.WebAction
         match what:
-            case "back":
+            case "back" if view.history().canGoBack():
+                self.browsed.emit((GoBack(),))
                 view.triggerPageAction(actions.Back)
-            case "forward":
+            case "forward" if view.history().canGoForward():
+                self.browsed.emit((GoForward(),))
                 view.triggerPageAction(actions.Forward)
             case "reload":
+                self.browsed.emit(gone_to(view.url()))
                 view.triggerPageAction(actions.Reload)
             case "stop":
                 view.triggerPageAction(actions.Stop)
@@ -372,6 +342,7 @@ class PageArea(QWidget):
             self.downloads.save_as(page, url, action)
 
     def _open_in_tab(self, url: QUrl) -> None:
+        self.browsed.emit((NewTab(), *gone_to(url)))
         self._add().load(url)
 
     def _set_zoom(self, factor: float) -> None:
@@ -418,6 +389,11 @@ class PageArea(QWidget):
         if isinstance(view, WebView):
             self._stack.setCurrentWidget(view)
             self._on_current()
+
+    @Slot(int)
+    def _on_tab_clicked(self, index: int) -> None:
+        if self.questions.person_has_page and index not in (-1, self._bar.currentIndex()):
+            self.browsed.emit((TabFocus(index=index),))
 
     def _on_current(self) -> None:
         """Show what belongs to the tab that is current now."""
@@ -472,6 +448,7 @@ class PageArea(QWidget):
     @Slot(QUrl)
     def _on_address(self, url: QUrl) -> None:
         if (view := self.current_view()) is not None:
+            self.browsed.emit(gone_to(url))
             view.load(url)
 
     @Slot(QWebEngineDownloadRequest)
@@ -483,11 +460,10 @@ class PageArea(QWidget):
             page = request.page()
             return page.devToolsId() if page is not None else self.current_tab(), request.url().toString()
 
-        done = "the person saved it" if by_person else "it was refused"
+        taken = by_person and self.downloads is not None and self.downloads.take(request)
+        done = "the person took it" if taken else "it could not be saved" if by_person else "it was refused"
         self.events.tell("download", f"The page offered the download {name}; {done}.", place)
-        if by_person and self.downloads is not None:
-            self.downloads.take(request)
-        else:
+        if not by_person:
             request.cancel()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

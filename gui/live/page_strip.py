@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTabBar, QToolButt
 
 from core.browser.floods import shortened
 from core.browser.host import runs_as_root
+from core.schema.action import Goto
 from gui.theme.theme import Theme
 from gui.widgets.formats import as_read, cut
 from gui.widgets.layouts import in_column, in_row
@@ -18,6 +19,12 @@ _TITLE, MOST_OF_A_TIP = 40, 500
 Browse = Literal["back", "forward", "reload", "stop", "zoom_in", "zoom_out", "zoom_reset"]
 _AGENTS = "the page is the agent's; F6 hands it to you"
 _ICON = 15
+
+
+def gone_to(url: QUrl) -> tuple[Goto, ...]:
+    """Return what goes to an address as actions: none where there is no address yet."""
+    text = url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
+    return (Goto(url=text),) if text.strip() else ()
 
 
 class AddressField(QLineEdit):

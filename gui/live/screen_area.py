@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from core.browser.screen import Browse as BrowseInput
 from core.browser.screen import ChooseTab, DropTab, GoTo, Screen, ScreenPicture, ShownBrowser
-from gui.live.page_strip import Browse, PageStrip
+from core.schema.action import GoBack, GoForward, TabFocus
+from gui.live.page_strip import Browse, PageStrip, gone_to
 from gui.live.screen_view import ScreenView
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
@@ -27,6 +28,8 @@ class ScreenArea(QWidget):
     """Whether a browser is on the screen."""
     said = Signal(str, str)
     """Title and text of what the person is to know."""
+    browsed = Signal(object)
+    """What the person does with the buttons of the browser, as `Action`s, just before it is done."""
 
     def __init__(self, screen: Screen, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +42,8 @@ class ScreenArea(QWidget):
         self._strip.bar.tabCloseRequested.connect(
             lambda at: screen.put_in(DropTab(self._strip.bar.tabData(at)))
         )
-        self._strip.address_entered.connect(lambda url: screen.put_in(GoTo(url.toString())))
+        self._strip.address_entered.connect(self._on_address)
+        self._strip.bar.tabBarClicked.connect(self._on_tab_clicked)
         self._strip.refused.connect(lambda why: self.said.emit("That is no address", why))
         self._strip.browsed.connect(self.browse)
         self._strip.left_by_key.connect(self._focus_page)
@@ -88,9 +92,21 @@ class ScreenArea(QWidget):
     def browse(self, what: Browse) -> None:
         """Do what a button of a browser does, as far as it can be done here."""
         if what in ("back", "forward", "reload", "stop"):
+            here = gone_to(QUrl(self._addressed)) if what == "reload" else ()
+            self.browsed.emit({"back": (GoBack(),), "forward": (GoForward(),)}.get(what, here))
             self._screen.put_in(BrowseInput(what))
         else:
             self.said.emit("The page is not zoomed", _ELSEWHERE.format("Zoom"))
+
+    @Slot(QUrl)
+    def _on_address(self, url: QUrl) -> None:
+        self.browsed.emit(gone_to(url))
+        self._screen.put_in(GoTo(url.toString()))
+
+    @Slot(int)
+    def _on_tab_clicked(self, index: int) -> None:
+        if index not in (-1, self._strip.bar.currentIndex()):
+            self.browsed.emit((TabFocus(index=index),))
 
     def _focus_page(self) -> None:
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -226,7 +226,7 @@ class WindowCommands(QObject):
         )
         return {
             "undo_edit": window.history.why_no_undo(live=live),
-            "redo_edit": window.history.why_no_redo,
+            "redo_edit": window.history.why_no_redo(live=live),
             **{name: why(text) for name, text in _TEXTS.items()},
             "edit_prompt": held,
             **dict.fromkeys(_JUDGED, why("OverruleJudgement")),

@@ -80,7 +80,7 @@ class MainWindow(WindowParts):
     def begin(self, session: "Session") -> None:
         """Show what a session announces from now on, and ask it for what the person wants."""
         self.session = session
-        self.history.begin(session.edits.undo)
+        self.history.begin(session.edits.undo, session.edits.redo)
         self.chosen = ChosenSettings(session, self.history, self.remembered)
         self._commands.connect_session()
         self._connect_session()
@@ -156,6 +156,7 @@ class MainWindow(WindowParts):
         self.time.film.step_requested.connect(session.trace.show_step)
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.page.scroll_requested.connect(session.live_page.scroll)
+        self.page_area.browsed.connect(session.live_page.browsed)
         self.page.target_requested.connect(session.live_page.show_target)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
         for panel in self.docks.panels:

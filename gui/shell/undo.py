@@ -42,8 +42,8 @@ _EDITS: dict[InterventionKind, str] = {
     "ask again": "ask again",
 }
 _OTHER_RUN = "the run that it belongs to is not open any more"
+_NOT_UNDONE, _NOT_REDONE = "Not undone", "Not redone"
 _WENT_ON = "the run has continued, or its preset, LLM or mechanisms were changed"
-_NO_REDO = "An edit of the run cannot be redone: make it again"
 
 
 @dataclass
@@ -53,14 +53,15 @@ class Reversible:
     words: str
     """What was done, such as ``edit the plan``."""
     undo: Callable[[Done], None]
-    redo: Callable[[Done], None] | None = None
-    """None for an edit of the run."""
+    redo: Callable[[Done], None]
     run: int | None = None
     """The run that it belongs to; None where it belongs to none."""
     edit: str = ""
     """The key of the edit of the run that it is."""
     expired: str = ""
     """Why it cannot be undone any more."""
+    forgotten: bool = False
+    """Whether it is left out, since what it belongs to was put away."""
 
 
 @dataclass
@@ -110,22 +111,30 @@ class UndoHistory(QObject):
         self._edits: set[str] = set()
         """Keys of the edits that could be undone in the last view."""
         self._wishes: list[_Wish] = []
-        self._busy = False
+        self._under_way: _Command | None = None
+        """What is being undone or redone."""
         self._waiting: deque[Callable[[], None]] = deque()
         """What is to be done once the undo or redo under way is over."""
         self._awaited: tuple[SessionView, Callable[[SessionView], bool], Done] | None = None
         """The view as it was, what the session is to show, and whom to tell."""
         self._undo_edit: Callable[[str], None] = lambda _key: None
+        self._redo_edit: Callable[[str], None] = lambda _key: None
 
-    def begin(self, undo_edit: Callable[[str], None]) -> None:
-        """Take edits of the run back with this from now on, which is called with the key of an edit."""
-        self._undo_edit = undo_edit
+    def begin(self, undo_edit: Callable[[str], None], redo_edit: Callable[[str], None]) -> None:
+        """Undo and redo edits of the run with these from now on, which are called with the key of an edit."""
+        self._undo_edit, self._redo_edit = undo_edit, redo_edit
 
     # What is changed
 
     def record(self, change: Reversible) -> None:
         """Put a change that was made on the stack; what was undone before it cannot be redone any more."""
         self._queue(lambda: self._stack.push(_Command(change)))
+
+    def forget(self, changes: Iterable[Reversible]) -> None:
+        """Leave changes out from now on, without a word: what they belong to was put away."""
+        for one in changes:
+            one.forgotten = True
+        self._go_on()
 
     def choose(self, setting: Setting, value: Any, words: str) -> None:
         """Ask for a value of a setting, and record the change once the session shows it."""
@@ -136,6 +145,18 @@ class UndoHistory(QObject):
         setting.write(value)
 
     # Undo and redo
+
+    @property
+    def next_undo(self) -> str:
+        """What would be undone, in whole words; empty for nothing."""
+        change = self._next(undo=True)
+        return "" if change is None else change.words
+
+    @property
+    def next_redo(self) -> str:
+        """What would be redone, in the same way."""
+        change = self._next(undo=False)
+        return "" if change is None else change.words
 
     @property
     def undo_words(self) -> str:
@@ -160,13 +181,14 @@ class UndoHistory(QObject):
             return ""
         return why_no_edit(self.view, live=live)
 
-    @property
-    def why_no_redo(self) -> str:
-        """Why nothing can be redone now, or nothing."""
+    def why_no_redo(self, *, live: bool) -> str:
+        """Return why nothing can be redone now, in the same way."""
         change = self._next(undo=False)
         if change is None:
             return "There is nothing to redo"
-        return "" if change.redo is not None else _NO_REDO
+        if not change.edit or self.view.held_undone:
+            return ""
+        return why_no_edit(self.view, live=live)
 
     def undo(self) -> None:
         """Take back the last change, or say why it cannot be taken back any more."""
@@ -184,22 +206,25 @@ class UndoHistory(QObject):
             self._drop_expired(command.change)
             return
         self._stack.undo()
-        self._busy = True
-        command.change.undo(partial(self._finish, command, "Not undone"))
+        self._under_way = command
+        command.change.undo(partial(self._finish, command, _NOT_UNDONE))
 
     def _redo(self) -> None:
         command = self._command(undo=False)
-        if command is None or command.change.redo is None:
+        if command is None:
             return
         self._stack.redo()
-        self._busy = True
-        command.change.redo(partial(self._finish, command, "Not redone"))
+        self._under_way = command
+        command.change.redo(partial(self._finish, command, _NOT_REDONE))
 
     def _finish(self, command: _Command, title: str, problem: str) -> None:
-        self._busy = False
+        self._under_way = None
         if problem:
-            if command.change.edit in self._edits:
+            edit = command.change.edit
+            if title == _NOT_UNDONE and edit in self._edits:
                 self._stack.redo()  # It was not the moment for it: it can still be undone.
+            elif title == _NOT_REDONE and edit in _undone(self.view):
+                self._stack.undo()
             else:
                 command.setObsolete(True)
                 self._drop_obsolete()
@@ -211,8 +236,11 @@ class UndoHistory(QObject):
         self._go_on()
 
     def _go_on(self) -> None:
-        while self._waiting and not self._busy:
+        while self._waiting and self._under_way is None:
             self._waiting.popleft()()
+            self._drop_obsolete()
+        if self._under_way is None:
+            self._drop_obsolete()
         self.changed.emit()
 
     # The session
@@ -222,7 +250,8 @@ class UndoHistory(QObject):
         before, self.view = self.view, view
         refused = _refusal(before, view)
         edits = (*view.edits, *view.held_edits)
-        new = [edit for edit in edits if edit.key not in self._edits]
+        redone = "" if self._under_way is None else self._under_way.change.edit
+        new = [edit for edit in edits if edit.key not in {*self._edits, redone}]
         self._edits = {edit.key for edit in edits}
         self._expire(view)
         if view.run != before.run:
@@ -239,7 +268,11 @@ class UndoHistory(QObject):
             self._await(lambda view: edit.key not in _keys(view), done)
             self._undo_edit(edit.key)
 
-        return Reversible(_EDITS.get(edit.kind, "edit the run"), undo, run=run, edit=edit.key)
+        def redo(done: Done) -> None:
+            self._await(lambda view: edit.key in _keys(view), done)
+            self._redo_edit(edit.key)
+
+        return Reversible(_EDITS.get(edit.kind, "edit the run"), undo, redo, run=run, edit=edit.key)
 
     def _take_wishes(self, view: SessionView, refused: str) -> None:
         """Record the settings that the session shows as they were asked for; forget those that it refused."""
@@ -272,17 +305,21 @@ class UndoHistory(QObject):
 
     def _expire(self, view: SessionView) -> None:
         """Mark the changes that cannot be undone, and drop those that cannot be redone, in this view."""
+        can_redo = _undone(view)
         for at in range(self._stack.count()):
             command = self._stack.command(at)
             assert isinstance(command, _Command)
+            if command is self._under_way:
+                continue
             change, undone = command.change, at >= self._stack.index()
             if change.run is not None and change.run != view.run:
                 change.expired = change.expired or _OTHER_RUN
-            elif change.edit and not undone and change.edit not in self._edits:
+            elif change.edit and change.edit not in (can_redo if undone else self._edits):
                 change.expired = change.expired or _WENT_ON
-            if change.expired and undone and not self._busy:
+            if change.expired and undone:
                 command.setObsolete(True)
-        self._drop_obsolete()
+        if self._under_way is None:
+            self._drop_obsolete()
 
     def _await(self, shown: Callable[[SessionView], bool], done: Done) -> None:
         self._awaited = (self.view, shown, done)
@@ -317,18 +354,24 @@ class UndoHistory(QObject):
         while (command := self._command(undo=True)) is not None and command.change.expired:
             command.setObsolete(True)
             self._stack.undo()
-        self.said.emit("Not undone", f"{_sentence(words)}: it cannot be undone any more, because {why}.")
+        self.said.emit(_NOT_UNDONE, f"{_sentence(words)}: it cannot be undone any more, because {why}.")
 
     def _drop_obsolete(self) -> None:
-        """Take what was refused off both sides of the stack; Qt deletes it where it would be next."""
-        while (command := self._command(undo=False)) is not None and command.isObsolete():
-            self._stack.redo()
-        while (command := self._command(undo=True)) is not None and command.isObsolete():
-            self._stack.undo()
+        """Take what was refused or is forgotten off both sides of the stack; Qt deletes it where it would be next."""
+        for undo in (False, True):
+            while (command := self._command(undo=undo)) is not None and (
+                command.isObsolete() or command.change.forgotten
+            ):
+                command.setObsolete(True)
+                (self._stack.undo if undo else self._stack.redo)()
 
 
 def _keys(view: SessionView) -> Iterable[str]:
     return (edit.key for edit in (*view.edits, *view.held_edits))
+
+
+def _undone(view: SessionView) -> set[str]:
+    return {edit.key for edit in (*view.undone, *view.held_undone)}
 
 
 def _refusal(before: SessionView, view: SessionView) -> str:

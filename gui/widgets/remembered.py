@@ -13,6 +13,7 @@ from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, L
 from core.debugger.exemplars.library.views import Query
 from core.debugger.experiments.bisect import BisectRequest
 from core.debugger.experiments.worth_records import WorthRequest
+from core.debugger.fix.views import MOST_SEEDS
 from core.debugger.timeline.playing import Speed
 from core.schema.changes import Changes
 from core.schema.record import Record
@@ -115,7 +116,7 @@ class Remembered:
     """The distance up to which exemplars counted as near duplicates."""
     leaving_votes = _Kept("leaving/votes", LeaveOneOutView().votes, lambda text: min(50, max(1, int(text))))
     """How many voted when exemplars were left out."""
-    fix_seeds = _Kept("fix/seeds", 5, lambda text: min(50, max(1, int(text))))
+    fix_seeds = _Kept("fix/seeds", 5, lambda text: min(MOST_SEEDS, max(1, int(text))))
     """At how many other seeds a fix is tried."""
     pace = _Kept("last/pace", 0.0, lambda text: max(0.0, float(text)))
     """Seconds to wait between the steps of a run."""

@@ -238,7 +238,14 @@
     const el = first(event);
     if (!el) return;
     flush();
-    tell("right_click", used(el), placeOf(event, used(el)));
+    const about = named(used(el)), place = placeOf(event, used(el)), nodes = changedSince(event);
+    // One that only opens the browser's own menu does nothing in the page.
+    const decide = () => { if (nodes(true).length) report("right_click", about, place); };
+    setTimeout(() => {
+      if (!event.defaultPrevented) return hold(decide, EFFECT);
+      nodes(true);
+      report("right_click", about, place);
+    });
   }
 
   // Selecting and dragging
@@ -392,7 +399,7 @@
 
   // Choosing
 
-  let chosenFile = null;
+  let chosenFiles = [];
   const chosen = new WeakMap();   // select of several -> its options that were chosen when it was last looked at
   const isSeveral = el => el?.tagName === "SELECT" && el.multiple;
 
@@ -421,8 +428,9 @@
     if (isChoice(el)) tell("check", el, { checked: el.checked });
     else if (isSeveral(el)) choseSeveral(el);
     else if (isFile(el)) {
-      chosenFile = el.files[0] ?? null;
-      if (chosenFile) tell("upload", el, { text: chosenFile.name, files: el.files.length });
+      chosenFiles = [...el.files];
+      const text = chosenFiles.map(one => one.name).join("\n");
+      if (text) tell("upload", el, { text, files: chosenFiles.length, folder: el.webkitdirectory });
     }
     else if (el?.tagName === "SELECT") {
       const chosen = el.selectedOptions[0];
@@ -504,5 +512,5 @@
     if (!on) { clearTimeout(resting); clearTimeout(dwelling); }
   }
 
-  globalThis.__backstepDemonstration = Object.freeze({ set, flush, chosenFile: () => chosenFile });
+  globalThis.__backstepDemonstration = Object.freeze({ set, flush, chosenFile: at => chosenFiles[at] });
 })();

@@ -144,6 +144,7 @@ class DrawnPage(QWidget):
     view_moved = Signal()
     said = Signal(str, str)
     inspected = Signal(object)
+    browsed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -35,6 +35,7 @@ def apply_edit(run: AgentRun, edit: RunEdit) -> Changed:
         run.withdraw_questions()
     run.edited = run.state.number
     run.undoable.append(Undoable(edit, changed, before))
+    run.redoable.clear()
     return changed
 
 
@@ -46,7 +47,19 @@ def undo_edit(run: AgentRun) -> Changed:
     edited = run.state.copy()
     run.state.become(undone.before)
     _store(run, edited)
+    run.redoable.append(undone)
     return undone.changed.replace(before=undone.changed.after, after=undone.changed.before)
+
+
+def redo_edit(run: AgentRun) -> Changed:
+    """Carry out the edit again that was undone last, under its number; raises as `apply_edit` does."""
+    if not run.redoable:
+        raise UsageError("There is no edit to redo: an edit can be redone until the run has gone on.")
+    undone, rest = run.redoable[-1], run.redoable[:-1]
+    changed = apply_edit(run, undone.edit)
+    run.undoable[-1] = replace(run.undoable[-1], number=undone.number)
+    run.redoable[:] = rest
+    return changed
 
 
 def problem_of(run: AgentRun, edit: RunEdit) -> str:

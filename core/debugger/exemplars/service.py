@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
 from core.debugger.exemplars.analyses.service import LeaveOneOutService, MapService, RetrievalBenchService
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
@@ -17,12 +18,13 @@ class ExemplarServices:
     """One service for each window, and for each page of the library."""
 
     def __init__(self, session: "Session") -> None:
-        self.library = LibraryService(session)
+        self.changes = ExemplarChanges(session)
+        self.library = LibraryService(session, self.changes)
         self.imports = ImportService(self.library)
-        self.editor = EditorService(session)
-        self.saving = SavingService(session)
+        self.editor = EditorService(session, self.changes)
+        self.saving = SavingService(session, self.changes)
         self.recording = RecordingService(session)
-        self.duplicates = DuplicatesService(session)
+        self.duplicates = DuplicatesService(session, self.changes)
         self.map = MapService(session)
         self.bench = RetrievalBenchService(session)
         self.leave_one_out = LeaveOneOutService(session)

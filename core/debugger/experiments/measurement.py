@@ -12,6 +12,7 @@ from core.schema.record import Record
 
 if TYPE_CHECKING:
     from core.debugger.headless import RunReport
+    from core.trace.records import RunRow
 
 _MOST_NUMBERS = 10_000
 Z = 1.96
@@ -49,6 +50,13 @@ class RunResult(Record):
         except BackstepError as error:
             return cls(outcome="error", error=str(error))
         return cls.model_validate(report.model_dump(include=set(cls.model_fields)))
+
+    @classmethod
+    def of_row(cls, row: "RunRow") -> Self:
+        """Return what came of a stored run."""
+        same = {"run", "outcome", "steps", "llm_calls", "cost", "seconds", "error"}
+        verdict = {"success": row.verdict.success, "reward": row.verdict.reward}
+        return cls.model_validate({**row.model_dump(include=same), **verdict})
 
 
 def success_word(success: bool | None) -> str:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Literal
 from core.debugger.experiments.measurement import Measurement, RunResult
 
 if TYPE_CHECKING:
+    # The window imports this, and loads no database.
     from core.debugger.headless import RunReport
+    from core.trace.store import TraceStore
 
 from core.schema.record import Record
 
@@ -27,6 +29,8 @@ class Family(Measurement):
 
     run: int
     """The run that failed."""
+    fixed: int = 0
+    """The run that was made with what was changed; 0 for none."""
     task: str
     seeds: tuple[int, ...]
     """A seed more than once where the task has none and is repeated."""
@@ -74,6 +78,31 @@ class Family(Measurement):
             }
             for one in self.runs
         ]
+
+
+def stored_family(store: "TraceStore", run: int) -> Family | None:
+    """Return the latest family of a run, read from its runs; None where there is none."""
+    found = store.family_runs(run)
+    if not found:
+        return None
+    when = max(place.when for place, _ in found)
+    latest = [(place, row) for place, row in found if place.when == when]
+    place, first = latest[0]
+    ended = [(one, row) for one, row in latest if row.outcome != "running"]
+    family = Family(
+        run=run,
+        fixed=place.fixed,
+        task=first.task,
+        seeds=place.seeds,
+        preset=first.preset,
+        llm=first.llm,
+        browser=first.browser,
+        when=when,
+        runs=tuple(
+            FamilyRun(seed=row.seed, side=one.side, result=RunResult.of_row(row)) for one, row in ended
+        ),
+    )
+    return family.ended()
 
 
 async def run_family(

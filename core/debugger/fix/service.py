@@ -6,31 +6,26 @@ Saved changes can be reverted until they are kept: the old texts are stored here
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.agent.llm_calls import Asker
 from core.agent.presets import ATTACHED
-from core.agent.resources import AgentResources
-from core.agent.stored_step import StoredPrompt, prompt_at
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
 from core.debugger.fix.deciding import clues_of
-from core.debugger.fix.family import Family
+from core.debugger.fix.family import Family, stored_family
 from core.debugger.fix.family_job import FamilyJob
-from core.debugger.fix.places import places_of
-from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of
+from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of, stored_rerun
+from core.debugger.fix.step_texts import StepTexts
 from core.debugger.fix.views import FixPlace, FixView, Rerun
-from core.debugger.interventions.held_texts import as_text
 from core.debugger.service import Service
-from core.debugger.snapshots import EditText, Job, SessionView
+from core.debugger.snapshots import Job, SessionView
 from core.schema.action_text import parse_action
 from core.schema.changes import Changes
-from core.schema.errors import ActionSyntaxError, BackstepError, TraceError, UsageError
-from core.schema.step import Reviewed, record_of
+from core.schema.errors import BackstepError, TraceError, UsageError
 from core.trace.records import RunRow
+from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
 
-_SAME = "This text does not change the prompt of the step:\n\n"
 _ATTACHED = (
     "An attached agent made this run, and Backstep does not have its files. Edit the reply that it "
     "gets at this step, or fix its files and start it again."
@@ -62,6 +57,12 @@ class FixService(Service[FixView]):
     def files(self) -> AgentFiles:
         return AgentFiles(self.services.config)
 
+    @property
+    def _texts(self) -> StepTexts:
+        """What can be changed at the step in view."""
+        view = self.view
+        return StepTexts(self.services, view.run, view.step, view.llm)
+
     def failed(self, problem: str) -> None:
         self.show(problem=problem, busy=False, doing="")
 
@@ -88,13 +89,20 @@ class FixService(Service[FixView]):
     @command
     async def check(self, name: str, text: str) -> None:
         """Show what is wrong in a text, or the prompt that would result."""
-        checked, recognised = await self._checked(self._place(name), text)
+        checked, recognised = self._texts.checked(self._place(name), text)
         self.show(text=checked, recognised=recognised)
 
     async def _show_run(self, run: int, step: int) -> None:
-        row, clues, rows = await self.read(
-            lambda store: (store.run(run), clues_of(store, store.run(run)), store.steps(run))
+        row, clues, rows, (family, fixed) = await self.read(
+            lambda store: (
+                store.run(run),
+                clues_of(store, store.run(run)),
+                store.steps(run),
+                _measured(store, run),
+            )
         )
+        if family is not None and fixed is not None:
+            self._show_measured(family, fixed)
         # A step can be gone back to once its page has been read.
         steps = tuple((one.number, one.action or "no action") for one in rows if one.phase != "observe")
         self.view = self.view.replace(
@@ -114,11 +122,17 @@ class FixService(Service[FixView]):
             return
         await self._show_step(step or clues[0].step if clues else steps[-1][0])
 
+    def _show_measured(self, family: Family, fixed: RunRow) -> None:
+        """Show the family and what it was run for, unless something newer is in view."""
+        view = self.view
+        shows_other = view.rerun is not None and view.rerun.run != fixed.run
+        if view.family is None and not view.family_busy and not shows_other:
+            self.view = view.replace(family=family, rerun=view.rerun or stored_rerun(fixed))
+
     async def _show_step(self, step: int) -> None:
         view, services = self.view, self.services
         if step not in [number for number, _ in view.steps]:
             raise UsageError(f"Run {view.run} has no step {step} to go back to.")
-        row = services.store.run(view.run)
         why_not = irreversible = ""
         try:
             services.store.agent(view.run, step)
@@ -131,26 +145,12 @@ class FixService(Service[FixView]):
         if view.attached:
             self.send(self.view.replace(places=(), place=None, text=None))
             return
-        places = self._places(row, step)
-        # What was being changed continues being changed at another step, where that can be.
+        places = self._texts.places(view.clues)
+        # What was being changed continues being changed at another step, if possible.
         now = view.place.name if view.place is not None and self._originals else ""
         place = next((one for one in places if one.name == now), places[0])
         self.view = self.view.replace(places=places)
         await self._offer(place)
-
-    def _places(self, row: RunRow, step: int) -> tuple[FixPlace, ...]:
-        store = self.services.store
-        changes = store.changes(row.run)
-        resources = self.services.resources_for(changes)
-        return places_of(
-            store.step(row.run, step).records,
-            store.recalled(row.run, step),
-            next((one for one in self.view.clues if one.step == step), None),
-            preset=resources.presets.get(row.preset),
-            resources=resources,
-            files=self.files,
-            changes=changes,
-        )
 
     def _place(self, name: str) -> FixPlace:
         found = next((one for one in self.view.places if one.name == name), None)
@@ -163,84 +163,8 @@ class FixService(Service[FixView]):
     async def _offer(self, place: FixPlace) -> None:
         """Show what there is to change, with the prompt as it is."""
         self.view = self.view.replace(place=place, problem="")
-        checked, recognised = await self._checked(place, self._text_of(place))
+        checked, recognised = self._texts.checked(place, self._texts.text_of(place))
         self.send(self.view.replace(text=checked.replace(asked=True), recognised=recognised))
-
-    def _text_of(self, place: FixPlace) -> str:
-        """Return the text as it holds; raises UsageError, DataError and TraceError."""
-        store, run, step = self.services.store, self.view.run, self.view.step
-        if place.kind == "action":
-            reviewed = record_of(Reviewed, store.step(run, step).records)
-            return str(reviewed.action) if reviewed is not None and reviewed.action is not None else ""
-        if place.kind == "exemplar":
-            return ""
-        if place.policy:
-            return self.services.resources_for(store.changes(run)).policies.get(place.policy).text
-        return self.files.read(place.name)
-
-    # Checked
-
-    async def _checked(self, place: FixPlace, text: str) -> tuple[EditText, str]:
-        """Return a text with what is wrong in it or the prompt that would result, and the state it would be."""
-        view = self._described(place, text)
-        try:
-            was = self._prompt(self._run_resources())
-            now = self._prompt_with(place, text, view)
-        except BackstepError as error:
-            return view.replace(problem=str(error)), ""
-        same = _SAME if now.messages == was.messages and place.kind != "action" else ""
-        return view.replace(preview=same + as_text(now.messages)), _state_words(was, now)
-
-    def _described(self, place: FixPlace, text: str) -> EditText:
-        match place.kind:
-            case "action":
-                hint = "Write it as in Next action, such as click [12]. This changes only the step, no file."
-                return EditText(name=place.name, title=place.title, hint=hint, text=text)
-            case "exemplar":
-                hint = "Run again without this exemplar, or edit it in the library."
-                return EditText(name=place.name, title=place.title, hint=hint, text=text)
-            case _ if place.policy:
-                note = (
-                    f"This run has its own text of the policy {place.policy}. Only the new run gets this one."
-                )
-                return EditText(name=place.name, title=place.title, language="markdown", text=text, note=note)
-        return self.files.described(place.name, text)
-
-    def _prompt_with(self, place: FixPlace, text: str, view: EditText) -> StoredPrompt:
-        """Return the prompt of the step with this text in place; raises what is wrong in it."""
-        base = self._run_resources()
-        match place.kind:
-            case "action":
-                _check_action(text)
-                return self._prompt(base)
-            case "exemplar":
-                return self._prompt(base, without=place.name)
-            case _ if place.policy:
-                return self._prompt(self.services.resources_for(self._changes(place, text)))
-        with self.files.with_draft(place.name, text, base) as resources:
-            return self._prompt(resources)
-
-    def _run_resources(self) -> AgentResources:
-        return self.services.resources_for(self.services.store.changes(self.view.run))
-
-    def _changes(self, place: FixPlace, text: str) -> Changes:
-        """Return what holds on a branch that this text is tried on."""
-        earlier = self.services.store.changes(self.view.run)
-        return Changes(policy_texts={place.policy: text}).over(earlier)
-
-    def _prompt(self, resources: AgentResources, *, without: str = "") -> StoredPrompt:
-        services, store = self.services, self.services.store
-        row = store.run(self.view.run)
-        return prompt_at(
-            store,
-            row,
-            self.view.step,
-            services.task_of(row),
-            preset=resources.presets.get(row.preset),
-            resources=resources,
-            asker=Asker(store, services.llms.routed(self.view.llm), lambda _: None),
-            without=without,
-        )
 
     def _llm_of(self, row: RunRow) -> str:
         """Return the LLM that answers in the new run: that of the window where the run's own is gone."""
@@ -264,7 +188,7 @@ class FixService(Service[FixView]):
         if view.irreversible and not confirmed:
             raise UsageError(f"{view.irreversible}. Tick the box to accept this, then run again.")
         place = self._place(name)
-        checked, recognised = await self._checked(place, text)
+        checked, recognised = self._texts.checked(place, text)
         if checked.problem:
             self.show(text=checked, recognised=recognised)
             return
@@ -422,11 +346,22 @@ class FixService(Service[FixView]):
             )
         if view.llm == "person":
             raise UsageError("You cannot answer in the background. Choose an LLM other than yourself.")
+        if not self._before and not self._differs(view.rerun.run):
+            raise UsageError(
+                "Nothing would be different before and after: the change was kept or put back, or it was of this "
+                "step alone. Change a file and run again first."
+            )
         arguments = self._family.arguments(
             services, view, count, self._before, max_steps=self.session.session.max_steps
         )
         self.show(family=None, family_busy=True, problem="", notice="")
         self.start(self._follow_family(arguments), "The family is already running.")
+
+    def _differs(self, fixed: int) -> bool:
+        """Return whether something other than files and LLM was asked of the run that was made."""
+        store = self.services.store
+        before, after = (store.changes(run).replace(llm="") for run in (self.view.run, fixed))
+        return before != after
 
     @command
     async def cancel_family(self) -> None:
@@ -460,24 +395,11 @@ class FixService(Service[FixView]):
         await super().close()
 
 
-def _check_action(text: str) -> None:
-    """Raise UsageError if a text is not an action."""
-    if not text.strip():
-        raise UsageError("Write the action for this step, such as click [12].")
-    try:
-        parse_action(text)
-    except ActionSyntaxError as error:
-        raise UsageError(str(error)) from error
-
-
-def _state_words(was: StoredPrompt, now: StoredPrompt) -> str:
-    """Return the state and the actions of the step with the text, and how they were."""
-    state = f"State: {now.state}" + (f" (was {was.state})" if was.state != now.state else "")
-    new = [one for one in now.actions if one not in was.actions]
-    gone = [one for one in was.actions if one not in now.actions]
-    changes = [f"now also {', '.join(new)}"] if new else []
-    changes += [f"no longer {', '.join(gone)}"] if gone else []
-    return f"{state}. Permissible: {'; '.join(changes) if changes else 'as before'}."
+def _measured(store: TraceStore, run: int) -> tuple[Family | None, RunRow | None]:
+    """Return the latest family of a run, and the run that was made with what was changed."""
+    family = stored_family(store, run)
+    fixed = next(iter(store.rows([family.fixed])), None) if family is not None else None
+    return family, fixed
 
 
 make_service = FixService

@@ -6,6 +6,8 @@ from core.debugger.fix.family import Family
 from core.debugger.snapshots import EditText, JobView
 from core.schema.record import Record
 
+MOST_SEEDS = 50
+"""Other seeds that a family may be run at."""
 PlaceKind = Literal["policy", "state space", "prompt", "preset", "exemplar", "action"]
 
 

@@ -4,14 +4,15 @@ until the next phase.
 Texts are offered first, checked while typing, and then applied.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from core.agent.edits.ask_again import AskQuestionAgain
-from core.agent.edits.edit import RunEdit, TextEdit
+from core.agent.edits.edit import Changed, RunEdit, TextEdit
 from core.agent.edits.next_action import EditAction, EditQueue
 from core.agent.edits.reflection import FireRemedy
 from core.agent.edits.registry import TEXTS, edit_of
-from core.agent.edits.run_edits import apply_edit, problem_of, undo_edit
+from core.agent.edits.run_edits import apply_edit, problem_of, redo_edit, undo_edit
 from core.agent.llm_calls import HeldCall, HeldReply
 from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
@@ -22,6 +23,7 @@ from core.schema.errors import BackstepError, UsageError
 from core.schema.signal import Signal
 from core.schema.step import Phase
 from core.settings.user_file import near
+from core.trace.records import InterventionKind
 
 PROMPT = "prompt"
 """The name of the text that a held call is about to send, or of the reply that is held."""
@@ -92,6 +94,26 @@ class RunEditing(SessionCommands):
         undone = undo_edit(run)
         self._current.store_intervention("undo", undone.before, undone.after)
         self._show(run, "The edit was undone.")
+
+    @command
+    def redo(self, key: str = "") -> None:
+        """Make the edit again that was undone last; while a call is held, that of its prompt or reply.
+
+        With the key of an edit, refuse where that is not the next one.
+        """
+        self._current.need_run("An edit is of the run under way.")
+        session = self._publisher.session
+        if key and [one.key for one in (*session.undone, *session.held_undone)][-1:] != [key]:
+            raise UsageError("The run was edited or has continued meanwhile; look at it and try again.")
+        held = self._runner.held[-1] if self._runner.held else None
+        if held is None or not held.undone:
+            self._change(redo_edit)
+            return
+        before = _text_of(held)
+        held.put_again()
+        kind: InterventionKind = "reply" if isinstance(held, HeldReply) else "prompt"
+        self._current.store_intervention(kind, before, _text_of(held))
+        self._tell(held, "this {}. Ctrl+Z undoes it;")
 
     @command
     def begin_text(self, name: str) -> None:
@@ -173,11 +195,16 @@ class RunEditing(SessionCommands):
         self._show(run, f"Call {held.record.number} is {done} with {which.format(what)} F5 or F10 goes on.")
 
     def _carry_out(self, edit: RunEdit) -> None:
+        self._change(lambda run: apply_edit(run, edit))
+
+    def _change(self, make: Callable[[AgentRun], Changed]) -> None:
+        """Make an edit, store it with the run, and continue as far as it asks for."""
         run = self._current.need_run("Only the current run can be edited.")
         if self._publisher.session.handed_over:
             raise UsageError("You have the page: give it back first (F6).")
         phase = run.next_phase
-        changed = apply_edit(run, edit)
+        changed = make(run)
+        edit = run.undoable[-1].edit
         self._current.store_intervention(changed.kind or edit.kind, changed.before, changed.after)
         goes_on = _goes_on(run, edit, phase)
         asks = goes_on not in (None, "decide")

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from core.agent.human_actions import HumanActions
 from core.agent.loop import AgentRun
@@ -12,6 +12,7 @@ from core.browser.demonstration import Demonstration, HumanAction
 from core.browser.page import Page
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.snapshots import Picked
+from core.schema.action import Action
 from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.observation import Box, Ref
 from core.system.patience import within
@@ -40,14 +41,20 @@ class HumanActionRecorder:
         await self._demonstration.follow(self._run.world.tabs.current)
         self._recording = asyncio.ensure_future(self._record())
 
+    async def browsed(self, actions: Sequence[Action]) -> None:
+        """Record what the person did with the buttons of the browser, and not in the page."""
+        with contextlib.suppress(BrowserError):
+            await self._demonstration.browsed(self._run.world.tabs.current, actions)
+
     async def end(self) -> int:
         """Stop listening, and return how many steps were recorded, the last ones among them."""
-        await self._demonstration.stop()
         recording, self._recording = self._recording, None
-        if recording is not None:
-            with contextlib.suppress(TimeoutError):
-                async with within(_SECONDS):
+        with contextlib.suppress(TimeoutError):
+            async with within(_SECONDS):
+                await self._demonstration.stop()
+                if recording is not None:
                     await self._demonstration.human_actions.join()
+        if recording is not None:
             recording.cancel()
             await asyncio.wait([recording])
         return self._steps
@@ -68,10 +75,14 @@ class HumanActionRecorder:
         demonstration = self._demonstration
         if self.over:
             return
+        tabs = self._run.world.tabs
+        if human_action.browsed is not None:
+            with contextlib.suppress(PageGone, BrowserError, ActionError):
+                await tabs.follow()  # It may have opened a tab, or gone to another one.
+                await demonstration.follow(tabs.current)
         action = await self.human_actions.take(
             human_action, more=demonstration.waiting, waiting=lambda: demonstration.waiting
         )
-        tabs = self._run.world.tabs
         if action is not None:
             self._steps += 1
             with contextlib.suppress(PageGone, BrowserError, ActionError):
@@ -90,6 +101,13 @@ class LivePage(SessionCommands):
         super().__init__(parts)
         self.demonstrating: HumanActionRecorder | None = None
         """Records what the person does, while they have the page."""
+        self._runner.take_back = self._take_back
+
+    @command
+    async def browsed(self, actions: tuple[Action, ...]) -> None:
+        """Record what the person did with the buttons of the browser, while they have the page."""
+        if self.demonstrating is not None:
+            await self.demonstrating.browsed(actions)
 
     @command
     async def set_handover(self, on: bool) -> None:
@@ -121,10 +139,7 @@ class LivePage(SessionCommands):
         if on:
             await self._give(run)
             return
-        steps = await self._taken_back()
-        url = await self._current_url(follow=True)
-        self._current.store_intervention("handover", "", f"{steps} recorded, at {url}" if steps else url)
-        publisher.change(handed_over=False)
+        await self._take_back()
         if await run.check_ended():
             publisher.ended(run)
             return
@@ -156,12 +171,17 @@ class LivePage(SessionCommands):
         publisher.publish_step(run)
         publisher.send_runs(publisher.query)
 
-    async def _taken_back(self) -> int:
-        """Stop recording, and return how many steps of the person's there are."""
+    async def _take_back(self) -> None:
+        """Take the page of the current run back if the person has it, and stop recording."""
+        if not self._publisher.session.handed_over or self._current.under_way is None:
+            return
         # A page that waits for an answer of theirs would answer nothing.
         await self._current.need_services().tabs.host.end_questions()
         demonstrating, self.demonstrating = self.demonstrating, None
-        return await demonstrating.end() if demonstrating is not None else 0
+        steps = await demonstrating.end() if demonstrating is not None else 0
+        url = await self._current_url(follow=True)
+        self._current.store_intervention("handover", "", f"{steps} recorded, at {url}" if steps else url)
+        self._publisher.change(handed_over=False)
 
     async def _current_url(self, *, follow: bool) -> str:
         """Return the address of the current tab, of the one the person went to with `follow`."""

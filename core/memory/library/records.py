@@ -151,6 +151,14 @@ class Version(Record):
     current: bool = False
 
 
+class CurrentVersion(Record):
+    """Which version of an exemplar is current, and whether it is in the archive."""
+
+    id: str
+    version: int
+    archived: bool = False
+
+
 class Retrieval(Record):
     """One time that an exemplar was looked up for a run."""
 

@@ -19,6 +19,7 @@ from core.memory.library import listing
 from core.memory.library import tables as writing
 from core.memory.library.records import (
     Counts,
+    CurrentVersion,
     Entry,
     Filter,
     LibraryRow,
@@ -112,21 +113,31 @@ class Library:
     def archive(self, id: str, *, archived: bool = True) -> None:
         """Put an exemplar into the archive, if it is not recalled, or restore it; its versions stay."""
         with self._database.write():
-            row = self._known(id)
-            if bool(row["archived"]) != archived:
-                self._database.execute(
-                    "UPDATE exemplars SET archived = ?, changed = ?, change = ? WHERE number = ?",
-                    (archived, time.time(), self._next_change(), row["number"]),
-                )
+            self._set_archived(self._known(id), archived)
 
     def make_current(self, id: str, version: int) -> None:
         """Go by an older or newer version from now on; none is lost."""
         with self._database.write():
-            row = self._known(id)
-            exemplar = self._version(row, version)
-            exemplar = exemplar.replace(archived=bool(row["archived"]))
-            tokens = writing.tokens_of(exemplar)
-            self._update(row["number"], exemplar, self._provenance(row), tokens, version, time.time())
+            self._make_current(self._known(id), version)
+
+    def exchange(self, now: Sequence[CurrentVersion], wanted: Sequence[CurrentVersion]) -> None:
+        """Make the versions of `wanted` current, in the archive or not, in place of those of `now`: all or none.
+
+        Both name the same exemplars in the same order. Raises LibraryError
+        where one is not as `now` has it.
+        """
+        with self._database.write():
+            for before, after in zip(now, wanted, strict=True):
+                row = self._known(before.id)
+                found = CurrentVersion(id=before.id, version=row["version"], archived=bool(row["archived"]))
+                if found != before:
+                    place = ", in the archive" if found.archived else ""
+                    raise LibraryError(
+                        f"“{found.id}” was changed meanwhile: it is at version {found.version}{place} now."
+                    )
+                if after.version != before.version:
+                    self._make_current(row, after.version)
+                self._set_archived(row, after.archived)
 
     def log(self, trace: str, last_step: int, found: Iterable[Retrieval]) -> None:
         """Store where exemplars were retrieved in runs of a trace, all of its steps up to `last_step`."""
@@ -263,6 +274,16 @@ class Library:
                 return
             yield from sorted(self.exemplars(sorted(shown)).items())
             last = numbers[-1]
+
+    def current(self, ids: Iterable[str]) -> tuple[CurrentVersion, ...]:
+        """Return which versions are current of those exemplars that the library has."""
+        with self._database.read():
+            rows = self._database.rows(
+                "SELECT id, version, archived FROM exemplars"
+                " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY number",
+                (json.dumps(list(ids)),),
+            )
+            return tuple(CurrentVersion.model_validate(dict(row)) for row in rows)
 
     def has(self, ids: Iterable[str]) -> set[str]:
         """Return those ids that the library has, in the archive or not."""
@@ -485,6 +506,18 @@ class Library:
         sets = ", ".join(f'"{name}" = ?' for name in values)
         self._database.execute(f"UPDATE exemplars SET {sets} WHERE number = ?", (*values.values(), number))
         writing.insert_words(self._database, number, exemplar)
+
+    def _set_archived(self, row: dict[str, Any], archived: bool) -> None:
+        if bool(row["archived"]) != archived:
+            self._database.execute(
+                "UPDATE exemplars SET archived = ?, changed = ?, change = ? WHERE number = ?",
+                (archived, time.time(), self._next_change(), row["number"]),
+            )
+
+    def _make_current(self, row: dict[str, Any], version: int) -> None:
+        exemplar = self._version(row, version).replace(archived=bool(row["archived"]))
+        tokens = writing.tokens_of(exemplar)
+        self._update(row["number"], exemplar, self._provenance(row), tokens, version, time.time())
 
     def _next_change(self) -> int:
         return int(self._database.rows("SELECT max(change) AS n FROM exemplars")[0]["n"] or 0) + 1

@@ -86,7 +86,9 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
             nth = f", nth={action.nth}" if action.nth else ""
             return [f"select_text({on(action.target)}, {literal(action.text)}{nth})"]
         case kinds.Upload():
-            return [f"{on(action.target)}.set_input_files({literal(action.path)})"]
+            paths = [literal(path) for path in action.paths]
+            files = paths[0] if len(paths) == 1 else f"[{', '.join(paths)}]"
+            return [f"{on(action.target)}.set_input_files({files})"]
         case kinds.Goto():
             return [f"page.goto({address(action.url, start_url)})"]
         case kinds.GoBack():

@@ -26,7 +26,7 @@ class AnalysesController(FeatureController):
         super().__init__(window)
         self._services = services
         self._remembered = window.remembered
-        self.duplicates = DuplicatesPage(window.theme)
+        self.duplicates = DuplicatesPage(window.theme, window.history)
         self.map = MapPage(window.theme)
         self.bench = BenchPage(window.theme)
         self.leave_one_out = LeaveOneOutPage(window.theme)
@@ -61,7 +61,6 @@ class AnalysesController(FeatureController):
         page.pair_requested.connect(service.open_pair)
         page.keep_requested.connect(lambda id, other, apart: service.keep_both(id, other, apart=apart))
         page.merge_requested.connect(service.merge)
-        page.undo_requested.connect(service.undo)
 
     def _connect_bench(self) -> None:
         page, service = self.bench, self._services.bench

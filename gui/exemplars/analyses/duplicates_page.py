@@ -6,6 +6,8 @@ from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
 from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView
 from core.memory.analysis.records import Sameness
 from gui.exemplars.analyses.page import AnalysisPage, panel
+from gui.shell.undo import UndoHistory
+from gui.shell.undo_button import UndoButton
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, cut, thousands
@@ -38,9 +40,8 @@ class DuplicatesPage(AnalysisPage):
     """A pair, and whether both are to be kept, or it is to be listed again."""
     merge_requested = Signal(str, str)
     """The exemplar that stays, and the one that is archived."""
-    undo_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(theme, "End it; what was found stays in view", parent)
         self._view = DuplicatesView()
         self._chosen: tuple[str, str] | None = None
@@ -52,9 +53,7 @@ class DuplicatesPage(AnalysisPage):
         self.find_button = key_button(
             "Find", "Compare all exemplars with each other", "Ctrl+Return", self._on_find, self, accent=True
         )
-        self.undo_button = key_button(
-            "Undo", "Undo the last change made here", "Ctrl+Z", self.undo_requested.emit, self
-        )
+        self.undo_button = UndoButton(history, self)
         self.add_labelled("&Within", self.within)
         self.add(self.with_kept, self.find_button, self.cancel_button)
         self.add(self.progress, self.words, self.undo_button)
@@ -111,8 +110,6 @@ class DuplicatesPage(AnalysisPage):
         self._view = view
         self.show_working(view, self._summary())
         self.find_button.setEnabled(not view.busy)
-        self.undo_button.setEnabled(bool(view.undo))
-        self.undo_button.setToolTip(f"Undo: {view.undo} (Ctrl+Z)" if view.undo else "Nothing to undo")
         self.or_words.say("" if view.groups else self._nothing())
         if changed:
             self._show_rows()

@@ -71,7 +71,7 @@ class EditorController(FeatureController):
     def _make(self) -> "EditorWindow":
         from gui.exemplars.editor.window import EditorWindow
 
-        shown, service = EditorWindow(self.window.theme, self.window), self._service
+        shown, service = EditorWindow(self.window.theme, self.window.history, self.window), self._service
         shown.preview.choose(self.window.remembered.preset)
         shown.check_requested.connect(service.check)
         shown.check_requested.connect(self._on_edited)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QCompleter, QLineEdit, QPlainTextEdit, QTextEdit, 
 from core.memory.editing.draft import EMPTY, DraftHistory
 from core.memory.editing.faults import Fault, Where, place_of
 from core.schema.exemplar import Draft
+from gui.shell.undo import Done, Reversible, UndoHistory
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.words import set_flag
@@ -40,13 +41,16 @@ def faults_at(faults: Iterable[Fault], kind: str, number: int) -> list[tuple[Whe
 
 
 class Edits(QObject):
-    """Holds the history; nothing else knows what the draft is."""
+    """Holds the history; nothing else knows what the draft is. Each change is on the undo stack of the program."""
 
     changed = Signal()
     """The draft is another one, by an edit, an undo or because something was opened."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, stack: UndoHistory, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._stack = stack
+        self._recorded: list[Reversible] = []
+        """The changes of this draft that are on the stack."""
         self.history = DraftHistory.of(EMPTY)
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self.seal)
@@ -57,27 +61,40 @@ class Edits(QObject):
 
     def begin(self, draft: Draft) -> None:
         """Go on from this draft; nothing can be undone."""
+        self.forget()
         self.history = DraftHistory.of(draft)
         self.changed.emit()
 
+    def forget(self) -> None:
+        """The draft is put away: its changes cannot be undone any more."""
+        self._stack.forget(self._recorded)
+        self._recorded = []
+
     def do(self, name: str, draft: Draft, *, key: str = "") -> None:
         """Make a change; those with the same `key`, such as letters in one field, are undone together."""
-        after = self.history.done(name, draft, key=key)
+        before, after = self.history, self.history.done(name, draft, key=key)
         if key:
             self._pause.start()
-        if after is not self.history:
-            self.history = after
-            self.changed.emit()
+        if after is before:
+            return
+        self.history = after
+        if after.states[after.at - 1] is before.states[before.at]:  # It is not joined to the change before.
+            change = Reversible(f"{name} (exemplar)", self._undo, self._redo)
+            self._recorded.append(change)
+            self._stack.record(change)
+        self.changed.emit()
 
     def seal(self) -> None:
         """Have what is typed next undone by itself."""
         self.history = self.history.sealed()
 
-    def undo(self) -> None:
+    def _undo(self, done: Done) -> None:
         self._go(self.history.undone())
+        done("")
 
-    def redo(self) -> None:
+    def _redo(self, done: Done) -> None:
         self._go(self.history.redone())
+        done("")
 
     def _go(self, history: DraftHistory) -> None:
         moved = history.at != self.history.at

@@ -27,6 +27,8 @@ from gui.exemplars.editor.forms import HeadForm, LookForm
 from gui.exemplars.editor.looks_list import LooksList
 from gui.exemplars.editor.pages import CompareVersions, PreviewPage, ProblemsPage, VersionsPage
 from gui.exemplars.editor.parser_page import ParserPage
+from gui.shell.undo import UndoHistory
+from gui.shell.undo_button import UndoButton, add_undo_keys
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, cut
@@ -56,8 +58,9 @@ class EditorWindow(QDialog):
     left = Signal(bool)
     """What was open is put away; whether its draft is to be kept."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._history = history
         self.setWindowTitle("Edit an exemplar[*]")
         self._theme = theme
         self._view = EditorView()
@@ -78,6 +81,8 @@ class EditorWindow(QDialog):
         self._check.timeout.connect(self._on_check)
         self._make_parts(theme)
         self._lay_out()
+        add_undo_keys(self, history)
+        history.said.connect(self._on_not_undone)
         self.resize(_SIZE.boundedTo(self.screen().availableSize()))
         self.wait()
 
@@ -113,6 +118,10 @@ class EditorWindow(QDialog):
             self.looks.choose(0)
             self.note.show_text(opened.note)
             self.flush()
+        elif before.opened is not None and opened.base != before.opened.base:
+            if len(self.edits.history.states) == 1 and self.edits.now == before.opened.base:
+                self.edits.begin(opened.base or opened.draft)  # Nothing was typed: show what is current now.
+            self._check.start()
         self.preview.show_view(view)
         self.parser.show_view(view)
         self._show_checked()
@@ -172,7 +181,7 @@ class EditorWindow(QDialog):
 
     def _make_parts(self, theme: Theme) -> None:
         """Make the parts, which share one `Edits`."""
-        self.edits = Edits(self)
+        self.edits = Edits(self._history, self)
         self.head = HeadForm(theme, self.edits, self)
         self.look = LookForm(theme, self.edits, self)
         self.looks = LooksList(theme, self.edits, lambda: self.look.action, self)
@@ -227,8 +236,8 @@ class EditorWindow(QDialog):
         self.values_button = self._button(
             "Generalise…", "Replace a value with a placeholder, or back", "Ctrl+G", self.generalise
         )
-        self.undo_button = self._button("Undo", "Undo the last change", "Ctrl+Z", self.edits.undo)
-        self.redo_button = self._button("Redo", "Make it again", "Ctrl+Shift+Z", self.edits.redo)
+        self.undo_button = UndoButton(self._history, self)
+        self.redo_button = UndoButton(self._history, self, redo=True)
         self.copy_button = self._button(
             "Save as a copy",
             "Save it as another exemplar, with a free id",
@@ -261,16 +270,12 @@ class EditorWindow(QDialog):
     # Showing
 
     def _refresh(self) -> None:
-        opened, history = self.opened, self.edits.history
+        opened = self.opened
         modified = self.modified
         self.setWindowModified(modified)
         self.problem.show_text(self._view.problem)
         if opened is not None:
             self.setWindowTitle(f"Edit {opened.id}[*]" if opened.id else "New exemplar[*]")
-        self.undo_button.setEnabled(bool(history.undo_name))
-        self.undo_button.setToolTip(f"Undo {history.undo_name or 'the last change'} (Ctrl+Z)")
-        self.redo_button.setEnabled(bool(history.redo_name))
-        self.redo_button.setToolTip(f"Redo {history.redo_name or 'what was undone'} (Ctrl+Shift+Z)")
         stops = stopping(self.edits.now) if opened is not None else ()
         self.save_button.setEnabled(opened is not None and modified and not stops)
         self.copy_button.setEnabled(opened is not None and not stops)
@@ -371,6 +376,10 @@ class EditorWindow(QDialog):
         if self.values is not None and not self.values.problem:
             self.edits.do(self.values.words, self.values.made)
 
+    def _on_not_undone(self, title: str, why: str) -> None:
+        if self.isVisible() and self.opened is not None:
+            self.problem.show_text(f"{title}. {why}")
+
     def _on_edited(self) -> None:
         self._edit += 1
         self._check.start()
@@ -403,6 +412,7 @@ class EditorWindow(QDialog):
             self.flush()
         self._check.stop()
         self.left.emit(keep)
+        self.edits.forget()
         self._gone = self._serial
         self._view = EditorView(saves=self._view.saves)
         self.wait()

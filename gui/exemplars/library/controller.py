@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 
-from core.debugger.exemplars.library.views import ImportView, LibraryJob, PageView
+from core.debugger.exemplars.library.views import ImportView, LibraryJob, Notice, PageView
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -50,7 +50,7 @@ class LibraryController(FeatureController):
         self.follow(service.detailed, lambda view: self._opened.page.detail.show_detail(view))
         self.follow(service.compared, lambda view: self._opened.page.detail.versions.show_compared(view))
         self.follow(service.checked, lambda view: self._opened.page.show_check(view))
-        self.follow(service.noticed, lambda notice: self._opened.notices.show_notice(notice))
+        self.follow(service.noticed, self._show_notice)
 
     def prepare(self) -> None:
         """Load the window's modules one at a time while nothing else is to be done, so that it opens at once."""
@@ -83,7 +83,7 @@ class LibraryController(FeatureController):
         from gui.exemplars.library.library_window import LibraryWindow
 
         service = self._service
-        shown = LibraryWindow(self.window.theme, self.window.remembered, self.window)
+        shown = LibraryWindow(self.window.theme, self.window.remembered, self.window.history, self.window)
         page = shown.page
         page.query_wanted.connect(service.list_rows)
         page.table.rows_model.page_wanted.connect(service.page)
@@ -98,13 +98,17 @@ class LibraryController(FeatureController):
         shown.import_requested.connect(self._on_import)
         shown.watched.connect(lambda on: service.watch() if on else service.unwatch())
         shown.notices.cancel_wanted.connect(service.cancel)
-        shown.notices.undo_wanted.connect(service.undo)
         shown.notices.show_job(self._job)
         return shown
 
     def _show_pages(self, pages: tuple[PageView, ...]) -> None:
         for one in pages:
             self._opened.page.show_page(one)
+
+    @Slot(object)
+    def _show_notice(self, notice: Notice) -> None:
+        if self.shown is not None:  # What is undone in the main window is told here too.
+            self.shown.notices.show_notice(notice)
 
     @Slot(object)
     def _show_job(self, job: LibraryJob) -> None:

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QTabWidget, QWidget
 from core.debugger.exemplars.library.views import Chosen, Notice
 from gui.exemplars.library.library_page import LibraryPage
 from gui.exemplars.library.outcomes import NoticeBar
+from gui.shell.undo import UndoHistory
+from gui.shell.undo_button import add_undo_keys
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
 from gui.widgets.remembered import Remembered
@@ -40,7 +42,9 @@ class LibraryWindow(WatchedWindow):
     """What is `Chosen`, and whether it goes into the archive."""
     reindex_requested = Signal()
 
-    def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, remembered: Remembered, history: UndoHistory, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Exemplars")
         self.setMinimumSize(640, 420)
@@ -48,7 +52,7 @@ class LibraryWindow(WatchedWindow):
         self._remembered = remembered
         # Without a parent until all of it is there: the style sheet is then gone through once.
         self.page = LibraryPage(theme)
-        self.notices = NoticeBar(theme, self)
+        self.notices = NoticeBar(theme, history, self)
         self.export_dialog: ExportDialog | None = None
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
@@ -59,6 +63,8 @@ class LibraryWindow(WatchedWindow):
         self.page.command_asked.connect(self._on_command)
         self.page.problem_found.connect(self._on_problem)
         self.page.detail.run_opened.connect(self.run_opened)
+        add_undo_keys(self, history)
+        history.said.connect(self._on_not_undone)
         QShortcut("Ctrl+F", self, self._on_search)
         QShortcut("Ctrl+Shift+F", self, self.page.detail.focus_search)
         theme.size_window(self, 1240, 760)
@@ -116,6 +122,10 @@ class LibraryWindow(WatchedWindow):
 
     def _on_problem(self, text: str) -> None:
         self.notices.show_notice(Notice(text=text, bad=True))
+
+    def _on_not_undone(self, title: str, why: str) -> None:
+        if self.isVisible():
+            self.notices.show_notice(Notice(text=f"{title}. {why}", bad=True))
 
     def _on_command(self, name: str) -> None:
         page = self.page

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.library.views import CheckView, LibraryJob, Notice, Undo
+from core.debugger.exemplars.library.views import CheckView, LibraryJob, Notice
+from gui.shell.undo import UndoHistory
+from gui.shell.undo_button import UndoButton
 from gui.theme.theme import Theme
 from gui.widgets.buttons import icon_button, key_button
 from gui.widgets.formats import count, thousands
@@ -24,12 +26,9 @@ class NoticeBar(QWidget):
     """Hidden where there is nothing to tell."""
 
     cancel_wanted = Signal()
-    undo_wanted = Signal(object)
-    """An `Undo`."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._undo = Undo()
         self.progress = labelled(QProgressBar(self, textVisible=False), "Progress")
         self.progress.setMaximumWidth(240)
         self.doing = ElidedLabel("", self)
@@ -40,7 +39,7 @@ class NoticeBar(QWidget):
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
         self.text = NoteLabel("", parent=self)
-        self.undo_button = key_button("Undo", "Take it back", "Ctrl+Z", self._on_undo, self)
+        self.undo_button = UndoButton(history, self)
         self.close_button = icon_button(
             theme, "close", "Close this message", self.dismiss, self, key="Esc", size=12
         )
@@ -68,23 +67,15 @@ class NoticeBar(QWidget):
     @Slot(object)
     def show_notice(self, notice: Notice) -> None:
         """Say what was done, or why not, until it is closed or another one comes."""
-        self._undo = notice.undo
         self.title.setText("✗ Not done" if notice.bad else "✓ Done")
         set_tone(self.title, "bad" if notice.bad else "good")
         self.text.show_text(notice.text)
-        self.undo_button.setVisible(notice.undo.anything)
+        self.undo_button.offer(notice.change)
         set_flag(self.notice, "messageBar", "failed" if notice.bad else "good")
         self.notice.show()
 
     def dismiss(self) -> None:
-        self._undo = Undo()
         self.notice.hide()
-
-    def _on_undo(self) -> None:
-        undo = self._undo
-        if undo.anything:
-            self.dismiss()
-            self.undo_wanted.emit(undo)
 
 
 class CheckPane(QWidget):

@@ -38,12 +38,11 @@ class SavingController(FeatureController):
         if self.shown is None:
             from gui.exemplars.saving.window import SavingWindow
 
-            self.shown = SavingWindow(self.window.theme, self.window)
+            self.shown = SavingWindow(self.window.theme, self.window.history, self.window)
             self.shown.chosen.connect(self._service.choose)
             self.shown.save_requested.connect(
                 lambda choice, anyway: self._service.save(choice, anyway=anyway)
             )
-            self.shown.undo_requested.connect(self._service.undo)
             self.shown.edit_requested.connect(self.edit_requested)
         self._run = run
         self.shown.wait(run)

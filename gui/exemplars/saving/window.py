@@ -5,6 +5,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSizePolicy, QVBoxLa
 
 from core.debugger.exemplars.saving.views import Saved, SavingChoice, SavingStep, SavingView
 from gui.exemplars.saving.form import ContrastChoices, SavingForm
+from gui.shell.undo import UndoHistory
+from gui.shell.undo_button import UndoButton, add_undo_keys
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.formats import count, cut, step_text
@@ -26,17 +28,19 @@ class SavingWindow(QDialog):
     """A `SavingChoice` that is to be shown."""
     save_requested = Signal(object, bool)
     """The `SavingChoice`, and whether it is known that the run was no success."""
-    undo_requested = Signal()
     edit_requested = Signal(object, object)
     """The `Exemplar` as it is, and its `Provenance`."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._history = history
         self._view = SavingView(run=0)
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._on_idle)
         self._build(theme)
         theme.size_window(self, 1080, 740)
+        add_undo_keys(self, history)
+        history.said.connect(lambda title, why: self.problem.show_text(f"{title}. {why}"))
         self.wait(0)
 
     def wait(self, run: int) -> None:
@@ -108,7 +112,7 @@ class SavingWindow(QDialog):
 
     def _foot(self) -> QHBoxLayout:
         self.state = ElidedLabel("", self, tone="dim")
-        self.undo_button = key_button("Undo", "Undo saving", "Alt+U", self.undo_requested.emit)
+        self.undo_button = UndoButton(self._history)
         self.edit_button = key_button(
             "Edit…", "Open it in the editor, where you can change every word", "Alt+E", self._on_edit
         )
@@ -172,8 +176,9 @@ class SavingWindow(QDialog):
         self.save_button.setShortcut("Ctrl+Return")
         self.save_button.setEnabled(able and (saved is None or saved.undone or self._idle.isActive()))
         self.edit_button.setEnabled(able)
-        self.undo_button.setVisible(saved is not None and saved.changed)
-        self.undo_button.setEnabled(saved is not None and not saved.undone and not view.busy)
+        self.undo_button.offer(
+            saved.change if saved is not None and saved.changed and not saved.undone else ""
+        )
         self.cancel_button.setText("Close" if saved is not None else "Cancel")
         self.state.setText(f"A new version of {view.version_of}" if view.version_of and saved is None else "")
 

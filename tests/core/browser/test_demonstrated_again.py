@@ -33,6 +33,7 @@ section { position: absolute; left: 0; width: 600px } [hidden] { display: none }
   <div id=days hidden><span>1</span><span>2</span><span>3</span></div></section>
 <section style="top: 290px"><p id=words>one two three two</p><textarea id=notes aria-label=Notes></textarea></section>
 <section style="top: 380px"><div id=list tabindex=0 aria-label=List></div></section>
+<input type=file id=files multiple aria-label=Files style="position: absolute; left: 300px; top: 400px; width: 150px">
 <section style="top: 500px; height: 900px"><button id=menu>Menu</button><div id=popup hidden>popup</div></section>
 <script>
 const log = [], by = id => document.getElementById(id);
@@ -73,7 +74,7 @@ document.onclick = event => {
 };
 function state() {
   const held = ["day", "time", "ink", "size", "count", "picked", "notes"].map(id => `${id}=${by(id).value}`);
-  const file = by("file").files[0]?.name ?? "";
+  const file = [...by("file").files, ...by("files").files].map(one => one.name).join();
   const scrolled = [by("list").scrollTop > 0, scrollY > 0];
   return { held, log, file, scrolled, selected: String(getSelection()), popup: by("popup").hidden };
 }
@@ -151,6 +152,14 @@ async def file_chosen(hand: Hand, path: Path) -> None:
     async with hand.page.expect_file_chooser() as chooser:
         await hand.click("#file")
     await (await chooser.value).set_files(path)
+
+
+async def files_chosen(hand: Hand, path: Path) -> None:
+    other = path.with_name("other [2].txt")
+    other.write_text("words")
+    async with hand.page.expect_file_chooser() as chooser:
+        await hand.click("#files")
+    await (await chooser.value).set_files([path, other])
 
 
 async def handle_dragged(hand: Hand, path: Path) -> None:
@@ -232,6 +241,7 @@ DONE = {
     "a slider dragged": (size_slid, None),
     "a number by its arrows": (count_spun, ["type [Count] [4]"]),
     "a file chosen": (file_chosen, None),
+    "files chosen at once": (files_chosen, None),
     "a handle dragged": (handle_dragged, None),
     "a card dropped": (card_dropped, ["drag [card] [bin]"]),
     "a line drawn": (line_drawn, ["drag [Map] [Map] [from_at=0.1,0.25] [to_at=0.8,0.75]"]),

@@ -22,6 +22,7 @@ from core.schema.action import (
     SelectText,
     Stop,
     Type,
+    Upload,
     XPathTarget,
     parse_target,
 )
@@ -68,6 +69,15 @@ def actions(kind: str) -> st.SearchStrategy:
     cls = ACTIONS[kind]
     fields = {name: OPTIONAL.get((kind, name), FIELDS[name]) for name in cls.model_fields if name != "kind"}
     return st.builds(cls, **fields)
+
+
+def test_several_files_stand_in_brackets_of_their_own():
+    several = parse_action(r"upload [3] [/a b.txt] [c \[2\].txt]")
+    assert isinstance(several, Upload)
+    assert several.paths == ("/a b.txt", "c [2].txt")
+    assert str(several) == r"upload [3] [/a b.txt] [c \[2\].txt]"
+    assert parse_action("upload [3] [/a]") == Upload(target=RefTarget(ref=3), path="/a")
+    assert usage("upload") == "upload [target] [path] [optional: path…]"
 
 
 @pytest.mark.parametrize("kind", list(ACTIONS))

@@ -7,6 +7,7 @@ from PySide6.QtCore import QSettings, Signal
 from PySide6.QtWidgets import QMainWindow
 
 from core.schema.signal import Signal as CoreSignal
+from gui.shell.undo import UndoHistory
 from gui.shell.window_frame import WindowFrame
 from gui.theme.theme import Theme
 from gui.widgets.remembered import Remembered
@@ -34,6 +35,7 @@ def asked_services() -> SimpleNamespace:
         library=AskedService(*listed),
         imports=AskedService(),
         recording=AskedService("recorded"),
+        changes=AskedService("answered"),
         **{name: AskedService() for name in names},
     )
 
@@ -47,4 +49,5 @@ class PlainWindow(QMainWindow):
         super().__init__()
         self.theme = theme
         self.remembered = Remembered(settings)
+        self.history = UndoHistory(self)
         self.frame = WindowFrame(self, self.remembered)

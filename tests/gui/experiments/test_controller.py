@@ -38,7 +38,7 @@ def controller(window: MainWindow, services) -> ExperimentsController:
 
 @pytest.fixture
 def library(window: MainWindow, controller: ExperimentsController) -> LibraryWindow:
-    shown = LibraryWindow(window.theme, window.remembered, window)
+    shown = LibraryWindow(window.theme, window.remembered, window.history, window)
     window.library_made.emit(shown)
     return shown
 

@@ -148,11 +148,16 @@ def test_a_success_can_be_kept_saved_put_back_and_tried_at_other_seeds(
     again(qtbot, shown, service, view)
     assert "✗ no success" in shown.outcome.before.text()
     assert "✓ success, reward 1, 5 steps" in shown.outcome.after.text()
+    assert (shown.seeds.value(), shown.seeds.text()) == (5, "5 seeds")
+    shown.seeds.setValue(3)
+    assert "at 3 other seeds" in shown.family_button.toolTip()
     qtbot.keyClick(shown, Qt.Key.Key_F, ALT)
-    qtbot.waitUntil(lambda: service.asked[-1] == ("run_family", 5))
+    qtbot.waitUntil(lambda: service.asked[-1] == ("run_family", 3))
+    assert window.remembered.fix_seeds == 3
     again(qtbot, shown, service, view.replace(family=samples.FAMILY, family_busy=True))
     assert "0 of 2 before, 2 of 2 after" in shown.outcome.family.text()
     assert (shown.outcome.progress.value(), shown.outcome.progress.maximum()) == (4, 10)
+    assert not shown.seeds.isEnabled()
     shown.family_button.click()
     assert service.asked[-1] == ("cancel_family",)
     with qtbot.waitSignal(window.runs.keep_requested) as kept:

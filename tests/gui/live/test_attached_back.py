@@ -10,6 +10,7 @@ from core.debugger.ask_again.service import AskAgainService
 from core.debugger.ask_again.views import AskView, Question
 from core.debugger.compare.service import CompareService
 from core.debugger.compare.views import ComparedView, PairView
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.saving.service import SavingService
 from core.debugger.exemplars.saving.views import SavingChoice, SavingView
 from core.schema.changes import Changes
@@ -227,7 +228,7 @@ def test_its_run_is_kept_as_an_exemplar_that_replays(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
     run = judged(desk, llm_server, "ONE", success=True)
-    service = SavingService(desk.session)
+    service = SavingService(desk.session, ExemplarChanges(desk.session))
     views: list[SavingView] = []
     service.changed.connect(views.append)
     service.open(run)

@@ -184,7 +184,17 @@ async def test_the_person_s_download_is_saved(
     await person.until(lambda: downloads.rows and not downloads.rows[0].running)
     assert downloads.rows[0].words.text() == "✓ Saved, 3 B"
     assert (tmp_path / "downloads" / "report.csv").read_text() == "abc"
-    assert "report.csv; the person saved it" in browser.events()[-1].text
+    assert "report.csv; the person took it" in browser.events()[-1].text
+
+    def cut_short(_: Request) -> Response:
+        disposition = {"Content-Disposition": "attachment; filename=cut.bin", "Content-Length": "5000"}
+        return Response([b"x" * 1000], headers=disposition, content_type="application/octet-stream")
+
+    cut = site.serve(cut_short)
+    await person.do(lambda: person.area.current_view().load(cut))
+    await person.until(lambda: len(downloads.rows) == 2 and not downloads.rows[0].running)
+    assert downloads.rows[0].words.text() == "✗ Failed: the server closed the connection too early"
+    assert "cut.bin was not saved: the server closed" in person.said[-1][1]
 
 
 @in_browser

@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
 from PySide6.QtTest import QTest
 
+from core.trace.records import StepRow
+from gui.live.web_page import WebView
+from tests.core.browser.site import Site
 from tests.core.stage import on, page_file
 from tests.gui.live.test_window import LiveWindow, desk
 from tests.llm_server import LLMServer
@@ -33,9 +36,12 @@ def test_a_run_is_stopped_and_judged_while_a_question_is_open(desk: LiveWindow, 
     looking.timeout.connect(look)
     looking.start()
     for ended in (
-        lambda: desk.window.view.mode == "ended",
+        lambda: desk.window.view.mode == "ended" and not desk.window.view.handed_over,
         lambda: desk.window.view.success is True,
     ):
+        if desk.window.view.mode == "ended":
+            desk.trigger("handover")
+            desk.wait_until(lambda: desk.area.questions.person_has_page)
         view.page().runJavaScript("document.title = ''; document.querySelector('button').click()")
         desk.wait_until(ended)
         desk.wait_until(lambda: view.title() == "answered true")
@@ -87,3 +93,79 @@ def test_what_the_person_does_at_150_percent_is_recorded_and_the_agent_clicks_at
     steps = store.steps(run.run)
     store.close()
     assert (steps[0].origin, "Above" in str(steps[0])) == ("person", True)
+
+
+def test_addresses_and_the_buttons_of_the_browser_are_steps_and_a_link_that_is_clicked_is_one_step(
+    desk: LiveWindow, site: Site
+) -> None:
+    place = "position:absolute;left:20px;width:200px;height:30px;top:"
+    there = site.page(f"<script>document.title = 'there'</script><h1>There</h1><input style='{place}60px'>")
+    here = site.page(
+        f"<script>document.title = 'here'</script><a style='{place}100px' href='{there}'>Go there</a>"
+    )
+    other = site.page("<script>document.title = 'other'</script><h1>Other</h1>")
+    desk.open("web/open", url=here, instruction="Look around.")
+    area, window = desk.area, desk.window
+    desk.trigger("handover")
+    desk.wait_until(lambda: window.view.handed_over)
+    done = 0
+
+    def view() -> WebView:
+        found = area.current_view()
+        assert found is not None
+        return found
+
+    def recorded(title: str, steps: int = 1) -> None:
+        nonlocal done
+        done += steps
+        desk.wait_until(lambda: view().title() == title and len(stored()) == done)
+
+    def stored() -> list[StepRow]:
+        store = desk.stored()
+        (run,) = store.runs()
+        steps = [one for one in store.steps(run.run) if one.sealed]
+        store.close()
+        return steps
+
+    def click(x: int, y: int) -> None:
+        QTest.mouseClick(view().focusProxy(), Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+
+    desk.wait_until(lambda: view().title() == "here")
+    click(60, 112)
+    recorded("there")
+    click(60, 72)
+    desk.wait_until(lambda: view().focusProxy().hasFocus())
+    QTest.keyClicks(view().focusProxy(), "Ada")
+    desk.trigger("page_back")
+    recorded("here", steps=2)
+    desk.trigger("page_forward")
+    recorded("there")
+    desk.trigger("page_reload")
+    recorded("there")
+    desk.trigger("page_address")
+    address = area._strip.address
+    address.selectAll()
+    QTest.keyClicks(address, other)
+    QTest.keyClick(address, Qt.Key.Key_Return)
+    recorded("other")
+    area._open_in_tab(QUrl(there))
+    recorded("there", steps=2)
+    area._bar.tabBarClicked.emit(0)
+    area._bar.setCurrentIndex(0)
+    recorded("other")
+    desk.trigger("stop")
+    desk.wait_until(lambda: window.view.mode == "ended" and not window.view.handed_over)
+    assert desk.session.live_page.demonstrating is None
+    steps = stored()
+    assert {(one.origin, one.outcome) for one in steps} == {("person", "done")}
+    texts = [one.action for one in steps]
+    assert (texts[0].startswith("click ["), texts[1].endswith("[Ada]")) == (True, True)
+    assert texts[2:] == [
+        "go_back",
+        "go_forward",
+        f"goto [{there}]",
+        f"goto [{other}]",
+        "new_tab",
+        f"goto [{there}]",
+        "tab_focus [0]",
+    ]

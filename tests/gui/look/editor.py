@@ -11,7 +11,7 @@ from tests.gui.look.studio import Studio, take_pictures
 
 
 def _editor(studio: Studio, view: EditorView) -> EditorWindow:
-    shown = EditorWindow(studio.window.theme, studio.window)
+    shown = EditorWindow(studio.window.theme, studio.window.history, studio.window)
     shown.preview.choose("synapse")
     shown.resize(1280, 800)
     shown.show_view(view)

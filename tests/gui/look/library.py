@@ -5,12 +5,13 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.library.views import LibraryJob, Notice, Query, Undo
+from core.debugger.exemplars.library.views import LibraryJob, Notice, Query
 from core.memory.library.records import Filter, Retrieval
 from core.memory.library.store import Library
 from core.schema.exemplar import Contrast
 from gui.exemplars.library.controller import LibraryController
 from gui.exemplars.library.library_window import LibraryWindow
+from gui.shell.undo import Reversible
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.memory.making import ALL
 from tests.gui.look.studio import Studio, take_pictures
@@ -70,9 +71,9 @@ def _open(studio: Studio, library: OpenedLibrary, id: str = "") -> LibraryWindow
 
 def library(studio: Studio) -> QWidget:
     shown = _open(studio, _library(studio), ALL[0].id)
-    shown.notices.show_notice(
-        Notice(text="“enter-text-1” was archived.", undo=Undo(bring_back=("enter-text-1",)))
-    )
+    words = "archive “enter-text-1”"
+    studio.window.history.record(Reversible(words, lambda done: done(""), lambda done: done("")))
+    shown.notices.show_notice(Notice(text="“enter-text-1” was archived.", change=words))
     return shown
 
 

@@ -12,7 +12,7 @@ from tests.gui.look.studio import Studio, take_pictures
 
 
 def _saving(studio: Studio, *views: SavingView) -> SavingWindow:
-    window = SavingWindow(studio.window.theme, studio.window)
+    window = SavingWindow(studio.window.theme, studio.window.history, studio.window)
     window.wait(12)
     for view in views:
         window.show_view(view)

@@ -50,7 +50,7 @@ class Person:
     def answer(self, problem: str = "") -> None:
         self.breaks.answered.send(problem)
         history = self.window.history
-        self._qtbot.waitUntil(lambda: not history._busy)
+        self._qtbot.waitUntil(lambda: history._under_way is None)
 
     def undo(self) -> None:
         self._qtbot.keyClick(self.window, Qt.Key.Key_Z, CTRL)
@@ -144,16 +144,51 @@ def test_words_tell_how_a_breakpoint_was_changed(person: Person):
         assert words.startswith(person.undo_text.removeprefix("&Undo: ").rstrip("…"))
 
 
-def test_an_edit_of_the_run_is_undone_by_its_key_and_not_redone(person: Person):
+def test_an_edit_of_the_run_is_undone_and_redone_by_its_key(person: Person):
     person.show(edits=(PLAN, STATE))
     assert person.undo_text == "&Undo: edit the state"
     person.undo()
     assert person.session.asked == [("undo", "edit 2")]
+    person.show(edits=(PLAN,), undone=(STATE,))
+    assert (person.undo_text, person.redo_text) == ("&Undo: edit the plan", "Red&o: edit the state")
+    person.redo()
+    assert person.session.asked[-1] == ("redo", "edit 2")
+    person.show(edits=(PLAN, STATE), undone=())
+    assert (person.undo_text, person.redo_text) == ("&Undo: edit the state", "Red&o")
+    person.undo()
+    person.show(edits=(PLAN,), undone=(STATE,))
+    person.undo()
+    person.show(edits=(), undone=(STATE, PLAN))
+    assert (person.undo_text, person.redo_text) == ("&Undo", "Red&o: edit the plan")
+
+
+def test_an_edit_is_not_redone_once_the_run_has_gone_on_or_another_was_made(person: Person):
+    person.make(None, STOP)
     person.show(edits=(PLAN,))
-    assert person.undo_text == "&Undo: edit the plan"
-    redo = person.window.actions_by_name["redo_edit"]
-    assert not redo.isEnabled()
-    assert "make it again" in redo.toolTip()
+    person.undo()
+    person.show(edits=(), undone=(PLAN,))
+    person.undo()
+    person.answer()
+    assert person.redo_text.startswith("Red&o: add the breakpoint")
+    person.show(undone=())
+    person.redo()
+    person.answer()
+    assert person.redo_text == "Red&o"
+    person.show(edits=(STATE,))
+    person.undo()
+    person.show(edits=(), undone=(STATE,))
+    person.show(mode="acting", phase="decide")
+    assert "pause it (F5)" in person.window.actions_by_name["redo_edit"].toolTip()
+
+
+def test_a_redo_that_was_refused_for_the_moment_can_still_be_redone(person: Person):
+    person.show(edits=(PLAN,))
+    person.undo()
+    person.show(edits=(), undone=(PLAN,))
+    person.redo()
+    person.refuse("You have the page: give it back first (F6).")
+    assert "You have the page" in person.told
+    assert (person.undo_text, person.redo_text) == ("&Undo", "Red&o: edit the plan")
 
 
 def test_an_edit_that_the_run_has_left_behind_is_named_once_and_nothing_else_is_undone(person: Person):

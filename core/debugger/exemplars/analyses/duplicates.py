@@ -1,12 +1,12 @@
-"""Near duplicates: found in the background, then kept or merged, with undo."""
+"""Near duplicates: found in the background, then kept or merged."""
 
 import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
+from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
 from core.debugger.exemplars.prompt import as_text
 from core.memory.analysis.records import NearPair, PairsFound, grouped, sameness
 from core.schema.errors import UsageError
@@ -21,18 +21,19 @@ _READ = 200
 
 
 class DuplicatesService(AnalysisService[DuplicatesView]):
-    """Finds pairs of very similar exemplars, and archives one or keeps both, with undo."""
+    """Finds pairs of very similar exemplars, and archives one or keeps both."""
 
     view = DuplicatesView()
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
+        self._changes = changes
         self._with_kept = False
         self._pairs: dict[tuple[str, str], DuplicatePair] = {}
         self._found = PairsFound(within=0.0)
         self._gone: set[str] = set()
         """What was archived here since the pairs were found."""
-        self._undo: list[tuple[str, Callable[[], None]]] = []
+        changes.reversed.connect(self._on_reversed)
 
     @command
     async def find(self, within: float, *, with_kept: bool = False) -> None:
@@ -43,8 +44,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
 
             self._pairs, self._gone, self._with_kept = {}, set(), with_kept
             self._found = PairsFound(within=within)
-            undo = self.view.undo
-            self.send(DuplicatesView(asked=True, within=within, busy=True, doing=self.view.doing, undo=undo))
+            self.send(DuplicatesView(asked=True, within=within, busy=True, doing=self.view.doing))
 
             async def use(index: "ExemplarIndex") -> None:
                 library = self.memory.open_library()
@@ -71,16 +71,12 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
     @command
     async def keep_both(self, id: str, other: str, *, apart: bool = True) -> None:
         """Do not list this pair any more, now and later; or list it again."""
-        library = self.memory.library()
-        library.keep_apart(id, other, apart=apart)
-        words = f"{id} and {other}: {'both kept' if apart else 'listed again'}"
-        self._mark(id, other, kept=apart)
-
-        def back() -> None:
-            library.keep_apart(id, other, apart=not apart)
-            self._mark(id, other, kept=not apart)
-
-        self._done(words, back)
+        self.memory.library().keep_apart(id, other, apart=apart)
+        what = "keep" if apart else "list the pair of"
+        pair = (min(id, other), max(id, other))
+        self._changes.send(ExemplarChange(words=f"{what} “{id}” and “{other}”", pair=pair, apart=apart))
+        self._mark(pair, kept=apart)
+        self._arrange(notice=f"{id} and {other} are {'both kept' if apart else 'listed again'}.", problem="")
 
     @command
     async def merge(self, into: str, other: str) -> None:
@@ -94,7 +90,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
         library = memory.library()
         kept, gone = self._exemplar(into), self._exemplar(other)
         merged = _merged(kept, gone)
-        version = 0
+        before = self._changes.before((into, other))
         if merged != kept:
             if into in files:
                 raise UsageError(
@@ -104,33 +100,24 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
             version = library.get(into).version
             library.save(merged, why=f"merged with {other}", expected=version)
         library.archive(other)
+        self._changes.made(f"merge “{other}” into “{into}”", before)
         self._gone.add(other)
-
-        def back() -> None:
-            library.archive(other, archived=False)
-            if version and library.get(into).exemplar == merged:
-                library.make_current(into, version)
-            self._gone.discard(other)
-
-        self._done(f"{other} archived, its tags and note added to {into}", back)
-
-    @command
-    async def undo(self) -> None:
-        """Undo the last change that was made here."""
-        if not self._undo:
-            raise UsageError("Nothing to undo.")
-        words, back = self._undo.pop()
-        back()
-        self._arrange(notice=f"Undone: {words}.", problem="")
+        self._arrange(notice=f"{other} was archived, and its tags and note were added to {into}.", problem="")
 
     # What is in view
 
-    def _done(self, words: str, back: Callable[[], None]) -> None:
-        self._undo.append((words, back))
-        self._arrange(notice=f"{words}.", problem="")
+    def _on_reversed(self, reversal: Reversal) -> None:
+        """Follow what was undone or redone, here or elsewhere."""
+        change = reversal.change
+        if change.pair is not None:
+            self._mark(change.pair, kept=change.apart != reversal.back)
+        for one in reversal.now:
+            (self._gone.add if one.archived else self._gone.discard)(one.id)
+        if self.view.asked:
+            done = "Undone" if reversal.back else "Redone"
+            self._arrange(notice=f"{done}: {change.words}.", problem="")
 
-    def _mark(self, id: str, other: str, *, kept: bool) -> None:
-        ids = (min(id, other), max(id, other))
+    def _mark(self, ids: tuple[str, str], *, kept: bool) -> None:
         if ids in self._pairs:
             self._pairs[ids] = self._pairs[ids].replace(kept=kept)
 
@@ -164,8 +151,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
                 continue
             listed.append(one)
         groups = tuple(tuple(self._pairs[one.ids] for one in group) for group in grouped(listed))
-        undo = self._undo[-1][0] if self._undo else ""
-        self.show(groups=groups, hidden=hidden, undo=undo, **changes)
+        self.show(groups=groups, hidden=hidden, **changes)
 
     def _exemplar(self, id: str) -> Exemplar:
         memory = self.memory

@@ -62,8 +62,6 @@ class DuplicatesView(AnalysisView):
     hidden: int = 0
     """Pairs that are not listed because both are to be kept."""
     pair: PairTexts | None = None
-    undo: str = ""
-    """What can be undone, as a sentence; empty for nothing."""
 
 
 class NearOnMap(Record):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from core.debugger.commands import command
+from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
 from core.debugger.exemplars.editor.checking import checked, conflict_with, pair_pages, run_pages, try_parser
 from core.debugger.exemplars.editor.views import (
     DraftChoice,
@@ -21,7 +22,7 @@ from core.debugger.exemplars.known import copy_id, entry_of, free_id, of_file
 from core.debugger.publisher import preset_options
 from core.debugger.service import Service
 from core.memory.editing.draft import EMPTY
-from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
+from core.memory.editing.draft_files import Drafts, KeptDraft
 from core.memory.library.records import Entry, Provenance
 from core.memory.library.store import Library
 from core.schema.errors import BackstepError, DataError, TraceError, UsageError
@@ -38,8 +39,10 @@ class EditorService(Service[EditorView]):
 
     view = EditorView()
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
+        self._changes = changes
+        changes.reversed.connect(self._on_reversed)
         self._serial = 0
         self._provenance: Provenance | None = None
         self._checking = (0, -1)
@@ -54,7 +57,7 @@ class EditorService(Service[EditorView]):
 
     @property
     def _drafts(self) -> Drafts:
-        return Drafts(self.services.settings.database.parent / FOLDER)
+        return self._changes.drafts
 
     # Opening
 
@@ -115,7 +118,11 @@ class EditorService(Service[EditorView]):
     @command
     async def forget(self, key: str) -> None:
         """Delete a draft that was kept."""
+        kept = self._drafts.get(key)
         self._drafts.forget(key)
+        if kept is not None:
+            name = kept.draft.task or kept.draft.id or "without a task"
+            self._changes.send(ExemplarChange(words=f"delete the draft “{name}”", draft=kept))
         self.show(drafts=self._other_drafts())
 
     def _copy(self, exemplar: Exemplar, note: str) -> None:
@@ -293,7 +300,9 @@ class EditorService(Service[EditorView]):
             expected = there.version
             exemplar = exemplar.replace(archived=there.exemplar.archived)
         provenance = None if is_own else self._provenance
+        before = self._changes.before((id,))
         library.save(exemplar, provenance, why=why, expected=expected)
+        self._changes.made(f"save “{id}”", before)
         self._saved(opened, draft_to_save)
 
     def _saved(self, opened: OpenedExemplar, draft: Draft) -> None:
@@ -338,7 +347,9 @@ class EditorService(Service[EditorView]):
     async def make_current(self, version: int) -> None:
         """Go by this version from now on, and open it."""
         id, library = self._need_stored(), self._library
+        before = self._changes.before((id,))
         library.make_current(id, version)
+        self._changes.made(f"make version {version} of “{id}” current", before)
         entry = library.get(id)
         draft = Draft.of(entry.exemplar)
         self._opened(draft, entry.provenance, entry=entry, base=draft)
@@ -348,7 +359,9 @@ class EditorService(Service[EditorView]):
     async def archive(self, archived: bool) -> None:
         """Put the exemplar into the archive, or restore it."""
         id = self._need_stored()
+        before = self._changes.before((id,))
         self._library.archive(id, archived=archived)
+        self._changes.made(f"{'archive' if archived else 'restore'} “{id}”", before)
         opened = self._need_opened()
         words = (
             "is in the archive. It is not recalled any more, and is kept completely"
@@ -361,6 +374,28 @@ class EditorService(Service[EditorView]):
             notice=f"{id} {words}.",
             problem="",
         )
+
+    def _on_reversed(self, reversal: Reversal) -> None:
+        """Follow what was undone or redone, here or elsewhere."""
+        opened = self.view.opened
+        if opened is None:
+            return
+        if reversal.change.draft is not None:
+            self.show(drafts=self._other_drafts())
+        if opened.id in {one.id for one in reversal.now}:
+            entry = self._library.get(opened.id)
+            self.show(
+                opened=opened.replace(
+                    base=Draft.of(entry.exemplar),
+                    version=entry.version,
+                    saved=entry.changed,
+                    archived=entry.exemplar.archived,
+                ),
+                versions=self._library.versions(opened.id),
+                saves=self.view.saves + 1,
+                notice=f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}.",
+                problem="",
+            )
 
     @command
     async def leave(self, *, keep: bool) -> None:

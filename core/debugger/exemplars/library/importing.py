@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.debugger.commands import command
 from core.debugger.exemplars.known import finish_in_thread
 from core.debugger.exemplars.library.service import LibraryService
-from core.debugger.exemplars.library.views import SHOWN, Fate, ImportChoices, ImportEntry, ImportView, Undo
+from core.debugger.exemplars.library.views import SHOWN, Fate, ImportChoices, ImportEntry, ImportView
 from core.debugger.service import Service
 from core.memory.library.records import Provenance
 from core.memory.memory import Memory
@@ -95,16 +95,20 @@ class ImportService(Service[ImportView]):
         coming = _coming(read, view.choices)
         name, memory = Path(view.choices.paths[0]).stem, self._library.memory
         report, cancelled = self._library.reporting(), Event()
-        undo = await finish_in_thread(
+        changes = self._library.changes
+        before = changes.before(one.id for one, _ in coming)
+        stored = await finish_in_thread(
             lambda: _store(memory, coming, name, report, cancelled), on_cancel=cancelled.set
         )
-        if undo is None:
+        if not stored:
             self._library.done("The import was cancelled. Nothing was imported.")
             self.send(view)
             return
-        number = "1 exemplar was" if len(coming) == 1 else f"{len(coming)} exemplars were"
+        number = "1 exemplar" if len(coming) == 1 else f"{len(coming)} exemplars"
         self.send(view.replace(done=True))
-        self._library.done(f"{number} imported.", undo)
+        words = f"import {number}"
+        changes.made(words, before)
+        self._library.done(f"{number} {'was' if len(coming) == 1 else 'were'} imported.", words)
         await self._library.refresh()
 
     def failed(self, problem: str) -> None:
@@ -216,8 +220,8 @@ def _store(
     name: str,
     report: Callable[[int, int], None],
     cancelled: Event,
-) -> Undo | None:
-    """Store all or nothing and return how it is undone; None if it was cancelled.
+) -> bool:
+    """Store all or nothing; return False if it was cancelled.
 
     Raises DataError and LibraryError.
     """
@@ -238,11 +242,10 @@ def _store(
         taken = sorted(library.has(one.id for one, later in coming if not later))
         if taken:
             raise DataError(f"The id {taken[0]} was taken in the meantime. Read the files again.")
-        before = tuple((one.id, library.get(one.id).version) for one, later in coming if later)
         library.save_all(each())
     except _Cancelled:
-        return None
+        return False
     finally:
         if path is not None:
             library.close()
-    return Undo(archive=tuple(one.id for one, later in coming if not later), make_current=before)
+    return True

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.debugger.commands import command
+from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.known import Checker, archive, entries, finish_in_thread, write
 from core.debugger.exemplars.library.listing import (
     IDS,
@@ -31,7 +32,6 @@ from core.debugger.exemplars.library.views import (
     Notice,
     PageView,
     Query,
-    Undo,
 )
 from core.debugger.exemplars.prompt import as_text
 from core.debugger.service import JobService
@@ -67,8 +67,9 @@ class LibraryService(JobService[LibraryJob]):
 
     view = LibraryJob()
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
+        self.changes = changes
         self.listed: Signal[ListView] = Signal()
         self.paged: Signal[PageView] = Signal()
         self.counted: Signal[CountsView] = Signal()
@@ -89,6 +90,7 @@ class LibraryService(JobService[LibraryJob]):
         self._watching: asyncio.Task[None] | None = None
         self._last = Notice(text="")
         self.noticed.connect(self._on_noticed)
+        changes.reversed.connect(self._on_reversed)
 
     def _on_noticed(self, notice: Notice) -> None:
         self._last = notice
@@ -100,9 +102,9 @@ class LibraryService(JobService[LibraryJob]):
     def failed(self, problem: str) -> None:
         self.noticed.send(Notice(text=problem, bad=True))
 
-    def done(self, text: str, undo: Undo | None = None) -> None:
-        """Say what was done, and how it is undone."""
-        self.noticed.send(Notice(text=text, undo=undo or Undo()))
+    def done(self, text: str, change: str = "") -> None:
+        """Say what was done; `change` is its name where it can be undone."""
+        self.noticed.send(Notice(text=text, change=change))
 
     async def close(self) -> None:
         self._unwatch()
@@ -301,16 +303,23 @@ class LibraryService(JobService[LibraryJob]):
     @command
     async def make_current(self, id: str, version: int) -> None:
         """Use this version from now on."""
-        library = self.memory.library()
-        before = library.get(id).version
-        library.make_current(id, version)
-        self.done(f"Version {version} of {id} is the current one.", Undo(make_current=((id, before),)))
+        before = self.changes.before((id,))
+        self.memory.library().make_current(id, version)
+        words = f"make version {version} of “{id}” current"
+        self.changes.made(words, before)
+        self.done(f"Version {version} of {id} is the current one.", words)
         await self.refresh()
 
     @command
     async def archive(self, chosen: Chosen, archived: bool) -> None:
         """Put exemplars into the archive, or restore them; those of files are left as they are."""
-        done, refused = await archive(self.memory, await self._ids_of(chosen), archived=archived)
+        ids = await self._ids_of(chosen)
+        before = self.changes.before(ids)
+        done, refused = await archive(self.memory, ids, archived=archived)
+        which = f"“{done[0]}”" if len(done) == 1 else f"{len(done)} exemplars"
+        words = f"{'archive' if archived else 'restore'} {which}"
+        if done:
+            self.changes.made(words, before)
         what = f"“{done[0]}” was" if len(done) == 1 else f"{len(done)} exemplars were"
         texts = [f"{what} {'archived' if archived else 'restored'}."] if done else []
         if refused:
@@ -320,22 +329,16 @@ class LibraryService(JobService[LibraryJob]):
             texts = [
                 "Nothing was changed: they are already " + ("in the archive." if archived else "in use.")
             ]
-        undo = Undo(bring_back=done) if archived else Undo(archive=done)
-        self.noticed.send(Notice(text=" ".join(texts), bad=not done and bool(refused), undo=undo))
+        bad = not done and bool(refused)
+        self.noticed.send(Notice(text=" ".join(texts), bad=bad, change=words if done else ""))
         await self.refresh()
 
+    def _on_reversed(self, reversal: Reversal) -> None:
+        self.done(f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}.")
+        self._refresh()
+
     @command
-    async def undo(self, undo: Undo) -> None:
-        """Undo what was done."""
-        archived, _ = await archive(self.memory, undo.archive, archived=True)
-        back, _ = await archive(self.memory, undo.bring_back, archived=False)
-        library = self.memory.library()
-        for id, version in undo.make_current:
-            library.make_current(id, version)
-        parts = [f"{len(archived)} archived"] if archived else []
-        parts += [f"{len(back)} restored"] if back else []
-        parts += [f"{len(undo.make_current)} set to the previous version"] if undo.make_current else []
-        self.done(f"Undone: {', '.join(parts) or 'nothing to do'}.")
+    async def _refresh(self) -> None:
         await self.refresh()
 
     # Jobs

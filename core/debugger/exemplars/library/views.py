@@ -126,25 +126,13 @@ class ComparedVersions(Record):
     differences: tuple[VersionDifference, ...] = ()
 
 
-class Undo(Record):
-    """How a change is undone."""
-
-    archive: tuple[str, ...] = ()
-    bring_back: tuple[str, ...] = ()
-    make_current: tuple[tuple[str, int], ...] = ()
-    """An id with the version that was current before."""
-
-    @property
-    def anything(self) -> bool:
-        return bool(self.archive or self.bring_back or self.make_current)
-
-
 class Notice(Record):
     """What was done, or why not."""
 
     text: str
     bad: bool = False
-    undo: Undo = Undo()
+    change: str = ""
+    """The name of the change, where it can be undone."""
 
 
 class LibraryJob(JobView):

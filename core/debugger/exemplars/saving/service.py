@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.agent.presets import MemoryTable
 from core.debugger.commands import command
+from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.known import free_id, taken_ids
 from core.debugger.exemplars.prompt import Way, messages_of
 from core.debugger.exemplars.saving.selection import Selection, Survey, id_for, selection_of, survey_of_run
@@ -49,16 +50,16 @@ class SavingService(Service[SavingView]):
     def failed(self, problem: str) -> None:
         self.show(problem=problem, busy=False)
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", changes: ExemplarChanges) -> None:
         super().__init__(session)
+        self._changes = changes
         self._survey: Survey | None = None
         self._preset_text = ""
         self._opened = 0
         """How often a run was opened: only the last one counts."""
         self._known: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] = ((), (), ())
         """The library's families and tags, and what it has of the run: counted once, as it may be large."""
-        self._before = 0
-        """The version that was current before the last one was saved; 0 for none."""
+        changes.reversed.connect(self._on_reversed)
 
     @command
     async def open(
@@ -97,10 +98,11 @@ class SavingService(Service[SavingView]):
             self.show(question=question)
             return
         library = self.memory.library()
-        known = library.has([view.id])
-        self._before = library.get(view.id).version if known else 0
+        before = self._changes.before([view.id])
         version = library.save(view.exemplar, view.provenance, why=f"kept from run {view.run}")
-        saved = Saved(id=view.id, version=version, changed=version != self._before)
+        words = f"save “{view.id}”"
+        changed = self._changes.made(words, before) is not None
+        saved = Saved(id=view.id, version=version, changed=changed, change=words)
         self.session.log("info", "exemplars", f"{view.id} was saved, version {version}.")
         self.show(saved=saved, busy=True)
         self._know(view.run)
@@ -108,21 +110,11 @@ class SavingService(Service[SavingView]):
         if self._survey is survey:
             self.show(saved=saved, busy=False)
 
-    @command
-    async def undo(self) -> None:
-        """Put what was saved last into the archive, or go back to the version before it."""
+    def _on_reversed(self, reversal: Reversal) -> None:
         saved = self.view.saved
-        if saved is None or saved.undone or not saved.changed:
-            return
-        library = self.memory.library()
-        if self._before:
-            library.make_current(saved.id, self._before)
-            words = f"{saved.id} was restored to version {self._before}."
-        else:
-            library.archive(saved.id)
-            words = f"{saved.id} was archived, so it is not recalled."
-        self.session.log("info", "exemplars", words)
-        self.show(saved=saved.replace(undone=True))
+        one = next((one for one in reversal.now if saved is not None and one.id == saved.id), None)
+        if saved is not None and one is not None:
+            self.show(saved=saved.replace(undone=one.archived or one.version != saved.version))
 
     def _know(self, run: int) -> None:
         library = self.memory.listing()

@@ -66,6 +66,8 @@ class Saved(Record):
     problem: str = ""
     """Why it could not be looked up."""
     undone: bool = False
+    change: str = ""
+    """The name of the change, for undoing it."""
 
     @property
     def used(self) -> bool:

@@ -378,7 +378,7 @@ _CALLS: dict[str, tuple[tuple[str, ...], Callable[[_Values], tuple[Action, ...]]
     ),
     "upload_file": (
         ("bid", "file"),
-        lambda of: tuple(Upload(target=of["bid"], path=one) for one in _some(of["file"])),
+        lambda of: (Upload(target=of["bid"], path="\n".join(_some(of["file"]))),),
     ),
     "keyboard_press": (("key",), lambda of: (Press(keys=of["key"]),)),
     "keyboard_type": (("text",), lambda of: (Type(target=FocusTarget(), text=of["text"], append=True),)),

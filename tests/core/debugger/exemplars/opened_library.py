@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.agent.resources import agent_resources_of
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.worker import Worker
@@ -31,7 +32,8 @@ class OpenedLibrary:
         self.worker = Worker()
         self.worker.on_failure = self.failures.append
         self.worker.start()
-        services = SimpleNamespace(resources=self.resources, store=self.store)
+        settings = SimpleNamespace(database=folder / "traces.db", preset="plain")
+        services = SimpleNamespace(resources=self.resources, store=self.store, settings=settings)
         self.session = SimpleNamespace(
             services=lambda: services,
             store=self.store,
@@ -41,13 +43,16 @@ class OpenedLibrary:
             closers=[],
             worked=Signal(),
         )
-        self.service = LibraryService(self.session)  # type: ignore[arg-type]
+        self.changes = ExemplarChanges(self.session)  # type: ignore[arg-type]
+        self.service = LibraryService(self.session, self.changes)  # type: ignore[arg-type]
         self.imports = ImportService(self.service)
         self.views: dict[str, Any] = {}
         self.sent: dict[str, list[Any]] = {}
         self._changed = threading.Condition()
         for name in ("listed", "paged", "counted", "detailed", "compared", "noticed", "changed", "checked"):
             getattr(self.service, name).connect(lambda view, name=name: self._keep(name, view))
+        self.changes.changed.connect(lambda change: self._keep("made", change))
+        self.changes.answered.connect(lambda problem: self._keep("answered", problem))
         self.imports.changed.connect(lambda view: self._keep("planned", view))
 
     def _queue(self, work: Coroutine[Any, Any, None]) -> None:

@@ -5,7 +5,8 @@ import pytest
 from core.debugger.experiments.bisect import Bisection, PrefixResult
 from core.debugger.experiments.measurement import RunResult
 from core.debugger.fix.deciding import _bisected, _failing, _loop, _stopped
-from core.debugger.fix.family import Family, FamilyRun
+from core.debugger.fix.family import Family, FamilyRun, stored_family
+from core.schema.changes import Changes, FamilyPlace
 from core.schema.task import Verdict
 from core.trace.records import RunRow, RunStart, StepRow
 from core.trace.store import TraceStore
@@ -115,3 +116,28 @@ def test_a_family_counts_what_was_judged_on_each_side_and_ends_done() -> None:
     assert family.ended().state == "done"
     assert family.replace(runs=runs[:2]).ended().state == "cancelled"
     assert [one["side"] for one in family.table()] == ["before", "after", "before", "after"]
+
+
+def test_the_latest_family_of_a_run_is_read_from_its_runs(tmp_path) -> None:
+    store = TraceStore.open(tmp_path / "traces.db")
+    failed, fixed = store.begin_run(START), store.begin_run(START)
+    started = store.run(failed).started
+
+    def done(seed: int, side: str, success: bool, *, when: float, of: float = started) -> int:
+        place = FamilyPlace(of=failed, started=of, fixed=fixed, when=when, seeds=(1, 2), side=side)
+        run = store.begin_run(START.replace(seed=seed, changes=Changes(family=place)))
+        store.end_run(run, outcome="done", verdict=Verdict(success=success), seconds=1, seconds_in_llm=0)
+        return run
+
+    assert stored_family(store, failed) is None
+    done(1, "before", True, when=1.0)
+    runs = [done(1, "before", False, when=2.0), done(1, "after", True, when=2.0)]
+    assert stored_family(store, failed).ended().state == "cancelled"
+    runs += [done(2, "before", False, when=2.0), done(2, "after", True, when=2.0)]
+    done(2, "after", False, when=3.0, of=started + 1)  # Of another database's run.
+    family = stored_family(store, failed)
+    assert (family.fixed, family.seeds, family.state) == (fixed, (1, 2), "done")
+    assert family.sentence == "0 of 2 before, 2 of 2 after"
+    assert [one.result.run for one in family.runs] == runs
+    assert store.changes(runs[0]) == Changes()
+    store.close()

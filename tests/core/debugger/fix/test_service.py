@@ -7,7 +7,11 @@ import pytest
 from core.debugger.experiments.measurement import RunResult
 from core.debugger.features import Features
 from core.debugger.fix.family import Family, FamilyRun
+from core.schema.changes import Changes, FamilyPlace
+from core.schema.task import Verdict
 from core.storage.resources import RESOURCES
+from core.trace.records import RunStart
+from core.trace.store import TraceStore
 from tests.core.debugger.live import Live
 from tests.core.stage import on, page_file, ref_in
 from tests.llm_server import Reply
@@ -263,6 +267,35 @@ def test_the_family_gets_the_files_as_they_were_and_shows_how_far_it_is_until_it
     assert fix.view.family.done == 1
 
 
+def test_the_family_and_the_new_run_are_read_from_the_trace_when_the_run_is_opened_again(fix, failed, live):
+    made = fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save")).rerun
+    store = TraceStore.open(live.session.services().store.path)
+    row = store.run(failed)
+    place = FamilyPlace(of=failed, started=row.started, fixed=made.run, when=5.0, seeds=(0,), side="after")
+    start = RunStart(
+        task=row.task,
+        environment=row.environment,
+        seed=0,
+        instruction=row.instruction,
+        start_url=row.start_url,
+        preset=row.preset,
+        llm=row.llm,
+        browser=row.browser,
+        changes=Changes(family=place),
+    )
+    run = store.begin_run(start)
+    store.end_run(run, outcome="done", verdict=Verdict(success=True), seconds=1, seconds_in_llm=0)
+    store.close()
+    assert fix.open(made.run).family is None
+    view = fix.open(failed)
+    assert (view.family.sentence, view.family.done) == ("0 of 0 before, 1 of 1 after", 1)
+    assert (view.rerun.run, view.rerun.state, view.rerun.step) == (made.run, "ended", 1)
+    fix.service.keep()
+    live.wait(lambda: not fix.view.saved)
+    fix.service.run_family(1)
+    live.wait(lambda: "Nothing would be different" in fix.view.problem)
+
+
 def test_a_family_that_cannot_be_run_says_why(fix, failed, live):
     fix.open(failed, 1)
     fix.service.run_family(1)
@@ -289,7 +322,9 @@ def test_what_stays_done_is_asked_about_before_the_step_is_gone_back_to(fix, fai
 def test_an_attached_agent_s_run_has_no_files_to_change(fix, live, monkeypatch, failed):
     store = live.session.services().store
     row = store.run(failed).replace(preset="attached")
-    monkeypatch.setattr(fix.service, "read", lambda question: _answered((row, (), store.steps(failed))))
+    monkeypatch.setattr(
+        fix.service, "read", lambda question: _answered((row, (), store.steps(failed), (None, None)))
+    )
     view = fix.open(failed, 1)
     assert view.attached
     assert view.places == ()

@@ -211,6 +211,23 @@ def test_edits_are_undone_one_by_one_whatever_they_changed(links):
     assert waiting(live)[0] == NEWS
     live.session.edits.undo()
     live.wait(lambda: waiting(live) == ['link "Help"', 'link "Orders"'])
+    assert [one.kind for one in live.view.undone] == ["edit", "plan", "remedies"]
+    live.session.edits.redo(live.view.undone[0].key)
+    live.wait(lambda: "edited or has continued meanwhile" in live.view.message)
+    keys = [one.key for one in reversed(live.view.undone)]
+    for at, key in enumerate(keys, start=1):
+        live.session.edits.redo(key)
+        live.wait(lambda at=at: len(live.view.edits) == at)
+    assert [one.key for one in live.view.edits] == keys
+    assert (live.step.action.action, live.step.action.origin) == (news(live), "person")
+    assert [one.text for one in live.step.plan.subtasks] == ["Look at the news"]
+    assert waiting(live)[0] == NEWS
+    assert kinds(live) == ["remedies", "plan", "edit", *["undo"] * 3, "remedies", "plan", "edit"]
+    undo(live)
+    edit(live, DropRemedy(number=live.step.plan.remedies[0].number), "is not tried any more")
+    assert not live.view.undone
+    live.session.edits.redo()
+    live.wait(lambda: "There is no edit to redo" in live.view.message)
 
 
 def test_what_was_switched_after_an_edit_stays_switched(links):
@@ -233,6 +250,9 @@ def test_a_judgement_is_overruled_and_that_is_undone(links, server):
     live.wait(lambda: live.step.plan.judgements[0].aligned is True)
     assert not live.step.plan.judgements[0].overruled
     assert "going back" not in live.step.plan.remark
+    live.session.edits.redo()
+    live.wait(lambda: live.step.plan.judgements[0].aligned is False)
+    assert "going back for a remedy" in live.step.plan.remark
 
 
 def test_what_was_edited_after_the_judgement_holds_when_it_is_overruled(links, server):

@@ -162,6 +162,11 @@ def test_an_edit_of_a_held_prompt_is_taken_back_before_it_is_sent(held, server):
         live.wait(lambda message=message: message in live.step.calls[0].messages[-1].text)
     assert "as it was before" in live.view.message
     assert not live.view.held_edits
+    assert len(live.view.held_undone) == 2
+    live.session.edits.redo(live.view.held_undone[-1].key)
+    live.wait(lambda: "Silence" in live.step.calls[0].messages[-1].text)
+    live.session.edits.undo()
+    live.wait(lambda: not live.view.held_edits)
     live.session.run_commands.step()
     live.wait_phase("review")
     assert "Noise" in "\n".join(server.requests[0].texts)
@@ -170,6 +175,8 @@ def test_an_edit_of_a_held_prompt_is_taken_back_before_it_is_sent(held, server):
         ("prompt", first, second),
         ("prompt", second, third),
         ("undo", third, second),
+        ("undo", second, first),
+        ("prompt", first, second),
         ("undo", second, first),
     ]
 
@@ -221,6 +228,12 @@ def test_the_reply_of_a_held_call_is_edited_before_it_is_read(live, server, tmp_
     live.wait(lambda: live.text.applied and live.view.held_edits)
     live.session.edits.undo()
     live.wait(lambda: not live.view.held_edits)
+    live.session.edits.redo()
+    live.wait(lambda: live.view.held_edits and not live.view.held_undone)
+    live.session.edits.begin_text("prompt")
+    live.wait(lambda: "I do not." in live.text.text)
+    live.session.edits.undo()
+    live.wait(lambda: not live.view.held_edits)
     edited = first.replace("I press it.", "No, I do not.")
     live.session.edits.apply_text("prompt", edited)
     live.wait(lambda: live.text.text == edited and live.view.held_edits)
@@ -229,4 +242,4 @@ def test_the_reply_of_a_held_call_is_edited_before_it_is_read(live, server, tmp_
     assert live.step.action.thought == "No, I do not."
     assert live.step.calls[0].reply.startswith("No, I do not.")
     kinds = [kind for kind, *_ in live.interventions(live.view.run)]
-    assert kinds == ["reply", "undo", "reply"]
+    assert kinds == ["reply", "undo", "reply", "undo", "reply"]

@@ -151,6 +151,7 @@ def test_each_step_is_under_its_thought_in_one_line(store):
         ("click_at [40] [7]", "page.mouse.click(40, 7)"),
         ("drag [1] [1] [from_at=0,0.5] [to_at=1,0.5]", ", start=(0.0, 0.5), end=(1.0, 0.5))"),
         ("select_text [1] [to be] [nth=2]", ', "to be", nth=2)'),
+        ("upload [1] [/a b] [/c]", '.set_input_files(["/a b", "/c"])'),
         ("scroll [down] [1]", ", across=0, down=0.8, wheel=True)"),
     ],
 )

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.agent.resources import agent_resources_of
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.memory.library.records import Provenance
 from core.schema.signal import Signal
@@ -33,7 +34,7 @@ def controller(services, window):
     session = SimpleNamespace(
         services=lambda: services, queue=asyncio.run, store=services.store, closers=[], worked=Signal()
     )
-    return EditorController(window, EditorService(session))
+    return EditorController(window, EditorService(session, ExemplarChanges(session)))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 
 @pytest.fixture
 def shown(window, qtbot: QtBot) -> EditorWindow:
-    shown = EditorWindow(window.theme, window)
+    shown = EditorWindow(window.theme, window.history, window)
     shown.asked = []
     shown.check_requested.connect(lambda draft, *_: shown.asked.append(draft))
     shown.show_view(samples.view())
@@ -63,7 +63,7 @@ def test_undo_takes_back_the_words_of_a_field_by_name_also_from_within_it(shown,
     qtbot.keyClicks(shown.look.thought, "So. ")
     shown.head.family.setFocus()
     qtbot.keyClicks(shown.head.family, "s")
-    assert shown.undo_button.toolTip() == "Undo edit the family (Ctrl+Z)"
+    assert shown.undo_button.toolTip() == "Undo edit the family (exemplar) (Ctrl+Z)"
     qtbot.keyClick(shown.head.family, Qt.Key.Key_Z, CTRL)
     qtbot.keyClick(shown.look.thought, Qt.Key.Key_Z, CTRL)
     assert shown.edits.now == samples.DRAFT
@@ -94,7 +94,7 @@ def test_looks_are_merged_split_and_moved_with_the_keys(shown, qtbot):
     assert [len(one.actions) for one in shown.edits.now.steps] == [2, 0, 1]
     shown.looks.list.dropped.emit(3)
     assert [len(one.actions) for one in shown.edits.now.steps] == [2, 1, 0]
-    assert shown.undo_button.toolTip() == "Undo move a look (Ctrl+Z)"
+    assert shown.undo_button.toolTip() == "Undo move a look (exemplar) (Ctrl+Z)"
 
 
 def test_the_last_look_can_go_and_another_be_put_in(shown):
@@ -217,7 +217,7 @@ def test_a_value_that_is_selected_becomes_a_placeholder_in_the_places_that_are_t
     shown.values.ok.click()
     assert "Oakland" in shown.edits.now.task
     assert shown.edits.now.steps[0].actions[0] == "type [3] [{city}]"
-    assert shown.undo_button.toolTip() == "Undo generalise “Oakland” (Ctrl+Z)"
+    assert shown.undo_button.toolTip() == "Undo generalise “Oakland” (exemplar) (Ctrl+Z)"
 
 
 def test_contrasts_and_pairs_are_added_edited_and_deleted(shown, qtbot):
@@ -281,7 +281,7 @@ def test_a_text_too_long_to_edit_is_shown_in_part_and_kept(shown):
 
 
 def test_nothing_open_says_so(window):
-    shown = EditorWindow(window.theme, window)
+    shown = EditorWindow(window.theme, window.history, window)
     assert "being read" in shown.or_words.words.text()
     shown.show_view(EditorView(problem="There is no exemplar x any more."))
     assert "no exemplar x" in shown.or_words.words.text()

@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from core.memory.library.store import Library
+from gui.exemplars.changes import ChangesController
 from gui.exemplars.library.controller import LibraryController
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
 from tests.core.memory.making import ALL, exemplar
@@ -51,6 +52,7 @@ class Opened:
 def opened(qtbot, library, theme, settings):
     parent = PlainWindow(theme, settings)
     qtbot.addWidget(parent)
+    ChangesController(parent, library.changes)
     made = Opened(qtbot, LibraryController(parent, library.service, library.imports))
     yield made
     made.window.close()
@@ -95,8 +97,10 @@ def test_delete_archives_and_undo_brings_back_with_the_place_kept(opened, qtbot)
     qtbot.keyClick(opened.page.table, Qt.Key.Key_Delete)
     opened.wait(lambda: ALL[1].id not in opened.ids and opened.window.notices.has_notice)
     assert f"“{ALL[1].id}” was archived" in opened.window.notices.text.text()
+    opened.wait(opened.window.notices.undo_button.isVisible)
     opened.window.notices.undo_button.click()
     opened.wait(lambda: ALL[1].id in opened.ids)
+    assert not opened.window.notices.undo_button.isVisible()
 
 
 def test_one_of_a_file_cannot_be_edited_or_archived_and_says_why(opened):

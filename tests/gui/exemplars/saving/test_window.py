@@ -11,6 +11,7 @@ from core.memory.library.records import Provenance
 from core.schema.exemplar import Contrast, Exemplar, ExemplarStep, Retrieved
 from core.schema.messages import Message
 from gui.exemplars.saving.window import SavingWindow
+from gui.shell.undo import Reversible, UndoHistory
 from tests.gui import samples
 
 PAGE = '[1] textbox "Username"\n[2] textbox "Password"\n[3] button "Login"\n[4] link "Forgot password?"'
@@ -105,7 +106,9 @@ FOUND = tuple(
         ("miniwob/enter-password/0", "enter-password", 0.631),
     )
 )
-SAVED = VIEW.replace(saved=Saved(id=EXEMPLAR.id, rank=1, distance=0.0, found=FOUND))
+SAVED = VIEW.replace(
+    saved=Saved(id=EXEMPLAR.id, change=f"save “{EXEMPLAR.id}”", rank=1, distance=0.0, found=FOUND)
+)
 
 
 def said(signal) -> list[tuple]:
@@ -116,8 +119,13 @@ def said(signal) -> list[tuple]:
 
 
 @pytest.fixture
-def shown(qtbot: QtBot, theme) -> SavingWindow:
-    window = SavingWindow(theme)
+def history() -> UndoHistory:
+    return UndoHistory()
+
+
+@pytest.fixture
+def shown(qtbot: QtBot, theme, history: UndoHistory) -> SavingWindow:
+    window = SavingWindow(theme, history)
     qtbot.addWidget(window)
     window.wait(12)
     window.show()
@@ -183,18 +191,23 @@ def test_ctrl_return_saves_and_a_run_that_was_no_success_is_asked_about_once(
     qtbot.waitUntil(lambda: [known for _, known in emitted] == [False, True])
 
 
-def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_version(shown: SavingWindow):
+def test_after_saving_it_says_what_is_found_and_what_is_saved_next_is_a_new_version(
+    shown: SavingWindow, history: UndoHistory
+):
     shown.show_view(VIEW)
     shown.show_view(SAVED)
     assert "it is the nearest, at distance 0.000" in shown.saved.words.text()
     assert [row.word for row in shown.saved.rows.rows] == ["0.000", "0.113", "0.274", "0.631"]
     assert shown.choice.id == EXEMPLAR.id
-    emitted = said(shown.undo_requested)
+    undone: list[str] = []
+    words = SAVED.saved.change
+    history.record(Reversible(words, lambda done: (undone.append(words), done("")), lambda done: done("")))
+    assert shown.undo_button.toolTip() == f"Undo {words} (Ctrl+Z)"
     shown.undo_button.click()
-    assert emitted == [()]
-    undone = SAVED.saved.replace(undone=True)
-    shown.show_view(SAVED.replace(saved=undone))
+    assert undone == [words]
+    shown.show_view(SAVED.replace(saved=SAVED.saved.replace(undone=True)))
     assert shown.saved.words.text().startswith("Undone")
+    assert not shown.undo_button.isVisible()
 
 
 def test_what_is_found_and_not_used_is_said_with_what_to_do(shown: SavingWindow):

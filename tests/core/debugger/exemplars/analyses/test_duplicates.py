@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from core.debugger.exemplars.analyses.duplicates import DuplicatesService
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.memory.files import write_exemplars
 from core.memory.library.records import Provenance
 from tests.core.debugger.exemplars.analyses.conftest import Watched
@@ -18,9 +19,14 @@ def whole(view):
 
 
 @pytest.fixture
-async def service(session):
+async def changes(session):
+    return ExemplarChanges(session)
+
+
+@pytest.fixture
+async def service(session, changes):
     session.memory.library().save_all([(one, Provenance()) for one in (ONE, TWIN, *OTHERS)])
-    return DuplicatesService(session)
+    return DuplicatesService(session, changes)
 
 
 @pytest.fixture
@@ -45,33 +51,40 @@ async def test_a_pair_is_found_with_what_is_the_same_and_written_out(service, wa
 
 
 async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_is_undone(
-    session, service, watched
+    session, service, changes, watched
 ):
+    made = []
+    changes.changed.connect(made.append)
     view = await watched.after(lambda: service.keep_both(TWIN.id, ONE.id), lambda view: view.notice)
     assert (pairs(view), view.hidden) == ([], 1)
-    other = DuplicatesService(session)
+    other = DuplicatesService(session, ExemplarChanges(session))
     later = Watched(other)
     assert pairs(await later.after(lambda: other.find(0.1), whole)) == []
     shown = await later.after(lambda: other.find(0.1, with_kept=True), whole)
     assert [pair.kept for pair in shown.groups[0]] == [True]
-    view = await watched.after(service.undo, lambda view: view.notice)
+    view = await watched.after(lambda: changes.exchange(made[0], back=True), lambda view: view.notice)
     assert pairs(view) == [(ONE.id, TWIN.id)]
     assert session.memory.library().apart() == frozenset()
 
 
 async def test_merging_archives_one_gives_its_tags_and_note_to_the_other_and_is_undone(
-    session, service, watched
+    session, service, changes, watched
 ):
+    made = []
+    changes.changed.connect(made.append)
     view = await watched.after(lambda: service.merge(ONE.id, TWIN.id), lambda view: view.notice)
     library = session.memory.library()
     kept = library.get(ONE.id)
     assert (kept.exemplar.tags, kept.exemplar.note) == (("a", "b", "c"), "Mine.\nAlso.")
     assert library.get(TWIN.id).exemplar.archived
     assert pairs(view) == []
-    view = await watched.after(service.undo, lambda view: view.notice)
+    view = await watched.after(lambda: changes.exchange(made[0], back=True), lambda view: view.notice)
     assert library.get(ONE.id).exemplar == ONE
     assert library.get(TWIN.id).exemplar == TWIN
-    assert (pairs(view), view.undo) == ([(ONE.id, TWIN.id)], "")
+    assert pairs(view) == [(ONE.id, TWIN.id)]
+    view = await watched.after(lambda: changes.exchange(made[0], back=False), lambda view: not pairs(view))
+    assert library.get(TWIN.id).exemplar.archived
+    assert library.get(ONE.id).exemplar == kept.exemplar
 
 
 async def test_one_of_a_file_is_not_archived_and_it_is_said_why(session, service, tmp_path):

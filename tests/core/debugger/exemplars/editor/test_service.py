@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from core.agent.resources import agent_resources_of
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.editor.views import EditorView, PageChoice
 from core.memory.editing.draft_files import Drafts
@@ -33,7 +34,10 @@ class Asked:
         session = SimpleNamespace(
             services=lambda: services, queue=self._do, store=self.store, closers=[], worked=Signal()
         )
-        self.service = EditorService(session)
+        self.changes = ExemplarChanges(session)
+        self.made = []
+        self.changes.changed.connect(self.made.append)
+        self.service = EditorService(session, self.changes)
         self.drafts = Drafts(folder / "drafts")
         self.view = EditorView()
         self.service.changed.connect(lambda view: setattr(self, "view", view))

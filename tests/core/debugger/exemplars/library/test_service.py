@@ -99,9 +99,8 @@ def test_one_exemplar_is_shown_with_versions_retrievals_and_as_in_a_prompt(libra
     compared = library.wait("compared")
     assert [one.part for one in compared.differences] == ["task"]
     library.service.make_current(ALL[0].id, 1)
-    notice = library.wait("noticed")
     library.wait("detailed", lambda view: view.entry.version == 1)
-    library.service.undo(notice.undo)
+    library.changes.exchange(library.wait("made"), back=True)
     library.wait("detailed", lambda view: view.entry.version == 2)
 
 
@@ -120,8 +119,39 @@ def test_archiving_is_taken_back_and_leaves_those_of_files(library):
     assert notice.text.startswith(f"“{ALL[0].id}” was archived.")
     assert "read-only" in notice.text
     library.wait("listed", lambda view: view.total == 0)
-    library.service.undo(notice.undo)
+    change = library.wait("made")
+    assert (change.words, notice.change) == (f"archive “{ALL[0].id}”", change.words)
+    library.changes.exchange(change, back=True)
     library.wait("listed", lambda view: view.total == 1)
+    assert library.wait("noticed").text == f"Undone: archive “{ALL[0].id}”."
+    library.changes.exchange(change, back=False)
+    library.wait("listed", lambda view: view.total == 0)
+    assert library.wait("answered") == ""
+
+
+def test_a_change_is_not_undone_where_another_program_has_changed_the_exemplar_since(library):
+    library.put(ALL[0])
+    library.put(ALL[1])
+    library.service.list_rows(OWN)
+    library.service.archive(Chosen(ids=(ALL[0].id, ALL[1].id)), True)
+    change = library.wait("made")
+    assert change.words == "archive 2 exemplars"
+    other = Library.open(library.folder / "exemplars.db")
+    other.archive(ALL[1].id, archived=False)
+    library.changes.exchange(change, back=True)
+    problem = library.wait("answered")
+    assert problem == f"“{ALL[1].id}” was changed meanwhile: it is at version 1 now."
+    assert [one.archived for one in other.current([ALL[0].id, ALL[1].id])] == [True, False]
+    other.close()
+
+
+def test_a_change_is_not_undone_where_the_library_is_gone(library):
+    library.put(ALL[0])
+    library.service.archive(Chosen(ids=(ALL[0].id,)), True)
+    change = library.wait("made")
+    (library.folder / "exemplars.db").rename(library.folder / "away.db")
+    library.changes.exchange(change, back=True)
+    assert "exemplars.db no longer exists" in library.wait("answered")
 
 
 def test_a_check_tells_what_is_wrong_with_its_place(library):
@@ -182,11 +212,11 @@ def test_an_import_says_first_what_it_would_do_and_is_taken_back(library):
     library.wait("changed", lambda job: not job.busy)
     imports.carry_out(choices)
     assert library.wait("planned", lambda view: view.done)
-    notice = library.wait("noticed")
-    assert notice.undo.archive == (ALL[1].id,)
+    change = library.wait("made")
+    assert (change.words, [one.id for one in change.after]) == ("import 1 exemplar", [ALL[1].id])
     library.service.list_rows(Query(filter=Filter(origin="import")))
     assert library.wait("listed", lambda view: view.ready).total == 1
-    library.service.undo(notice.undo)
+    library.changes.exchange(change, back=True)
     library.wait("listed", lambda view: view.total == 0)
 
 
@@ -202,12 +232,12 @@ def test_an_entry_whose_id_is_taken_is_kept_under_another_or_as_a_new_version(li
     later = choices.replace(taken="new version")
     imports.carry_out(later)
     library.wait("planned", lambda view: view.done)
-    notice = library.wait("noticed")
+    change = library.wait("made")
     library.service.show_exemplar(ALL[0].id)
     view = library.wait("detailed")
     assert view.entry.exemplar.task == "Another task."
     assert view.entry.provenance.origin == "by hand"
-    library.service.undo(notice.undo)
+    library.changes.exchange(change, back=True)
     library.wait("detailed", lambda view: view.entry.exemplar.task == ALL[0].task)
 
 

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.saving.service import SavingService
 from core.debugger.exemplars.saving.views import SavingChoice, SavingView
 from tests.core.stage import on, page_file, stop
@@ -16,7 +17,10 @@ class Saving:
 
     def __init__(self, live):
         self.live = live
-        self.service = SavingService(live.session)
+        self.changes = ExemplarChanges(live.session)
+        self.made = []
+        self.changes.changed.connect(self.made.append)
+        self.service = SavingService(live.session, self.changes)
         self.view = SavingView(run=0)
         self._changed = threading.Condition()
         self.service.changed.connect(self._on_changed)
@@ -106,14 +110,13 @@ def test_what_is_saved_again_is_a_new_version_or_has_an_id_of_its_own_and_can_be
     assert first.id in view.earlier
     again = saving.save(SavingChoice(id=first.id, note="Once more.")).saved
     assert (again.id, again.version) == (first.id, first.version + 1)
-    saving.service.undo()
-    saving.live.settle()
-    assert saving.view.saved.undone
+    saving.changes.exchange(saving.made[-1], back=True)
+    saving.wait(lambda view: view.saved.undone)
     library = saving.live.session.services().resources.memory.library()
     assert library.get(first.id).exemplar.note == ""
     other = saving.save(SavingChoice(id="an-other"), anyway=True).saved
-    saving.service.undo()
-    saving.live.settle()
+    saving.changes.exchange(saving.made[-1], back=True)
+    saving.wait(lambda view: view.saved.undone)
     assert library.get(other.id).exemplar.archived
 
 

@@ -1,0 +1,121 @@
+"""Changes of the exemplars that were made at a window: each is announced once, and can be undone and redone."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from core.debugger.commands import command
+from core.debugger.exemplars.known import finish_in_thread
+from core.debugger.service import Service
+from core.memory.editing.draft_files import FOLDER, Drafts, KeptDraft
+from core.memory.library.records import CurrentVersion
+from core.memory.memory import Memory
+from core.schema.errors import LibraryError, UsageError
+from core.schema.record import Record
+from core.schema.signal import Signal
+
+if TYPE_CHECKING:
+    from core.debugger.session import Session
+
+
+class ExemplarChange(Record):
+    """What was changed, so that it can be undone and redone."""
+
+    words: str = ""
+    """What was done, such as ``archive “buy-shoes”``."""
+    before: tuple[CurrentVersion, ...] = ()
+    """One that was new is in the archive: nothing is ever deleted."""
+    after: tuple[CurrentVersion, ...] = ()
+    """The same exemplars in the same order."""
+    pair: tuple[str, str] | None = None
+    """Two similar ones of which both are to be kept from now on, or not any more."""
+    apart: bool = False
+    """Whether both of the pair are kept now."""
+    draft: KeptDraft | None = None
+    """A draft that was deleted."""
+
+
+class Reversal(Record):
+    """A change that was undone or redone."""
+
+    change: ExemplarChange
+    back: bool
+    """Whether it was undone."""
+
+    @property
+    def now(self) -> tuple[CurrentVersion, ...]:
+        return self.change.before if self.back else self.change.after
+
+
+class ExemplarChanges(Service[ExemplarChange]):
+    """Sends each change that a service made (`changed`), and undoes and redoes it."""
+
+    view = ExemplarChange()
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__(session)
+        self.answered: Signal[str] = Signal()
+        """Empty where an exchange went well; else why not, in a sentence."""
+        self.reversed: Signal[Reversal] = Signal()
+
+    def failed(self, problem: str) -> None:
+        self.answered.send(problem)
+
+    @property
+    def drafts(self) -> Drafts:
+        return Drafts(self.services.settings.database.parent / FOLDER)
+
+    def before(self, ids: Iterable[str]) -> Mapping[str, CurrentVersion | None]:
+        """Return the current versions of exemplars that are about to be changed, for `made`; None of new ones."""
+        found: dict[str, CurrentVersion | None] = dict.fromkeys(ids)
+        if (library := self.memory.open_library()) is not None:
+            found |= {one.id: one for one in library.current(tuple(found))}
+        return found
+
+    def made(self, words: str, before: Mapping[str, CurrentVersion | None]) -> ExemplarChange | None:
+        """Announce what has become of these exemplars; None where nothing has changed."""
+        after = tuple(one for one in self.memory.library().current(tuple(before)) if before[one.id] != one)
+        if not after:
+            return None
+        was = tuple(before[one.id] or one.replace(archived=True) for one in after)
+        change = ExemplarChange(words=words, before=was, after=after)
+        self.send(change)
+        return change
+
+    @command
+    async def exchange(self, change: ExemplarChange, *, back: bool) -> None:
+        """Undo a change, or redo it; refused where something of it was changed meanwhile."""
+        now, wanted = (change.after, change.before) if back else (change.before, change.after)
+        memory = self.memory
+        if now:
+            await finish_in_thread(lambda: _exchange(memory, now, wanted))
+        if change.pair is not None:
+            library = memory.library()
+            wanted_apart = change.apart != back
+            if (change.pair in library.apart()) == wanted_apart:
+                raise UsageError("The pair was changed meanwhile.")
+            library.keep_apart(*change.pair, apart=wanted_apart)
+        if change.draft is not None:
+            key = change.draft.key
+            if self.drafts.get(key) != (None if back else change.draft):
+                raise UsageError("The draft was changed meanwhile.")
+            if back:
+                self.drafts.keep(change.draft)
+            else:
+                self.drafts.forget(key)
+        self.reversed.send(Reversal(change=change, back=back))
+        self.answered.send("")
+
+
+def _exchange(memory: Memory, now: tuple[CurrentVersion, ...], wanted: tuple[CurrentVersion, ...]) -> None:
+    """Change all or none, through a connection of this thread; raises LibraryError."""
+    from core.memory.library.store import Library
+
+    path = memory.library_path
+    if path is not None and not path.exists():
+        raise LibraryError(f"The library {path} no longer exists.")
+    library = memory.library() if path is None else Library.open(path)
+    try:
+        library.exchange(now, wanted)
+    finally:
+        if path is not None:
+            library.close()

@@ -1,0 +1,42 @@
+"""Undo and redo in the windows beside the main one, which all share its stack."""
+
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QPushButton, QWidget
+
+from gui.shell.undo import UndoHistory
+
+_UNDO, _REDO = "Ctrl+Z", "Ctrl+Shift+Z"
+
+
+def add_undo_keys(window: QWidget, history: UndoHistory) -> None:
+    """Let Ctrl+Z and Ctrl+Shift+Z undo and redo in a window as they do in the main one."""
+    QShortcut(QKeySequence(_UNDO), window).activated.connect(history.undo)
+    QShortcut(QKeySequence(_REDO), window).activated.connect(history.redo)
+
+
+class UndoButton(QPushButton):
+    """Undoes or redoes what is next; the tooltip names it. The keys are those of `add_undo_keys`."""
+
+    def __init__(self, history: UndoHistory, parent: QWidget | None = None, *, redo: bool = False) -> None:
+        super().__init__("Redo" if redo else "Undo", parent, autoDefault=False)
+        self._history = history
+        self._redo = redo
+        self._only: str | None = None
+        self.clicked.connect(history.redo if redo else history.undo)
+        history.changed.connect(self._refresh)
+        self._refresh()
+
+    def offer(self, words: str) -> None:
+        """Be shown only while this change is the next one."""
+        self._only = words
+        self._refresh()
+
+    def _refresh(self) -> None:
+        history, word = self._history, self.text()
+        next_one = history.next_redo if self._redo else history.next_undo
+        key = _REDO if self._redo else _UNDO
+        why = "" if next_one else f"There is nothing to {word.lower()}"
+        self.setEnabled(not why)
+        self.setToolTip(why or f"{word} {next_one} ({key})")
+        if self._only is not None:
+            self.setVisible(bool(self._only) and next_one == self._only)

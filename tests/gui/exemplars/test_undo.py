@@ -1,0 +1,160 @@
+"""Ctrl+Z in the main window and in those of the exemplars: one stack, in the order of the changes."""
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.debugger.exemplars.editor.service import EditorService
+from core.memory.editing.draft import EMPTY
+from core.memory.editing.draft_files import Drafts, KeptDraft
+from core.memory.library.store import Library
+from gui.exemplars.changes import ChangesController
+from gui.exemplars.editor.controller import EditorController
+from gui.exemplars.library.controller import LibraryController
+from gui.shell.main_window import MainWindow
+from gui.shell.undo import Reversible
+from tests.core.debugger.exemplars.opened_library import OpenedLibrary
+from tests.core.memory.making import ALL
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+ONE = ALL[1]
+
+
+@pytest.fixture
+def library(tmp_path):
+    library = OpenedLibrary(tmp_path)
+    for one in ALL:
+        library.put(one)
+    yield library
+    library.close()
+
+
+class Desk:
+    """The main window, the library and the editor, on a real library."""
+
+    def __init__(self, qtbot: QtBot, window: MainWindow, library: OpenedLibrary) -> None:
+        self.qtbot = qtbot
+        self.window = window
+        self.made = library
+        ChangesController(window, library.changes)
+        self.library = LibraryController(window, library.service, library.imports)
+        service = EditorService(library.session, library.changes)  # type: ignore[arg-type]
+        self.editor = EditorController(window, service)
+
+    def wait(self, condition) -> None:
+        self.qtbot.waitUntil(lambda: bool(condition()), timeout=20_000)
+
+    def edit(self):
+        """Open the exemplar in the editor."""
+        self.editor.open(ONE.id)
+        shown = self.editor.shown
+        assert shown is not None
+        self.wait(lambda: shown.opened is not None and shown.edits.now.id == ONE.id)
+        return shown
+
+    def stored(self):
+        library = Library.open(self.made.folder / "exemplars.db")
+        try:
+            return library.get(ONE.id)
+        finally:
+            library.close()
+
+    @property
+    def undo_text(self) -> str:
+        return self.window.actions_by_name["undo_edit"].text()
+
+
+@pytest.fixture
+def desk(qtbot, window, library):
+    desk = Desk(qtbot, window, library)
+    yield desk
+    for controller in (desk.library, desk.editor):
+        if controller.shown is not None:
+            controller.shown.hide()
+
+
+def test_what_is_changed_in_both_windows_is_undone_in_order_from_either(desk, qtbot):
+    desk.library.open(ONE.id)
+    shown = desk.library.shown
+    desk.wait(lambda: shown.page.table.current == ONE.id)
+    qtbot.keyClick(shown.page.table, Qt.Key.Key_Delete)
+    desk.wait(lambda: desk.undo_text == f"&Undo: archive “{ONE.id}”")
+    done: list[str] = []
+    say = lambda word: lambda answer: (done.append(word), answer(""))  # noqa: E731
+    desk.window.history.record(Reversible("add a breakpoint", say("removed"), say("added")))
+    assert not shown.notices.undo_button.isVisible()
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
+    assert done == ["removed"]
+    qtbot.keyClick(desk.window, Qt.Key.Key_Z, CTRL)
+    desk.wait(lambda: not desk.stored().exemplar.archived)
+    desk.wait(lambda: shown.notices.text.text() == f"Undone: archive “{ONE.id}”.")
+    desk.wait(lambda: desk.undo_text == "&Undo")
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
+    desk.wait(lambda: desk.stored().exemplar.archived)
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
+    desk.wait(lambda: done == ["removed", "added"])
+
+
+def test_a_save_is_undone_before_the_words_that_were_typed_for_it(desk, qtbot):
+    shown = desk.edit()
+    qtbot.keyClicks(shown.look.thought, "Because.")
+    typed = shown.edits.now
+    assert desk.undo_text == "&Undo: edit the thought of look 1 (exemplar)"
+    qtbot.keyClick(shown.look.thought, Qt.Key.Key_S, CTRL)
+    desk.wait(lambda: desk.undo_text == f"&Undo: save “{ONE.id}”")
+    desk.wait(lambda: not shown.modified)
+    qtbot.keyClick(shown.look.thought, Qt.Key.Key_Z, CTRL)
+    desk.wait(lambda: shown.opened.version == 1 and shown.modified)
+    assert (desk.stored().version, shown.edits.now) == (1, typed)
+    desk.wait(lambda: desk.undo_text.endswith("(exemplar)"))
+    qtbot.keyClick(desk.window, Qt.Key.Key_Z, CTRL)
+    desk.wait(lambda: not shown.modified)
+    assert shown.edits.now.steps[0].thought == ONE.steps[0].thought
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
+    desk.wait(lambda: shown.opened.version == 2 and not shown.modified)
+    assert (desk.stored().version, shown.edits.now) == (2, typed)
+
+
+def test_what_was_typed_is_forgotten_once_the_exemplar_is_put_away_and_the_save_is_not(desk, qtbot):
+    shown = desk.edit()
+    qtbot.keyClicks(shown.look.thought, "Because.")
+    qtbot.keyClick(shown.look.thought, Qt.Key.Key_S, CTRL)
+    desk.wait(lambda: desk.undo_text == f"&Undo: save “{ONE.id}”" and not shown.modified)
+    shown.close()
+    desk.wait(shown.isHidden)
+    shown = desk.edit()
+    assert shown.opened.version == 2
+    qtbot.keyClick(desk.window, Qt.Key.Key_Z, CTRL)
+    desk.wait(lambda: shown.opened.version == 1)
+    assert (shown.edits.now.steps[0].thought, shown.modified) == (ONE.steps[0].thought, False)
+    desk.wait(lambda: desk.undo_text == "&Undo")
+
+
+def test_what_another_program_has_changed_is_not_undone_and_said_in_both_windows(desk, qtbot):
+    desk.library.open(ONE.id)
+    shown = desk.library.shown
+    desk.wait(lambda: shown.page.table.current == ONE.id)
+    qtbot.keyClick(shown.page.table, Qt.Key.Key_Delete)
+    desk.wait(lambda: desk.undo_text == f"&Undo: archive “{ONE.id}”")
+    desk.made.put(ONE.replace(task="Another task."))
+    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL)
+    desk.wait(lambda: "was changed meanwhile" in shown.notices.text.text())
+    assert desk.stored().exemplar.task == "Another task."
+    assert "was changed meanwhile" in desk.window.page.messages.text.text()
+    assert desk.undo_text == "&Undo"
+
+
+def test_a_draft_that_was_deleted_comes_back(desk):
+    drafts = Drafts(desk.made.folder / "drafts")
+    kept = KeptDraft(key="new 1", draft=EMPTY.replace(task="Buy shoes."), when=5.0)
+    drafts.keep(kept)
+    shown = desk.edit()
+    (entry,) = shown.drafts_button.menu().actions()
+    entry.menu().actions()[1].trigger()
+    desk.wait(lambda: desk.undo_text == "&Undo: delete the draft “Buy shoes.”")
+    assert drafts.all() == ()
+    shown.undo_button.click()
+    desk.wait(lambda: drafts.all() == (kept,))
+    desk.wait(lambda: shown.drafts_button.text() == "Drafts 1")

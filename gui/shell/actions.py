@@ -1,4 +1,4 @@
-"""The window's commands: name, key, icon and what the tooltip says, in one table."""
+"""The window's commands in one table: name, key, icon and tooltip text."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from gui.theme.theme import Theme
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the window; `brief` is what a tool bar shows."""
+    """A command of the window; `brief` is the text in a tool bar."""
 
     name: str
     text: str
@@ -562,7 +562,7 @@ COMMANDS: tuple[Command, ...] = (
 
 
 def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
-    """Return an action for each command, by name; its tooltip names its key."""
+    """Return an action for each command, by name; the tooltip names the key."""
     actions: dict[str, QAction] = {}
     for command in COMMANDS:
         action = QAction(theme.icon(command.icon, accent=command.name == "step"), command.text, parent)
@@ -571,7 +571,7 @@ def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
         action.setIconText(command.brief or plain(command.text))
         explain(action, command.words)
         actions[command.name] = action
-    # Its icon is drawn for the accent of its button, and would not be seen in a menu.
+    # The icon is drawn for the accent colour of its button and would be invisible in a menu.
     actions["step"].setIconVisibleInMenu(False)
     actions["zoom_in"].setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])
     actions["text_larger"].setShortcuts([QKeySequence("Ctrl+Alt++"), QKeySequence("Ctrl+Alt+=")])
@@ -580,21 +580,21 @@ def make_actions(theme: Theme, parent: QObject) -> dict[str, QAction]:
 
 
 def explain(action: QAction, words: str) -> None:
-    """Set what an action's tooltip says, with its key."""
+    """Set an action's tooltip text and append its key."""
     key = native_key(action)
     action.setToolTip(f"{words} ({key})" if key else words)
 
 
 def words_of(name: str) -> str:
-    """Return what the tooltip of a command says."""
+    """Return the tooltip text of a command."""
     return next(command.words for command in COMMANDS if command.name == name)
 
 
 def native_key(action: QAction) -> str:
-    """Return an action's key as the system writes it."""
+    """Return an action's key in the notation of the operating system."""
     return action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def plain(text: str) -> str:
-    """Return a menu text without its mnemonic and dots."""
+    """Return a menu text without its mnemonic and ellipsis."""
     return text.replace("&", "").rstrip("…")

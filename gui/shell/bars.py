@@ -1,4 +1,4 @@
-"""The tool bar and the status bar: what runs, how it goes on, and where it stands."""
+"""The tool bar and the status bar: what is running, how to continue, and the current position."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -36,7 +36,7 @@ _WIDEST_TASK = 360
 _LEGEND: tuple[Origin, ...] = ("agent", "person", "remedy")
 Choices = Sequence[PresetOption | LLMChoice]
 _WORDED = ("run", "step", "stop")
-"""Buttons with their word beside the icon; the others have it in the tooltip."""
+"""Buttons with text next to the icon. The others show their text in the tooltip."""
 _FOLDED = (
     "record",
     "phase",
@@ -51,22 +51,23 @@ _FOLDED = (
     "words",
     "task",
 )
-"""What gives way where room is short, the first first.
+"""Parts that collapse when space is short, in this order.
 
-The search shrinks to its icon and the words beside icons go; the others are in the menu of the button More then.
+The search field shrinks to its icon, and texts next to icons are hidden. The other parts move to the menu of the
+More button.
 """
 _SPACING = 4
 _EDGE = 14
-"""Room at both ends of the bar."""
+"""Space at both ends of the bar."""
 
 
 class ToolBar(QToolBar):
-    """Offers what `Catalogue` holds and shows what `SessionView` has chosen."""
+    """Offers what `Catalogue` contains and shows what is chosen in `SessionView`."""
 
     preset_chosen = Signal(str)
     llm_chosen = Signal(str)
     task_reopened = Signal(object)
-    """An `OpenedTask` of the recent ones."""
+    """An `OpenedTask` from the recent ones."""
     search_wanted = Signal(str)
 
     def __init__(
@@ -96,9 +97,9 @@ class ToolBar(QToolBar):
         self.task.setMaximumWidth(_WIDEST_TASK)
         pickers = (self.preset, self.mechanisms, self.llm)
         self._holders: dict[str, QAction] = {}
-        """What holds each part of the bar, by name; a hidden one takes no room."""
+        """The container of each part of the bar, by name. A hidden container takes no space."""
         self.buttons: dict[str, QToolButton] = {}
-        """The buttons of commands, by their names."""
+        """The command buttons, by command name."""
         self._is_searching = False
         for name, picker in (
             ("task", self.task),
@@ -162,7 +163,7 @@ class ToolBar(QToolBar):
         self.show_session(self._session)
 
     def show_recent(self, recent: tuple[OpenedTask, ...]) -> None:
-        """Offer these tasks beside the chooser."""
+        """Offer these tasks next to the chooser."""
         menu = self.task.menu()
         menu.clear()
         menu.addActions([self._actions[name] for name in ("new_task", "again", "next_seed")])
@@ -204,11 +205,11 @@ class ToolBar(QToolBar):
         self._fit()
 
     def focus_search(self) -> None:
-        """Go to the search field; where it has shrunk to its icon, it is shown in the place of others."""
+        """Focus the search field. If it has shrunk to its icon, show it in place of other parts."""
         self._is_searching = True
         self._fit()
         if (layout := self.layout()) is not None:
-            layout.activate()  # A field that is not laid out yet takes no focus.
+            layout.activate()  # A field that has no layout yet cannot take the focus.
         self.search.reach()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -222,7 +223,7 @@ class ToolBar(QToolBar):
         return super().eventFilter(watched, event)
 
     def _fit(self) -> None:
-        """Let as many parts give way as there is no room for."""
+        """Collapse as many parts as needed to fit the available width."""
         room = self.width() - _EDGE
         level = next((one for one in range(len(_FOLDED)) if self._needed(one) <= room), len(_FOLDED))
         folded = self._folded(level)
@@ -242,9 +243,9 @@ class ToolBar(QToolBar):
         return frozenset(_FOLDED[:level]) - kept
 
     def _needed(self, level: int) -> int:
-        """Return how wide the bar is where so many parts have given way."""
+        """Return the width that the bar needs when this many parts are collapsed."""
         folded = self._folded(level)
-        total = 2 * _SPACING + 12  # The line between pickers and commands.
+        total = 2 * _SPACING + 12  # The separator between pickers and commands.
         for name, widget in self._parts():
             if name in folded or (name == "search_button" and "search" not in folded):
                 continue
@@ -263,7 +264,7 @@ class ToolBar(QToolBar):
             yield name, self.widgetForAction(holder)
 
     def _fill_more(self) -> None:
-        """Offer in words what has given way."""
+        """Fill the More menu with the collapsed parts."""
         menu = self.more.menu()
         menu.clear()
         titles = {"task": "&Task", "preset": "&Preset", "llm": "&LLM", "mechanisms": "&Mechanisms"}
@@ -303,7 +304,7 @@ class ToolBar(QToolBar):
 
 
 def _show_word(button: QToolButton, *, on: bool) -> None:
-    """Show an action's word beside its icon, or the icon alone."""
+    """Show an action's text next to its icon, or only the icon."""
     style = Qt.ToolButtonStyle
     wanted = style.ToolButtonTextBesideIcon if on else style.ToolButtonIconOnly
     if button.toolButtonStyle() != wanted or not on:
@@ -334,7 +335,6 @@ class StatusLine(QStatusBar):
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:
-        """Replace what is on screen with `view`."""
         self.facts.setText(_facts(view))
         self.doing.setText("" if view.mode in ("failed", "ended") else view.message)
         self.saved.setText("✓ saved" if view.saved else "✗ not saved")

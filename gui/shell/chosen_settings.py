@@ -1,4 +1,6 @@
-"""What a person chooses of the agent in the window: preset, LLM, mechanisms, step limit. Each choice can be undone."""
+"""The agent settings that a person chooses in the window: preset, LLM, mechanisms, step limit. Each choice can be
+undone.
+"""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ChosenSettings:
-    """Asks the session for what is chosen."""
+    """Asks the session to apply the chosen settings."""
 
     def __init__(self, session: "Session", history: UndoHistory, remembered: Remembered) -> None:
         self._session = session
@@ -20,7 +22,7 @@ class ChosenSettings:
         self._remembered = remembered
 
     def use_preset(self, name: str) -> None:
-        """Use this preset, at the next start too."""
+        """Use this preset now and after the next start."""
 
         def write(name: str) -> None:
             self._remembered.preset = name
@@ -30,7 +32,7 @@ class ChosenSettings:
         self._history.choose(setting, name, f"use the preset {name}")
 
     def use_llm(self, name: str) -> None:
-        """Use this LLM, at the next start too."""
+        """Use this LLM now and after the next start."""
 
         def write(name: str) -> None:
             self._remembered.llm = name
@@ -39,12 +41,12 @@ class ChosenSettings:
         self._history.choose(Setting("LLM", lambda view: view.llm, write), name, f"use the LLM {name}")
 
     def try_llm(self, name: str) -> None:
-        """Use this LLM until the program ends."""
+        """Use this LLM until the program exits."""
         setting = Setting("LLM", lambda view: view.llm, self._session.agent.set_llm)
         self._history.choose(setting, name, f"use the LLM {name}")
 
     def switch_mechanism(self, name: str, on: bool) -> None:
-        """Switch a mechanism of the run under way."""
+        """Switch a mechanism of the current run on or off."""
 
         def read(view: SessionView) -> bool | None:
             mechanism = _mechanism(view, name)
@@ -54,7 +56,7 @@ class ChosenSettings:
         self._history.choose(setting, on, f"switch {self._title(name)} {'on' if on else 'off'}")
 
     def set_amount(self, name: str, value: int) -> None:
-        """Set the number of a mechanism of the run under way."""
+        """Set the number of a mechanism of the current run."""
 
         def read(view: SessionView) -> int | None:
             mechanism = _mechanism(view, name)
@@ -66,7 +68,7 @@ class ChosenSettings:
         self._history.choose(setting, value, f"set {self._title(name)} to {value}")
 
     def limit_steps(self, count: int) -> None:
-        """End runs after this many page actions."""
+        """End runs after this number of page actions."""
         setting = Setting("step limit", lambda view: view.max_steps, self._session.run_commands.set_max_steps)
         self._history.choose(setting, count, f"set the step limit to {count}")
 

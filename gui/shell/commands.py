@@ -1,4 +1,4 @@
-"""What the window's commands do: each action of a menu or key, given what the window shows."""
+"""What the window's commands do: each action of a menu or key, based on what the window shows."""
 
 from collections.abc import Callable
 from functools import partial
@@ -27,7 +27,7 @@ from gui.widgets.provenance_menu import selected_in
 
 IMPORTED = "Runs (*.backstep *.json);;All files (*)"
 _SEARCHED = ("Observation", "Prompt", "Diff", "Page log", "Log", "Permissible actions", "Exemplars")
-"""Docks with a search field, as Ctrl+F goes through them where the focus is in none of them."""
+"""Docks with a search field, in the order that Ctrl+F tries if none of them has the focus."""
 _TEXTS = {
     "edit_prompt": "prompt",
     "edit_observation": "observation",
@@ -37,7 +37,7 @@ _TEXTS = {
     "edit_return": "return",
     "edit_lessons": "experience",
 }
-"""The texts of the run by the command that opens each in the editor."""
+"""For each command that opens a text of the run in the editor: the text."""
 _JUDGED: dict[str, tuple[JudgementPart, bool]] = {
     "judge_right": ("aligned", True),
     "judge_wrong": ("aligned", False),
@@ -50,7 +50,7 @@ _AGAIN = ("plan", "recall", "abstraction", "remedies", "judgement")
 
 
 class WindowCommands(QObject):
-    """Turns the person's commands into what the session is asked for, and says which can be given."""
+    """Passes the person's commands to the session and enables those that are available."""
 
     def __init__(self, window: WindowParts, elements: ElementLinks) -> None:
         super().__init__(window)
@@ -60,10 +60,10 @@ class WindowCommands(QObject):
         self._step: StepView | None = None
         self._help = Help(window)
         self._opening = False
-        """Whether a task was asked to be opened anew, of which the session has not told yet."""
+        """Whether a reopen of the task was requested that the session has not reported yet."""
 
     def connect_session(self) -> None:
-        """Carry the commands out from now on; the window has its session."""
+        """Connect the commands to the window's session."""
         window, session, run = self._window, self._window.session, self._window.session.run_commands
         slots: dict[str, Callable[..., object]] = {
             "new_task": window.tasks.choose_task,
@@ -156,7 +156,7 @@ class WindowCommands(QObject):
         actions["point"].triggered.connect(window.page.set_pointing)
 
     def refresh(self, view: SessionView, step: StepView | None) -> None:
-        """Let only those commands be given that make sense now."""
+        """Enable only the commands that make sense now."""
         self._opening = self._opening and view.mode != "opening" and view.run == self._view.run
         self._view, self._step = view, step
         window = self._window
@@ -212,7 +212,7 @@ class WindowCommands(QObject):
             window.actions_by_name[name].setText(f"{text}: {shown}" if words else text)
 
     def _why_no_edits(self) -> dict[str, str]:
-        """Return of each command that edits the run, undoes or redoes why it cannot be given now, or nothing."""
+        """For each command that edits the run, undoes or redoes: return why it is unavailable, or an empty string."""
         window, view = self._window, self._view
         live = self._step is None or self._step.live
 
@@ -250,10 +250,9 @@ class WindowCommands(QObject):
         return self._window.runs.model.neighbour(self._step.run, self._step.number, offset)
 
     def _back_to(self) -> tuple[int, int] | None:
-        """Return run and number of the step that Back leads to: as it was before that step.
+        """Return run and number of the step that Back goes to: the state before that step.
 
-        That is the row of the tree that has the focus, the recorded step in view, or
-        the last step that was done.
+        That is the focused row of the tree, the recorded step in view, or the last finished step.
         """
         step = self._step
         chosen = self._window.runs.chosen_step
@@ -276,7 +275,7 @@ class WindowCommands(QObject):
             self._window.runs.fork_requested.emit(*place)
 
     def _on_fix(self) -> None:
-        """Open Fix for the row of the tree that has the focus, else for the run in view."""
+        """Open Fix for the focused row of the tree, or else for the run in view."""
         runs = self._window.runs
         if (chosen := runs.chosen_step) is not None:
             runs.fix_requested.emit(*chosen)
@@ -292,7 +291,7 @@ class WindowCommands(QObject):
             self._window.runs.keep_requested.emit(run, ())
 
     def _reopen(self, open_anew: Callable[[], None]) -> None:
-        """Open the task anew; how to go on can be said at once, and is done once its page is open."""
+        """Reopen the task. A way to continue can be given at once; it is applied when the page is open."""
         open_anew()
         self._opening = True
         self.refresh(self._view, self._step)
@@ -320,7 +319,7 @@ class WindowCommands(QObject):
         self._window.breakpoints.begin_watch()
 
     def _from_now(self, ask: Callable[[], None]) -> None:
-        """Go on from the step under way, with the action as it was edited."""
+        """Continue from the current step with the edited action."""
         if self._opening or self._view.mode == "opening":
             ask()
         elif self._step is not None and not self._step.live:
@@ -379,7 +378,7 @@ class WindowCommands(QObject):
             self.export(run)
 
     def export(self, run: int) -> None:
-        """Ask where to write a run, and in which format."""
+        """Ask for a file and a format, and export a run."""
         filters = {f"{one.title} (*{one.suffix})": one.title for one in FORMATS}
         path, chosen = QFileDialog.getSaveFileName(
             self._window, f"Export run {run}", f"run-{run}{FORMATS[0].suffix}", ";;".join(filters)
@@ -389,13 +388,13 @@ class WindowCommands(QObject):
             self._window.session.trace.export_run(run, form.name, path)
 
     def _on_import(self) -> None:
-        """Ask for a file with a run in it."""
+        """Ask for a file and import its run."""
         path, _ = QFileDialog.getOpenFileName(self._window, "Import a run", "", IMPORTED)
         if path:
             self._window.session.trace.import_run(path)
 
     def name_run(self, row: RunRow) -> None:
-        """Ask what a run is to be called."""
+        """Ask for a name for a run."""
         name, chosen = QInputDialog.getText(
             self._window,
             f"Name run {row.run}",
@@ -421,7 +420,7 @@ class WindowCommands(QObject):
             widget.focus_search()
 
     def _on_why(self) -> None:
-        """Look for what is selected where the focus is."""
+        """Search for the text that is selected in the focused widget."""
         window = self._window
         text = selected_in(window.focusWidget())
         chosen = window.runs.chosen_step

@@ -1,4 +1,4 @@
-"""The panels of the window in their docks: which there are, where they stand at first, their keys and their titles."""
+"""The panels of the window in their docks: initial places, keys and titles."""
 
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 _LEAST_BELOW = 110
-"""Pixels that the docks below the page keep when the page needs room."""
+"""Minimum height in pixels of the docks below the page when the page needs space."""
 
 
 @dataclass(frozen=True)
 class DockPlace:
-    """A dock's name, key, panel and first place; docks of one `group` are tabs over each other.
+    """A dock's name, key, panel and initial place; docks of the same `group` are tabs of one another.
 
-    A panel with `show_step` is given each `StepView`; what its signal `fact_changed` sends stands in the title.
+    A panel with `show_step` receives each `StepView`. The title shows what its signal `fact_changed` sends.
     """
 
     name: str
@@ -48,7 +48,7 @@ class DockPlace:
     group: str
     height: int = 0
     hidden: bool = False
-    """Whether it is shown only once it is asked for."""
+    """Whether it is hidden until it is requested."""
 
 
 PLACES: tuple[DockPlace, ...] = (
@@ -71,7 +71,7 @@ PLACES: tuple[DockPlace, ...] = (
 
 
 class Docks(QObject):
-    """Makes the panels of `window`, holds them in docks and keeps their titles right as they move."""
+    """Creates the panels of `window`, puts them in docks, and keeps the dock titles correct when docks move."""
 
     def __init__(self, theme: Theme, window: QMainWindow) -> None:
         super().__init__(window)
@@ -101,17 +101,19 @@ class Docks(QObject):
         return [dock.widget() for dock in self.by_name.values()]
 
     def panel(self, kind: type[Panel]) -> Panel:
-        """Return the one panel of a class."""
+        """Return the only panel of a class."""
         (found,) = (panel for panel in self.panels if isinstance(panel, kind))
         return found
 
     def arrange(self, shown: Set[str], moved: Mapping[str, tuple[Qt.DockWidgetArea, str]]) -> None:
-        """Dock every panel where `PLACES` has it, else in the area and group of `moved`, and show the `shown` ones."""
+        """Dock every panel where `PLACES` puts it, or in the area and group given by `moved`, and show those in
+        `shown`.
+        """
         first: dict[str, PanelDock] = {}
         for place in PLACES:
             dock = self.by_name[place.name]
             area, group = moved.get(place.name, (place.area, place.group))
-            dock.setFloating(False)  # one taken out while it floats would go on floating
+            dock.setFloating(False)  # a dock that is removed while floating would stay floating
             self._window.removeDockWidget(dock)
             self._window.addDockWidget(area, dock)
             if group in first:
@@ -125,7 +127,7 @@ class Docks(QObject):
         self._regrouping.start()
 
     def give_page_room(self, least: int) -> None:
-        """Make the docks below the page lower where the page is lower than `least` pixels."""
+        """Shrink the docks below the page if the page is lower than `least` pixels."""
         page = self._window.centralWidget()
         missing = least - page.height() if page is not None else 0
         below = [
@@ -138,12 +140,12 @@ class Docks(QObject):
             self._window.resizeDocks(below[:1], [height], Qt.Orientation.Vertical)
 
     def resize(self, sizes: Mapping[str, int], orientation: Qt.Orientation) -> None:
-        """Give docks these widths or heights, which are for the normal size of text."""
+        """Set the widths or heights of docks, given for the normal text size."""
         docks = [self.by_name[name] for name in sizes]
         self._window.resizeDocks(docks, [self._theme.scaled(size) for size in sizes.values()], orientation)
 
     def widen(self, ratio: float) -> None:
-        """Make the docks beside the page wider or narrower, as text that has become larger or smaller needs it."""
+        """Widen or narrow the docks next to the page after the text size changed."""
         beside = [dock for dock in self.by_name.values() if dock.is_in_front and not dock.isFloating()]
         first = {self._window.dockWidgetArea(dock): dock for dock in beside}
         sides = [first[area] for area in (LEFT, RIGHT) if area in first]
@@ -151,18 +153,18 @@ class Docks(QObject):
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
 
     def make_room(self, name: str, height: int) -> None:
-        """Give a docked panel at least this height."""
+        """Make a docked panel at least this high."""
         dock = self.by_name[name]
         if not dock.isFloating() and dock.height() < height:
             self._window.resizeDocks([dock], [height], Qt.Orientation.Vertical)
 
     def is_in_front(self, name: str) -> bool:
-        """Return whether a panel is shown and not behind another tab."""
+        """Return whether a panel is visible and not behind another tab."""
         dock = self.by_name[name]
         return dock.is_in_front and not dock.folded
 
     def reach(self, name: str) -> None:
-        """Show a dock and give it the focus; hide it where it has the focus already."""
+        """Show a dock and focus it; hide it if it already has the focus."""
         dock = self.by_name[name]
         focus = self._window.focusWidget()
         if dock.isVisible() and focus is not None and dock.isAncestorOf(focus) and self.is_in_front(name):
@@ -171,7 +173,7 @@ class Docks(QObject):
             self.go_to(name)
 
     def go_to(self, name: str) -> None:
-        """Show a dock and give it the focus."""
+        """Show a dock and focus it."""
         dock = self.by_name[name]
         dock.bring()
         target = dock.widget()
@@ -190,7 +192,9 @@ class Docks(QObject):
                 dock.fold_wanted.emit(not dock.folded)
 
     def regroup(self) -> None:
-        """Fold what is to be, and leave out title lines that a tab makes needless, after each move of a dock."""
+        """Fold the docks that should be folded, and hide title lines that a tab makes redundant, after each move of
+        a dock.
+        """
         self.folding.apply()
         for dock in self.by_name.values():
             grouped = any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))
@@ -198,10 +202,10 @@ class Docks(QObject):
         self._put_away_tabs()
 
     def _put_away_tabs(self) -> None:
-        """Move tab bars of hidden docks out of sight.
+        """Move the tab bars of hidden docks out of view.
 
-        Qt leaves the bar of a group where it was if all its docks are hidden at once,
-        and places it again by itself once it is needed.
+        If all docks of a group are hidden at once, Qt leaves the group's tab bar where it was. Qt places it again
+        when it is needed.
         """
         shown = {dock.windowTitle() for dock in self.by_name.values() if not dock.isHidden()}
         for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):

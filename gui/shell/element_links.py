@@ -1,6 +1,6 @@
-"""One element at a time, marked wherever it is shown: in the page, the observation and the permissible actions.
+"""Marks one element wherever it is shown: in the page, the observation and the permissible actions.
 
-It is the element under the mouse, in the page or as a ref in a text, else the pinned one.
+It is the element under the mouse, in the page or as a ref in a text, or else the pinned one.
 """
 
 from collections.abc import Iterable
@@ -15,17 +15,17 @@ from gui.widgets.enabled_commands import RESTING
 from gui.widgets.ref_links import RefLinks
 
 _NOT_DONE = ("none", "thinking", "pending")
-"""Outcomes of an action that has not changed the page yet: its elements are where they were read."""
+"""Outcomes of an action that has not changed the page yet, so its elements are still where they were read."""
 
 
 class _Hovered(NamedTuple):
     ref: Ref
     box: Box | None
-    """Where the page itself has it now, when the mouse is over the page."""
+    """The element's current box according to the page, when the mouse is over the page."""
 
 
 class ElementLinks(QObject):
-    """Follows the mouse over the page and the texts of the panels."""
+    """Follows the mouse over the page and over the texts of the panels."""
 
     pinned_changed = Signal()
 
@@ -50,7 +50,7 @@ class ElementLinks(QObject):
         page.scrolled.connect(self._draw)
 
     def show_step(self, step: StepView) -> None:
-        """Take refs for elements of this step; a pinned one stays pinned where the step has it."""
+        """Resolve refs to elements of this step. A pinned element stays pinned if the step contains it."""
         before, self._step = self._step, step
         same_run = before is not None and before.run == step.run
         self._elements = {element.ref: element for element in step.action.elements}
@@ -66,24 +66,24 @@ class ElementLinks(QObject):
             self._on_page_left()
 
     def show_picked(self, picked: Picked) -> None:
-        """Take what the page says lies under the mouse."""
+        """Use the element that the page reports under the mouse."""
         if self._over_page and self._asks_page:
             self._hover(_Hovered(picked.ref, picked.box) if picked.ref is not None else None)
 
     def pin(self, ref: Ref | None) -> None:
-        """Keep an element marked, until another step or Esc; None lets it go."""
+        """Pin an element until another step is shown or Esc is pressed; None unpins it."""
         self._set_pinned(ref if ref in self._elements else None)
         self._draw()
 
     def toggle(self, ref: Ref | None = None) -> None:
-        """Pin an element, by default the one under the mouse or at a text's cursor; the pinned one is let go."""
+        """Pin or unpin an element, by default the one under the mouse or at a text's cursor."""
         if ref is None:
             ref = self._hovered.ref if self._hovered is not None else self._texts.at_cursor()
         self.pin(None if ref == self.pinned else ref)
 
     @property
     def _asks_page(self) -> bool:
-        """Whether the live page can be asked: it rests, and lies open."""
+        """Whether the live page can be queried: it is idle and nothing covers it."""
         page, view = self._window.page, self._session
         return view.mode in RESTING and not (view.handed_over or page.covered or page.pointing)
 
@@ -128,11 +128,11 @@ class ElementLinks(QObject):
         window.permissible.show_element(ref, reveal=reveal)
 
     def _box(self, element: Element | None) -> Box | None:
-        """Return where an element lies in the page or the picture, as far as that is still so."""
+        """Return where an element is in the page or the screenshot, if that is still known."""
         step, page = self._step, self._window.page.live_page
         if element is None or step is None:
             return None
-        if step.live and page.scrolled:  # Only what is outlined is followed there.
+        if step.live and page.scrolled:  # In the screenshot, the mouse only finds outlined elements.
             return next((one.box for one in page.outlines if one.ref == element.ref), None)
         there = element.in_viewport and (not step.live or step.action.outcome in _NOT_DONE)
         return element.box if there else None
@@ -154,7 +154,7 @@ class ElementLinks(QObject):
 
 
 def _at(elements: Iterable[Element], x: float, y: float) -> Element | None:
-    """Return the smallest element that lies at a point of the viewport."""
+    """Return the smallest element at a point of the viewport."""
     there = [
         element
         for element in elements

@@ -1,4 +1,4 @@
-"""What joins a feature's window to its service: signals carried over, and closed with the main window."""
+"""Connects a feature's window to its service: relays signals and closes with the main window."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from gui.widgets.relay import Relay
 
 
 class FeatureController(QObject):
-    """The base of the controllers, one a feature; lives as long as the main window."""
+    """Base class of the controllers, one for each feature; lives as long as the main window."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -21,7 +21,7 @@ class FeatureController(QObject):
     def follow(
         self, source: Signal[Any], slot: Callable[..., object], *, keep: Literal["latest", "every"] = "latest"
     ) -> None:
-        """Call `slot` on the GUI thread with what `source` sends, until the main window is closed."""
+        """Call `slot` on the GUI thread with what `source` sends, until the main window closes."""
         relay = Relay(source, keep=keep, parent=self)
         relay.received.connect(slot)
         self.window.closed.connect(relay.close)

@@ -1,4 +1,4 @@
-"""Folding: a panel that has nothing to show for the run in view leaves its room to the others."""
+"""Folding: a panel that has nothing to show for the run in view gives its space to the others."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,7 +14,7 @@ _MECHANISMS: dict[str, frozenset[str]] = {
     "Plan & remedies": frozenset({"plan", "remedies", "judgement"}),
     "Exemplars": frozenset({"memory"}),
 }
-"""The panels that some runs have nothing for, with the mechanisms that fill each."""
+"""Panels that are empty for some runs, with the mechanisms that fill each."""
 _FILLED: dict[str, Callable[[StepView], object]] = {
     "State": lambda step: step.state.space not in ("", "none") or step.state.states or step.state.fits,
     "Policy stack": lambda step: step.stack.frames or step.stack.finished,
@@ -23,19 +23,19 @@ _FILLED: dict[str, Callable[[StepView], object]] = {
     ),
     "Exemplars": lambda step: step.exemplars.rows or step.exemplars.progress or step.exemplars.problems,
 }
-"""Whether a step has something for the panel."""
+"""Whether a step has content for the panel."""
 _LEAST = 120
-"""Pixels of height that a panel gets where it is not known how high it was."""
+"""Height of a panel in pixels if its previous height is unknown."""
 
 
 class DockFolding(QObject):
-    """Folds docks to their titles: by itself where the run does not use them, or as the person wants it.
+    """Folds docks to their titles: automatically if the run does not use them, or as the person chooses.
 
-    Docks that are tabs over each other fold together, when none of them is to be open.
+    Docks that are tabs of one another fold together, when all of them should be folded.
     """
 
     chosen = Signal()
-    """A person has folded or unfolded a dock."""
+    """The person has folded or unfolded a dock."""
 
     def __init__(self, window: QMainWindow, docks: Mapping[str, PanelDock]) -> None:
         super().__init__(window)
@@ -47,11 +47,11 @@ class DockFolding(QObject):
         self._growing = QTimer(self, singleShot=True, interval=0)
         self._growing.timeout.connect(self._grow)
         self._filled: set[str] = set()
-        """The panels that had something to show in the run in view."""
+        """The panels that had content in the run in view."""
         self.reasons: dict[str, str] = {}
-        """Why each panel that has nothing to show has nothing."""
+        """Why each empty panel is empty."""
         self.by_hand: dict[str, bool] = {}
-        """Whether each dock that a person folded or unfolded is folded."""
+        """For each dock that the person folded or unfolded: whether it is folded."""
         for dock in docks.values():
             dock.fold_wanted.connect(lambda folded, dock=dock: self.fold(dock, folded))
 
@@ -67,18 +67,18 @@ class DockFolding(QObject):
         self._judge()
 
     def fold(self, dock: PanelDock, folded: bool) -> None:
-        """Fold or unfold a dock as a person wants it; to fold one of a group of tabs folds them all."""
+        """Fold or unfold a dock as the person chooses. Folding one of a group of tabs folds all of them."""
         self.by_hand.update(dict.fromkeys((one.name for one in self._group(dock)), folded))
         self.apply()
         self.chosen.emit()
 
     def restore(self, by_hand: Mapping[str, bool]) -> None:
-        """Begin with what the person has folded and unfolded in this layout."""
+        """Start with the docks that the person folded and unfolded in this layout."""
         self.by_hand = dict(by_hand)
         self.apply()
 
     def apply(self) -> None:
-        """Fold and unfold what is to be, after a dock has moved too."""
+        """Fold and unfold docks as needed, also after a dock has moved."""
         wanted = {name: self.by_hand.get(name, name in self.reasons) for name in self._docks}
         open_areas = {
             self._window.dockWidgetArea(dock)
@@ -89,14 +89,14 @@ class DockFolding(QObject):
             group = self._group(dock)
             folded = dock.is_docked and all(wanted[one.name] for one in group)
             if not any(one.name in self.by_hand for one in group):
-                # A column of titles alone would leave its room to nobody.
+                # A column that contains only titles would leave its space unused.
                 folded = folded and self._window.dockWidgetArea(dock) in open_areas
             if dock.show_folded(folded, self.reasons.get(name, "")):
                 self._unfolded.append(dock)
                 self._growing.start()
 
     def _grow(self) -> None:
-        """Give the docks that were unfolded their height again; their limits are in force only now."""
+        """Restore the height of unfolded docks; their size limits apply only now."""
         unfolded = [dock for dock in self._unfolded if dock.is_in_front and not dock.folded]
         self._unfolded = []
         heights = [max(_LEAST, dock.unfolded_height) for dock in unfolded]
@@ -125,13 +125,13 @@ class DockFolding(QObject):
         return "switched off" if any(one.by_preset for one in switches) else f"not used by {session.preset}"
 
     def _bring_used(self, dock: PanelDock) -> None:
-        """Where a tab has nothing to show, bring one to the front that has."""
+        """If the front tab has no content, bring a tab to the front that has."""
         group = [one for one in self._group(dock) if not one.isHidden()]
         used = [one for one in group if one.name not in self.reasons]
         if used and not any(one.is_in_front for one in used):
             used[0].raise_()
 
     def _group(self, dock: QDockWidget) -> list[PanelDock]:
-        """Return a dock with those that are tabs beside it."""
+        """Return a dock and the docks that are tabs of the same group."""
         tabs = {id(one) for one in self._window.tabifiedDockWidgets(dock) if not one.isHidden()}
         return [one for one in self._docks.values() if one is dock or id(one) in tabs]

@@ -1,4 +1,4 @@
-"""The documentation in a window of its own, help for the panel in use, and a list of every key."""
+"""The documentation in a window, help for the focused panel, and a list of all keys."""
 
 import re
 from typing import Any
@@ -72,7 +72,7 @@ SECTIONS: dict[str, str] = {
     "Welcome": "getting-started.md#step-through-a-task",
     "WhyWindow": "debugging.md#find-where-words-come-from",
 }
-"""Page and heading of the documentation for each dialog, window and part of the main window, by its class."""
+"""Page and heading of the documentation for each dialog, window and part of the main window, by class."""
 _MARGIN = 20
 _KEY_NAME = "help.key"
 Resource = QTextDocument.ResourceType
@@ -121,7 +121,9 @@ _ELSEWHERE = (
 
 
 def section_of(widget: QWidget | None) -> str:
-    """Return page and heading of the documentation for the innermost panel, dialog or window around `widget`."""
+    """Return page and heading of the documentation for the innermost panel, dialog or window that contains
+    `widget`.
+    """
     while widget is not None:
         if isinstance(widget, PanelDock):
             return f"window.md#{_anchor(widget.name)}"
@@ -132,7 +134,7 @@ def section_of(widget: QWidget | None) -> str:
 
 
 class HelpPages(QTextBrowser):
-    """Markdown files; pictures are no wider than the window, and links lead to headings by their anchors."""
+    """Markdown files. Pictures are at most as wide as the window, and links find headings by their anchors."""
 
     not_opened = Signal(str)
     """Why a link was not opened."""
@@ -152,7 +154,7 @@ class HelpPages(QTextBrowser):
 
     @Slot(QUrl)
     def open_link(self, link: QUrl) -> None:
-        """Show a page of the documentation, or hand an address on the web to the system."""
+        """Show a page of the documentation, or open a web address in the system's browser."""
         url = self.source().resolved(link)
         if url.isLocalFile():
             self.go_to(url)
@@ -162,7 +164,7 @@ class HelpPages(QTextBrowser):
             )
 
     def go_to(self, url: QUrl) -> None:
-        """Show a file at the heading of its fragment, also where it is shown already and was scrolled."""
+        """Show a file at the heading of the URL's fragment, even if the file is already open and was scrolled."""
         again = url == self.source()
         self.setSource(url)
         if again:
@@ -170,7 +172,7 @@ class HelpPages(QTextBrowser):
 
     @Slot()
     def _lay_out(self) -> None:
-        """Colour tables and code, set headings apart, and go to the heading that the address names."""
+        """Style tables and code, add space around headings, and scroll to the heading in the address."""
         wanted = self.source().fragment()
         for table in self.document().rootFrame().childFrames():
             shape = table.frameFormat()
@@ -199,7 +201,7 @@ class HelpPages(QTextBrowser):
 
 
 class HelpWindow(QDialog):
-    """Opens at the contents; links lead from page to page, and Ctrl+F finds words in one."""
+    """Opens at the table of contents. Links lead from page to page, and Ctrl+F finds words in a page."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,7 +240,7 @@ class HelpWindow(QDialog):
         self.setWindowTitle(f"{self.pages.document().begin().text()} – Backstep")
 
     def _find(self, flags: QTextDocument.FindFlag = QTextDocument.FindFlag(0)) -> None:  # noqa: B008
-        """Go to the next match; after the last one, to the first."""
+        """Go to the next match; wraps around after the last one."""
         words = self.search.text()
         if words and not self.pages.find(words, flags):
             end = QTextCursor.MoveOperation.End if flags else QTextCursor.MoveOperation.Start
@@ -247,7 +249,7 @@ class HelpWindow(QDialog):
 
 
 def _anchor(heading: str) -> str:
-    """Return the name by which a link finds a heading, as GitHub makes it."""
+    """Return a heading's anchor in GitHub's notation."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
@@ -263,16 +265,16 @@ class Help(QObject):
 
     @Slot()
     def show_here(self) -> None:
-        """Show the section for what has the focus.
+        """Show the section for the focused widget.
 
-        A dialog gets a help window of its own: a modal one blocks all others.
+        A dialog gets its own help window, because a modal dialog blocks all other windows.
         """
         focus = QApplication.focusWidget() or QApplication.activeWindow()
         dialog = focus.window() if focus is not None else None
         self.show_page(section_of(focus), dialog if isinstance(dialog, QDialog) else self._window)
 
     def show_page(self, page: str, over: QWidget | None = None) -> None:
-        """Show a page of the documentation, at the heading after its ``#``."""
+        """Show a page of the documentation at the heading given after ``#``."""
         over = over or self._window
         direct = Qt.FindChildOption.FindDirectChildrenOnly
         shown = over.findChild(HelpWindow, options=direct) or HelpWindow(self._window.theme, over)
@@ -294,7 +296,7 @@ class Help(QObject):
 
 
 class KeysDialog(QDialog):
-    """Lists the keys of commands, docks and panels; a field finds some of them."""
+    """Lists the keys of commands, docks and panels; a field filters them."""
 
     def __init__(self, theme: Theme, actions: list[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Layouts of the window: which docks are shown for which work, where and how large, kept as a person leaves them."""
+"""Layouts of the window: which docks are shown for which work, with the positions and sizes that the person left."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,18 +12,18 @@ from gui.widgets.remembered import Remembered
 
 LayoutName = Literal["watch", "debug", "curate"]
 VERSION = 5
-"""Of the docks and tool bars: what was kept by another version is not restored."""
+"""Version of the state of docks and tool bars. A state saved by another version is not restored."""
 
 
 @dataclass(frozen=True)
 class DockLayout:
-    """The docks that are shown at first; those that are not named stand where `PLACES` has them."""
+    """The docks that are shown at first; those not listed are placed as in `PLACES`."""
 
     shown: frozenset[str]
     widths: dict[str, int]
     heights: dict[str, int]
     moved: dict[str, tuple[Qt.DockWidgetArea, str]] = field(default_factory=dict)
-    """Area and group of the docks that stand elsewhere than in `PLACES`."""
+    """Area and group of the docks that are not placed as in `PLACES`."""
     time: bool = False
     """Whether the time bar is shown."""
 
@@ -50,7 +50,7 @@ LAYOUTS: dict[LayoutName, DockLayout] = {
 
 
 class Layouts(QObject):
-    """Changes between layouts; what a person moves in one is there again when they come back to it."""
+    """Switches between layouts. Changes that the person makes in a layout are kept when they return to it."""
 
     def __init__(
         self,
@@ -78,14 +78,14 @@ class Layouts(QObject):
         self._show()
 
     def choose(self, name: LayoutName) -> None:
-        """Keep the layout as it is, and show another one as it was left."""
+        """Save the current layout and show another one as it was left."""
         if name != self.current:
             self.keep()
             self.current = self._remembered.layout_name = name
             self._show()
 
     def keep(self) -> None:
-        """Remember how the docks stand now."""
+        """Save the current state of the docks."""
         self._remembered.keep_layout(self.current, self._window.saveState(VERSION), VERSION)
 
     def reset(self) -> None:
@@ -95,7 +95,7 @@ class Layouts(QObject):
         self._arrange()
 
     def size_at_first(self) -> None:
-        """Give the docks their first sizes where none are remembered, once the window has its own size."""
+        """Give the docks their initial sizes if none are remembered, once the window has its own size."""
         if self._sizes_due:
             self._sizes_due = False
             self._size()

@@ -1,4 +1,4 @@
-"""The main window: panels in docks around the live page, wired to a session's commands."""
+"""The main window: panels in docks around the live page, connected to a session's commands."""
 
 import time
 from typing import TYPE_CHECKING
@@ -39,28 +39,27 @@ if TYPE_CHECKING:
 _GEOMETRY = "layout/geometry"
 _DEVTOOLS_HEIGHT = 340
 _GOING_ON = ("running", "asking", "acting")
-"""Modes in which the next step is soon there."""
+"""Modes in which the next step follows soon."""
 _FIRST_PAINT_MS = 300
-"""Stalls are measured from the first picture of the window on."""
+"""Stalls are measured from the first paint of the window."""
 _STALLS_MS = 60_000
-"""Stalls that follow one another in this time are one line of the Log."""
+"""Stalls within this time are combined into one line of the Log."""
 
 
 class MainWindow(WindowParts):
     """Shows what the session announces and asks it for what the person wants.
 
-    `page_area` is the live page: see `PageStack`. Preset, LLM and pace of the
-    last time are asked for by `restore_choices`; whoever starts the program
-    decides whether to.
+    `page_area` is the live page: see `PageStack`. `restore_choices` applies the last used preset, LLM and pace;
+    whoever starts the program decides whether to call it.
     """
 
     def __init__(self, page_area: QWidget, settings: QSettings) -> None:
         super().__init__(page_area, settings)
         self.view = SessionView()
-        """What the session has said of itself last."""
+        """The last view that the session sent."""
         self._step: StepView | None = None
         self._problems: frozenset[str] = frozenset()
-        """What is wrong with files, as the Log has it already."""
+        """Problems with files that the Log already lists."""
         self._updates = PanelUpdates(self.docks, self)
         self.elements = ElementLinks(self)
         self._commands = WindowCommands(self, self.elements)
@@ -69,7 +68,7 @@ class MainWindow(WindowParts):
         self.heartbeat = Heartbeat(self)
         self.heartbeat.stalled.connect(self._on_stalled)
         self._stalls: list[float] = []
-        """Milliseconds of those that the log has not told yet."""
+        """Stalls in milliseconds that are not logged yet."""
         self._stalls_gathered = QTimer(self, singleShot=True, interval=_STALLS_MS)
         self._stalls_gathered.timeout.connect(self._tell_stalls)
         self._show_session(SessionView(mode="opening", message="Starting…"))
@@ -78,7 +77,7 @@ class MainWindow(WindowParts):
         self.layouts = Layouts(self.docks, self.time, self.actions_by_name, self.remembered, self)
 
     def begin(self, session: "Session") -> None:
-        """Show what a session announces from now on, and ask it for what the person wants."""
+        """Show what a session announces, and send it the person's commands, from now on."""
         self.session = session
         self.history.begin(session.edits.undo, session.edits.redo)
         self.chosen = ChosenSettings(session, self.history, self.remembered)
@@ -88,13 +87,13 @@ class MainWindow(WindowParts):
         self._show_session(session.session)
 
     def show_at_first(self) -> None:
-        """Show the window as it was left, or at its first size where the screen has room for that."""
+        """Show the window as it was left, or at its first size if the screen is large enough."""
         self.show()
         if self.remembered.part(_GEOMETRY) is None:
             self.frame.fit_screen(self.screen().availableSize())
 
     def restore_choices(self, *, preset: str = "", llm: str = "") -> None:
-        """Ask for the preset, LLM and pace of the last time; a name given here wins."""
+        """Apply the last used preset, LLM and pace; names given here take precedence."""
         if chosen := preset or self.remembered.preset:
             self.session.agent.set_preset(chosen)
         if chosen := llm or self.remembered.llm:
@@ -103,7 +102,7 @@ class MainWindow(WindowParts):
 
     @property
     def step_in_view(self) -> StepView | None:
-        """What the panels show of a step, of the one under way or of a recorded one."""
+        """The view of the step that the panels show: the current one or a recorded one."""
         return self._step
 
     def _connect_panels(self) -> None:
@@ -248,7 +247,9 @@ class MainWindow(WindowParts):
         self._refresh_actions()
 
     def _show_devtools(self) -> None:
-        """Open DevTools in their dock while it is shown, as soon as nobody acts in the page; close them with it."""
+        """Open DevTools in their dock while it is visible, as soon as nobody acts in the page; close them with the
+        dock.
+        """
         if self.dock("DevTools").isHidden():
             if self.devtools.inspector is not None:
                 self.page_area.close_devtools()
@@ -275,7 +276,7 @@ class MainWindow(WindowParts):
 
     @Slot(object)
     def _show_run_card(self, row: RunRow) -> None:
-        """Lay what is known of a run over the page, until a step is shown or it is closed."""
+        """Show the run card over the page until a step is shown or the card is closed."""
         viewed = self._step.run if self._step is not None else None
         self.run_card.show_run(row, current=row.run == self.view.run, viewed=viewed or None)
         self._refresh_actions()
@@ -294,11 +295,11 @@ class MainWindow(WindowParts):
         self.step_shown.emit(step)
 
     def _mark_kept(self) -> None:
-        """Outline what the abstraction kept, while one looks at the observation of the page as it is now."""
+        """Outline what the abstraction kept, while the observation of the current page is shown."""
         self.page.overlay.show_kept(kept_boxes(self._step) if self.docks.is_in_front("Observation") else ())
 
     def _show_no_step(self) -> None:
-        """Take away what belongs to a run that is not under way any more."""
+        """Clear what belongs to a run that is no longer current."""
         self._show_step(StepView(run=0, number=0))
         self._step = None
         self.page.show_live_page(LivePageView())
@@ -335,7 +336,7 @@ class MainWindow(WindowParts):
         self.why_requested.emit(step.run if step else 0, step.number if step else 0, text)
 
     def show_run(self, run: int, step: int) -> None:
-        """Show a step of a run that another window names, and its run in the tree."""
+        """Show a step of a run, given by another window, and select the run in the tree."""
         self.session.trace.open_run(run)
         self.session.trace.show_step(run, step)
         present(self)
@@ -362,7 +363,7 @@ class MainWindow(WindowParts):
         self._refresh_actions()
 
     def _on_stalled(self, milliseconds: float) -> None:
-        """Log a stall at once, and those of the minute after it together."""
+        """Log a stall at once, and combine those of the minute after it."""
         self._stalls.append(milliseconds)
         if not self._stalls_gathered.isActive():
             self._tell_stalls()
@@ -389,7 +390,7 @@ class MainWindow(WindowParts):
             return
         self.page_area.set_handed_over(
             False
-        )  # A page that waits for an answer would keep the browser from ending.
+        )  # A page that waits for an answer would keep the browser from closing.
         for relay in self._relays:
             relay.close()
         self.heartbeat.stop()

@@ -36,7 +36,7 @@ _FILE = (
     ("llm_settings",),
     ("quit",),
 )
-"""Commands in groups, which lines part."""
+"""Commands in groups, with separators between them."""
 _RUN = (
     ("run", "step", "over", "into", "out", "phase", "run_to_step", "run_to_subtask", "to_call", "stop"),
     ("fix", "back", "fork", "bisect", "keep", "back_to_hit", "back_to_change"),
@@ -85,10 +85,10 @@ _AGAIN = (
 
 
 class MechanismsMenu(QMenu):
-    """A check box for each mechanism; the menu stays open, so that several can be switched in turn."""
+    """A check box for each mechanism. The menu stays open, so that several can be switched one after another."""
 
     switched = Signal(str, bool)
-    """Name and whether it is wanted; what shows is what the session says of it."""
+    """Name, and whether it should be on. The menu shows the value that the session reports."""
     amount_set = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -103,7 +103,7 @@ class MechanismsMenu(QMenu):
         self._fill()
 
     def show_mechanisms(self, views: tuple[MechanismView, ...]) -> None:
-        """Show these, checked where they are on."""
+        """Show these mechanisms, with those that are on checked."""
         if _shape(views) != _shape(self._views):
             self._views = views
             self._fill()
@@ -169,7 +169,7 @@ class MechanismsMenu(QMenu):
 
 
 class AmountRow(QWidget):
-    """A number below the switch of its mechanism."""
+    """A number below the check box of its mechanism."""
 
     amount_set = Signal(int)
 
@@ -192,12 +192,12 @@ class AmountRow(QWidget):
 
 
 def _shape(views: tuple[MechanismView, ...]) -> list[tuple[str, bool]]:
-    """Return what decides which rows the menu has."""
+    """Return the values that determine which rows the menu has."""
     return [(view.name, view.amount is not None) for view in views]
 
 
 def changed(views: tuple[MechanismView, ...]) -> tuple[MechanismView, ...]:
-    """Return those that were switched or set otherwise than the preset has them."""
+    """Return the mechanisms that differ from the preset."""
     return tuple(view for view in views if view.on != view.by_preset or _is_set(view))
 
 
@@ -206,14 +206,14 @@ def _is_set(view: MechanismView) -> bool:
 
 
 def state_words(view: MechanismView) -> str:
-    """Return such as ``on, by the preset`` or ``off, by you; preset: on``."""
+    """Return, for example, ``on, by the preset`` or ``off, by you; preset: on``."""
     if view.on == view.by_preset:
         return f"{_on_or_off(view.on)}, by the preset"
     return f"{_on_or_off(view.on)}, by you; preset: {_on_or_off(view.by_preset)}"
 
 
 def value_words(views: tuple[MechanismView, ...]) -> str:
-    """Return such as ``5/7 ◆1``: how many are on, and how many a person switched otherwise."""
+    """Return, for example, ``5/7 ◆1``: how many are on, and how many the person changed."""
     if not views:
         return "–"
     on = sum(1 for view in views if view.on)
@@ -222,7 +222,7 @@ def value_words(views: tuple[MechanismView, ...]) -> str:
 
 
 def tooltip_words(views: tuple[MechanismView, ...]) -> str:
-    """Return what the button of the menu explains, with its key."""
+    """Return the tooltip text of the menu's button, with its key."""
     others = changed(views)
     if not others:
         return f"Mechanisms of the agent: switch them on and off ({KEY})"
@@ -231,7 +231,7 @@ def tooltip_words(views: tuple[MechanismView, ...]) -> str:
 
 
 def _described(view: MechanismView) -> str:
-    """Return such as ``Remedies off`` or ``Remedies 4``."""
+    """Return, for example, ``Remedies off`` or ``Remedies 4``."""
     if view.on and view.amount is not None and _is_set(view):
         return f"{view.title} {view.amount.value}"
     return f"{view.title} {_on_or_off(view.on)}"
@@ -244,7 +244,7 @@ def _on_or_off(on: bool) -> str:
 def add_choices(
     menu: QMenu, choices: Iterable[tuple[Any, str]], choose: Callable[[Any], object]
 ) -> list[QAction]:
-    """Add an entry for each value with its text, one of which is checked at a time; returns the entries."""
+    """Add an entry with a text for each value, of which one is checked at a time; return the entries."""
     group = QActionGroup(menu)
     for value, text in choices:
         action = QAction(text, menu, checkable=True)
@@ -263,7 +263,7 @@ def check_choice(menu: QMenu, value: object) -> None:
 
 
 class Menus(QObject):
-    """File, Edit, Run, Action, Page, View and Help; the tool bar shows the menus of pace and mechanisms too."""
+    """File, Edit, Run, Action, Page, View and Help. The tool bar also shows the menus for pace and mechanisms."""
 
     pace_chosen = Signal(float)
 
@@ -291,7 +291,7 @@ class Menus(QObject):
         self._fill("&Help", (("help", "docs", "keys", "welcome"),))
 
     def show_pace(self, seconds: float) -> None:
-        """Mark this pace as the one in force."""
+        """Check the current pace."""
         self._pace = seconds
         check_choice(self.pace, seconds)
 

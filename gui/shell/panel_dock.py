@@ -1,4 +1,4 @@
-"""A dock with one panel: its title line, and the title alone where it is folded."""
+"""A dock with one panel and a title line; when folded, only the title line."""
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
@@ -11,11 +11,11 @@ from gui.widgets.words import ElidedLabel, labelled
 
 FOLD_KEY = "Ctrl+Alt+F"
 _HIGHEST = 16_777_215
-"""The height of a widget that has no limit, as Qt has it."""
+"""The height that Qt uses for a widget without a limit."""
 
 
 class _Title(QWidget):
-    """Name, fact, and the buttons of a dock; the mouse is left to the dock, which drags by it."""
+    """Name, fact and buttons of a dock. Mouse events go to the dock, which is dragged by its title."""
 
     def __init__(self, theme: Theme, dock: "PanelDock") -> None:
         super().__init__(dock)
@@ -57,13 +57,13 @@ class _Title(QWidget):
 
 
 class PanelDock(QDockWidget):
-    """Holds one panel; in a group of tabs the tab names it and the title line is left out.
+    """Holds one panel. In a group of tabs, the tab names it and the title line is hidden.
 
-    Folded, it is its title line alone, which a click unfolds.
+    When folded, it is only its title line; a click unfolds it.
     """
 
     fold_wanted = Signal(bool)
-    """The person wants it folded or unfolded."""
+    """The person wants to fold or unfold it."""
 
     def __init__(self, theme: Theme, name: str, key: str, panel: QWidget, parent: QWidget) -> None:
         super().__init__(name.replace("&", "&&"), parent)
@@ -71,7 +71,7 @@ class PanelDock(QDockWidget):
         self.key = key
         self.folded = False
         self.unfolded_height = 0
-        """How high it was when it was folded."""
+        """Its height before it was folded."""
         self._fact = ""
         self._grouped = False
         self._pressed: QPoint | None = None
@@ -94,17 +94,17 @@ class PanelDock(QDockWidget):
 
     @property
     def is_in_front(self) -> bool:
-        """Whether it is shown and not behind another tab."""
+        """Whether it is visible and not behind another tab."""
         return self.isVisible() and not self.visibleRegion().isEmpty()
 
     def show_fact(self, text: str) -> None:
-        """Put the fact that matters at the right of the title."""
+        """Show the main fact at the right of the title."""
         self._fact = text
         if not self.folded:
             self._title.fact.setText(text)
 
     def show_folded(self, folded: bool, why: str) -> bool:
-        """Fold to the title, which then says why, or unfold; returns whether it was unfolded now."""
+        """Fold to the title, which then shows the reason, or unfold; return whether it was unfolded just now."""
         self._title.fact.setText((why or "folded") if folded else self._fact)
         before, self.folded = self.folded, folded
         if folded == before:
@@ -113,13 +113,13 @@ class PanelDock(QDockWidget):
             self.unfolded_height = self.height()
         self._title.show_folded(folded)
         self.show_grouped(self._grouped)
-        # Hidden, it would leave the dock no width; disabled, the Tab key passes over what is in it.
+        # If hidden, the dock would have no width. If disabled, Tab skips its contents.
         self.widget().setMaximumHeight(0 if folded else _HIGHEST)
         self.widget().setEnabled(not folded)
         return not folded
 
     def bring(self) -> None:
-        """Show it unfolded, in front of the other tabs of its group."""
+        """Unfold it and bring it in front of the other tabs of its group."""
         self.show()
         self.raise_()
         if self.folded:
@@ -129,7 +129,7 @@ class PanelDock(QDockWidget):
         self.setFloating(not self.isFloating())
 
     def show_grouped(self, grouped: bool) -> None:
-        """Leave the title line out while a tab names the dock."""
+        """Hide the title line while a tab names the dock."""
         self._grouped = grouped
         titled = self.folded or self.isFloating() or not grouped
         wanted = self._title if titled else self._no_title
@@ -139,7 +139,7 @@ class PanelDock(QDockWidget):
             wanted.show()
 
     def event(self, event: QEvent) -> bool:
-        # QDockWidget takes the mouse's events for dragging before any of its handlers is asked.
+        # QDockWidget handles mouse events for dragging before it calls any of its handlers.
         if self.folded and isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             place = event.position().toPoint()
             if event.type() == QEvent.Type.MouseButtonPress:

@@ -1,4 +1,4 @@
-"""Which panels show a step at once, and which later: those behind others, while a run goes on."""
+"""Decides which panels show a step at once, and which later: those behind others while a run continues."""
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -7,14 +7,14 @@ from gui.shell.docks import Docks
 from gui.shell.panel_dock import PanelDock
 
 _REST_MS = 120
-"""How long a panel behind others waits while the run goes on: most of its steps are overtaken."""
+"""How long a panel behind others waits while the run continues, because most steps are soon replaced by the next."""
 
 
 class PanelUpdates(QObject):
     """Gives each panel the latest step.
 
-    While the run goes on, those that nobody sees wait, and follow one in each
-    turn of the event loop. Where it rests all follow at once: keys act on them.
+    While the run continues, hidden panels wait and are updated one per turn of the event loop. When the run stops,
+    all are updated at once, because keys act on them.
     """
 
     def __init__(self, docks: Docks, parent: QObject) -> None:
@@ -27,7 +27,7 @@ class PanelUpdates(QObject):
             dock.visibilityChanged.connect(lambda on, dock=dock: self._show(dock) if on else None)
 
     def show_step(self, step: StepView, *, going_on: bool) -> None:
-        """Show a step; `going_on` says that others follow by themselves."""
+        """Show a step; `going_on` means that more steps follow automatically."""
         for dock in self._docks.by_name.values():
             if hasattr(dock.widget(), "show_step"):
                 self._waiting[dock] = step

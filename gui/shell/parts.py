@@ -1,4 +1,4 @@
-"""What the main window is made of: the page, the panels in their docks, menus, bars and the signals of features."""
+"""The parts of the main window: the page, the panels in their docks, menus, bars and the signals of features."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -41,46 +41,46 @@ if TYPE_CHECKING:
     from gui.shell.chosen_settings import ChosenSettings
 
 _TAB_FACT = 18
-"""Letters of a fact that stand in a tab."""
+"""Maximum number of characters of a fact in a tab."""
 
 
 class WindowParts(QMainWindow):
-    """The main window without what happens in it; see `MainWindow`."""
+    """The main window without its behaviour; see `MainWindow`."""
 
     llm_settings_requested = Signal()
     attach_requested = Signal()
     file_requested = Signal(str)
-    """The path of a file that agents go by, to be edited."""
+    """The path of a file that agents use, to open in the editor."""
     setting_requested = Signal(str)
-    """The key of the settings file at which it is to be edited."""
+    """The key of the settings file at which to open it in the editor."""
     docs_requested = Signal(str)
     """The file name of a page of the documentation."""
-    # What one feature asks of another, which it does not know.
+    # Requests from one feature to another that it does not know.
     compare_requested = Signal(int, int)
-    """Two runs, to be shown beside each other."""
+    """Two runs to show side by side."""
     exemplar_requested = Signal(str)
-    """The id of an exemplar, to be shown in the library."""
+    """The id of an exemplar to show in the library."""
     worth_requested = Signal(str)
-    """The id of an exemplar whose effect is to be evaluated."""
+    """The id of an exemplar whose effect to evaluate."""
     replay_requested = Signal(object)
-    """A tuple of ids of exemplars, to be replayed on their tasks."""
+    """A tuple of ids of exemplars to replay on their tasks."""
     library_made = Signal(object)
-    """The `LibraryWindow`, once, when it is first opened: other features add their pages."""
+    """The `LibraryWindow`, sent once when it is first opened, so that other features can add their pages."""
     why_requested = Signal(int, int, str)
-    """Run and step, and words of it that are to be looked for; no words ask what can be."""
+    """Run, step, and words to look for in the step; without words, the window asks for them."""
     deciding_step_requested = Signal(int)
-    """A run whose deciding step is to be shown."""
+    """A run whose deciding step to show."""
     step_shown = Signal(object)
-    """A `StepView`, once all panels show it."""
+    """A `StepView`, sent after all panels show it."""
     closing = Signal(object)
-    """A `QCloseEvent`, before anything has ended; whoever ignores it keeps the window open."""
+    """A `QCloseEvent`, sent before anything is closed; a receiver that ignores it keeps the window open."""
     closed = Signal()
-    """The window has closed; nothing is relayed to it any more."""
+    """The window has closed; nothing is relayed to it any longer."""
 
     session: "Session"
-    """What the window shows and asks; it is there from `MainWindow.begin` on."""
+    """What the window shows and asks; available after `MainWindow.begin`."""
     chosen: "ChosenSettings"
-    """Asks the session for what is chosen of the agent; it is there from `MainWindow.begin` on."""
+    """Asks the session to apply the chosen agent settings; available after `MainWindow.begin`."""
 
     def __init__(self, page_area: Any, settings: QSettings) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class WindowParts(QMainWindow):
         self.remembered = Remembered(settings)
         self.frame = WindowFrame(self, self.remembered)
         self.history = UndoHistory(self)
-        """What the person has changed; features record their changes there."""
+        """The changes of the person; features record theirs here."""
         self.theme.dress(self)
         self.setWindowTitle("Backstep")
         self.setMinimumSize(520, 320)
@@ -101,7 +101,7 @@ class WindowParts(QMainWindow):
         self.addActions(list(self.actions_by_name.values()))
         page_area.equip(theme, self.remembered)
         self.page_area = page_area
-        """The browser of the live page, as `PageStack` says."""
+        """The browser of the live page, as `PageStack` describes."""
         self.page = PageStack(theme, page_area, self)
         self.setCentralWidget(self.page)
         self.run_card = RunCard(theme, self.page)
@@ -115,7 +115,7 @@ class WindowParts(QMainWindow):
         self.tool_bar.show_recent(self.remembered.recent)
         self.time = TimeStrip(theme, self.remembered, self)
         self.addToolBar(Qt.ToolBarArea.BottomToolBarArea, self.time)
-        self.time.hide()  # At first the page has the room.
+        self.time.hide()  # At first the page gets the space.
         self.status = StatusLine(theme, self)
         self.setStatusBar(self.status)
         for place in PLACES:
@@ -125,7 +125,7 @@ class WindowParts(QMainWindow):
                 panel.fact_changed.connect(lambda fact, name=place.name: self._show_fact(name, fact))
 
     def _name_panels(self) -> None:
-        """Name the panels that the window or a feature speaks to."""
+        """Set names for the panels that the window or a feature uses."""
         panel = self.docks.panel
         self.runs = panel(RunsPanel)
         self.breakpoints = panel(BreakpointsPanel)
@@ -144,12 +144,12 @@ class WindowParts(QMainWindow):
         self.devtools = panel(DevToolsPanel)
 
     def _show_fact(self, name: str, fact: str) -> None:
-        """Put a panel's fact in its dock's title and, for tabs, in the tab."""
+        """Show a panel's fact in its dock's title and, if the dock is tabbed, in the tab."""
         dock = self.docks.by_name[name]
         dock.show_fact(fact)
         if name in ("State", "Prompt", "Calls"):
             dock.setWindowTitle(f"{name} {cut(fact, _TAB_FACT)}".rstrip().replace("&", "&&"))
 
     def dock(self, name: str) -> PanelDock:
-        """Return the dock of that name, as the View menu has it."""
+        """Return a dock by its name in the View menu."""
         return self.docks.by_name[name]

@@ -1,7 +1,7 @@
-"""Undo and redo of what a person changes: one stack of the main window, in the order of the changes.
+"""Undo and redo of the person's changes: one stack for the main window, in the order of the changes.
 
-A change is carried out by the session or by a service, which answers later. So one undo or redo is
-under way at a time, and what is asked for meanwhile waits for it.
+The session or a service carries a change out and answers later. So only one undo or redo runs at a time, and
+requests made during it wait.
 """
 
 from collections import deque
@@ -19,11 +19,11 @@ from gui.widgets.enabled_commands import why_no_edit
 from gui.widgets.formats import cut, in_line
 
 Done = Callable[[str], None]
-"""Is called once a change was undone or redone; with why it was not, in a sentence, where it was refused."""
+"""Is called when a change was undone or redone. If it was refused, the argument is a sentence with the reason."""
 _MOST = 200
-"""Changes that are kept."""
+"""Maximum number of changes that are kept."""
 _LONGEST = 44
-"""Letters of a change that stand in the menu."""
+"""Maximum number of characters of a change in the menu."""
 _EDITS: dict[InterventionKind, str] = {
     "edit": "edit the next action",
     "replace": "replace the next action",
@@ -48,20 +48,20 @@ _WENT_ON = "the run has continued, or its preset, LLM or mechanisms were changed
 
 @dataclass
 class Reversible:
-    """Something that was changed, with what takes it back and what makes it again."""
+    """A change, with functions that undo and redo it."""
 
     words: str
-    """What was done, such as ``edit the plan``."""
+    """What was done, for example ``edit the plan``."""
     undo: Callable[[Done], None]
     redo: Callable[[Done], None]
     run: int | None = None
-    """The run that it belongs to; None where it belongs to none."""
+    """The run that it belongs to; None if it belongs to none."""
     edit: str = ""
-    """The key of the edit of the run that it is."""
+    """The key of the edit, if the change is an edit of the run."""
     expired: str = ""
-    """Why it cannot be undone any more."""
+    """Why it can no longer be undone."""
     forgotten: bool = False
-    """Whether it is left out, since what it belongs to was put away."""
+    """Whether it is skipped because the window or object it belongs to was closed."""
 
 
 @dataclass
@@ -69,11 +69,11 @@ class Setting:
     """A setting of the session that is chosen in the window."""
 
     name: str
-    """What it is called, such as ``preset``."""
+    """Its name, for example ``preset``."""
     read: Callable[[SessionView], Any]
     write: Callable[[Any], None]
     of_run: bool = False
-    """Whether it belongs to the run under way."""
+    """Whether it belongs to the current run."""
 
 
 class _Command(QUndoCommand):
@@ -86,7 +86,7 @@ class _Command(QUndoCommand):
 
 @dataclass
 class _Wish:
-    """A setting that was asked for and that the session does not show yet."""
+    """A setting that was requested and that the session does not show yet."""
 
     setting: Setting
     before: Any
@@ -95,49 +95,51 @@ class _Wish:
 
 
 class UndoHistory(QObject):
-    """The changes of a main window; `show_session` keeps it up with the session."""
+    """The changes of a main window; `show_session` keeps it in sync with the session."""
 
     changed = Signal()
-    """What can be undone or redone is something else."""
+    """What can be undone or redone has changed."""
     said = Signal(str, str)
-    """A title and why a change could not be undone or redone."""
+    """A title, and why a change could not be undone or redone."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._stack = QUndoStack(self)
         self._stack.setUndoLimit(_MOST)
         self.view = SessionView()
-        """What the session has said of itself last."""
+        """The last view that the session sent."""
         self._edits: set[str] = set()
         """Keys of the edits that could be undone in the last view."""
         self._wishes: list[_Wish] = []
         self._under_way: _Command | None = None
-        """What is being undone or redone."""
+        """The change that is currently being undone or redone."""
         self._waiting: deque[Callable[[], None]] = deque()
-        """What is to be done once the undo or redo under way is over."""
+        """What to do when the current undo or redo has finished."""
         self._awaited: tuple[SessionView, Callable[[SessionView], bool], Done] | None = None
-        """The view as it was, what the session is to show, and whom to tell."""
+        """The previous view, what the session should show, and the callback."""
         self._undo_edit: Callable[[str], None] = lambda _key: None
         self._redo_edit: Callable[[str], None] = lambda _key: None
 
     def begin(self, undo_edit: Callable[[str], None], redo_edit: Callable[[str], None]) -> None:
-        """Undo and redo edits of the run with these from now on, which are called with the key of an edit."""
+        """From now on, use these functions to undo and redo edits of the run; they are called with the key of an
+        edit.
+        """
         self._undo_edit, self._redo_edit = undo_edit, redo_edit
 
-    # What is changed
+    # Changes
 
     def record(self, change: Reversible) -> None:
-        """Put a change that was made on the stack; what was undone before it cannot be redone any more."""
+        """Push a change onto the stack; changes that were undone before it can no longer be redone."""
         self._queue(lambda: self._stack.push(_Command(change)))
 
     def forget(self, changes: Iterable[Reversible]) -> None:
-        """Leave changes out from now on, without a word: what they belong to was put away."""
+        """Skip these changes from now on without a message, because what they belong to was closed."""
         for one in changes:
             one.forgotten = True
         self._go_on()
 
     def choose(self, setting: Setting, value: Any, words: str) -> None:
-        """Ask for a value of a setting, and record the change once the session shows it."""
+        """Request a value of a setting, and record the change when the session shows it."""
         asked = [wish.after for wish in self._wishes if wish.setting.name == setting.name]
         before = asked[-1] if asked else setting.read(self.view)
         if value != before:
@@ -148,19 +150,19 @@ class UndoHistory(QObject):
 
     @property
     def next_undo(self) -> str:
-        """What would be undone, in whole words; empty for nothing."""
+        """The change that would be undone, in full; empty if there is none."""
         change = self._next(undo=True)
         return "" if change is None else change.words
 
     @property
     def next_redo(self) -> str:
-        """What would be redone, in the same way."""
+        """The change that would be redone, in full; empty if there is none."""
         change = self._next(undo=False)
         return "" if change is None else change.words
 
     @property
     def undo_words(self) -> str:
-        """What would be undone, as the menu shows it; empty for nothing."""
+        """The change that would be undone, as shown in the menu; empty if there is none."""
         change = self._next(undo=True)
         if change is None:
             return ""
@@ -168,12 +170,12 @@ class UndoHistory(QObject):
 
     @property
     def redo_words(self) -> str:
-        """What would be redone, in the same way."""
+        """The change that would be redone, as shown in the menu; empty if there is none."""
         change = self._next(undo=False)
         return "" if change is None else _short(change.words)
 
     def why_no_undo(self, *, live: bool) -> str:
-        """Return why nothing can be undone now, or nothing; `live` is whether the step under way is in view."""
+        """Return why nothing can be undone now, or an empty string; `live` means that the current step is in view."""
         change = self._next(undo=True)
         if change is None:
             return "There is nothing to undo"
@@ -182,7 +184,7 @@ class UndoHistory(QObject):
         return why_no_edit(self.view, live=live)
 
     def why_no_redo(self, *, live: bool) -> str:
-        """Return why nothing can be redone now, in the same way."""
+        """Return why nothing can be redone now, or an empty string."""
         change = self._next(undo=False)
         if change is None:
             return "There is nothing to redo"
@@ -191,11 +193,11 @@ class UndoHistory(QObject):
         return why_no_edit(self.view, live=live)
 
     def undo(self) -> None:
-        """Take back the last change, or say why it cannot be taken back any more."""
+        """Undo the last change, or report why it can no longer be undone."""
         self._queue(self._undo)
 
     def redo(self) -> None:
-        """Make the change again that was undone last."""
+        """Redo the change that was undone last."""
         self._queue(self._redo)
 
     def _undo(self) -> None:
@@ -222,7 +224,7 @@ class UndoHistory(QObject):
         if problem:
             edit = command.change.edit
             if title == _NOT_UNDONE and edit in self._edits:
-                self._stack.redo()  # It was not the moment for it: it can still be undone.
+                self._stack.redo()  # It was only refused for now: it can still be undone.
             elif title == _NOT_REDONE and edit in _undone(self.view):
                 self._stack.undo()
             else:
@@ -246,7 +248,7 @@ class UndoHistory(QObject):
     # The session
 
     def show_session(self, view: SessionView) -> None:
-        """Record what the session has taken, and mark what cannot be undone any more."""
+        """Record the changes that the session has applied, and mark those that can no longer be undone."""
         before, self.view = self.view, view
         refused = _refusal(before, view)
         edits = (*view.edits, *view.held_edits)
@@ -275,11 +277,11 @@ class UndoHistory(QObject):
         return Reversible(_EDITS.get(edit.kind, "edit the run"), undo, redo, run=run, edit=edit.key)
 
     def _take_wishes(self, view: SessionView, refused: str) -> None:
-        """Record the settings that the session shows as they were asked for; forget those that it refused."""
+        """Record the settings that the session shows as requested; drop those that it refused."""
         while (
             taken := next((one for one in self._wishes if one.setting.read(view) == one.after), None)
         ) is not None:
-            # An earlier wish for it was fulfilled too: views that follow one another closely are left out.
+            # Earlier requests for this setting were fulfilled too: of views in quick succession, some are skipped.
             same = [one for one in self._wishes if one.setting.name == taken.setting.name]
             for wish in same[: same.index(taken) + 1]:
                 self._wishes.remove(wish)
@@ -304,7 +306,7 @@ class UndoHistory(QObject):
         )
 
     def _expire(self, view: SessionView) -> None:
-        """Mark the changes that cannot be undone, and drop those that cannot be redone, in this view."""
+        """Mark the changes that cannot be undone in this view, and drop those that cannot be redone."""
         can_redo = _undone(view)
         for at in range(self._stack.count()):
             command = self._stack.command(at)
@@ -325,7 +327,7 @@ class UndoHistory(QObject):
         self._awaited = (self.view, shown, done)
 
     def _settle(self, view: SessionView) -> None:
-        """End the undo or redo under way where the session shows it, or refuses it."""
+        """Finish the current undo or redo if the session shows its result or refuses it."""
         assert self._awaited is not None
         before, shown, done = self._awaited
         if shown(view):
@@ -348,7 +350,7 @@ class UndoHistory(QObject):
         return None if command is None else command.change
 
     def _drop_expired(self, first: Reversible) -> None:
-        """Take what cannot be undone any more off the top, and say why."""
+        """Remove changes that can no longer be undone from the top, and report why."""
         words = first.words
         why = first.expired
         while (command := self._command(undo=True)) is not None and command.change.expired:
@@ -357,7 +359,7 @@ class UndoHistory(QObject):
         self.said.emit(_NOT_UNDONE, f"{_sentence(words)}: it cannot be undone any more, because {why}.")
 
     def _drop_obsolete(self) -> None:
-        """Take what was refused or is forgotten off both sides of the stack; Qt deletes it where it would be next."""
+        """Remove refused and forgotten changes from both sides of the stack; Qt deletes one when it would be next."""
         for undo in (False, True):
             while (command := self._command(undo=undo)) is not None and (
                 command.isObsolete() or command.change.forgotten
@@ -375,7 +377,7 @@ def _undone(view: SessionView) -> set[str]:
 
 
 def _refusal(before: SessionView, view: SessionView) -> str:
-    """Return what the session has refused between these two views, or why it failed."""
+    """Return what the session refused between these two views, or why it failed."""
     if view.told is not None and not view.told.done and view.told != before.told:
         return view.told.text
     failed = view.mode == "failed" and (before.mode, before.message) != (view.mode, view.message)

@@ -1,4 +1,4 @@
-"""Undo and redo in the windows beside the main one, which all share its stack."""
+"""Undo and redo in the other windows, which share the stack of the main window."""
 
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -9,13 +9,13 @@ _UNDO, _REDO = "Ctrl+Z", "Ctrl+Shift+Z"
 
 
 def add_undo_keys(window: QWidget, history: UndoHistory) -> None:
-    """Let Ctrl+Z and Ctrl+Shift+Z undo and redo in a window as they do in the main one."""
+    """Make Ctrl+Z and Ctrl+Shift+Z work in a window as in the main window."""
     QShortcut(QKeySequence(_UNDO), window).activated.connect(history.undo)
     QShortcut(QKeySequence(_REDO), window).activated.connect(history.redo)
 
 
 class UndoButton(QPushButton):
-    """Undoes or redoes what is next; the tooltip names it. The keys are those of `add_undo_keys`."""
+    """Undoes or redoes the next change; the tooltip names it. The keys are set by `add_undo_keys`."""
 
     def __init__(self, history: UndoHistory, parent: QWidget | None = None, *, redo: bool = False) -> None:
         super().__init__("Redo" if redo else "Undo", parent, autoDefault=False)
@@ -27,7 +27,7 @@ class UndoButton(QPushButton):
         self._refresh()
 
     def offer(self, words: str) -> None:
-        """Be shown only while this change is the next one."""
+        """Show the button only while this change is the next one."""
         self._only = words
         self._refresh()
 

@@ -1,4 +1,4 @@
-"""The main window as the system has it: its size, the windows above and beside it, and whether it answers in time."""
+"""The native side of the main window: its size, the windows above and next to it, and whether it responds in time."""
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QMainWindow, QWidget
@@ -7,31 +7,31 @@ from gui.widgets.remembered import Remembered
 
 FIRST_SIZE = QSize(1280, 800)
 _TITLE_BAR = 40
-"""Pixels that a title bar may take."""
+"""Height in pixels reserved for a title bar."""
 
 
 class WindowFrame(QObject):
-    """Follows the native window of `window`, and shows others beside it."""
+    """Follows the native window of `window`, and shows other windows next to it."""
 
     def __init__(self, window: QMainWindow, remembered: Remembered) -> None:
         super().__init__(window)
         self._window = window
         self._remembered = remembered
         self._beside: dict[QWidget, str] = {}
-        """Where the geometry of each window is remembered."""
+        """The key under which each window's geometry is remembered."""
         self._lifting = QTimer(self, singleShot=True, interval=0)
         self._lifting.timeout.connect(self.lift_dialogs)
         window.resize(FIRST_SIZE)
         window.installEventFilter(self)
 
     def fit_screen(self, room: QSize) -> None:
-        """Fill a screen with `room` too small for the first size and a title bar."""
+        """Fill the screen if its available area `room` is too small for the first size and a title bar."""
         if room.width() < FIRST_SIZE.width() or room.height() < FIRST_SIZE.height() + _TITLE_BAR:
-            self._window.resize(room)  # Where no window manager makes it as large as the screen.
+            self._window.resize(room)  # Needed if no window manager maximizes it.
             self._window.showMaximized()
 
     def show_beside(self, shown: QWidget, place: str) -> None:
-        """Show a child of the main window as a window of its own, which the main window can cover.
+        """Show a child of the main window as a separate window that the main window can cover.
 
         Its geometry is remembered under `place`.
         """
@@ -42,24 +42,26 @@ class WindowFrame(QObject):
                 shown.restoreGeometry(geometry)
             shown.installEventFilter(self)
         if shown.isHidden():
-            shown.create()  # The native window, which is shown as belonging to no other.
+            shown.create()  # Creates the native window, so that its transient parent can be removed.
             shown.windowHandle().setTransientParent(None)  # type: ignore[arg-type]
         present(shown)
 
     def hide_beside(self) -> None:
-        """Hide the windows that were shown beside the main one; otherwise the program would not end with it."""
+        """Hide the windows that were shown next to the main one; otherwise they would keep the program from
+        exiting.
+        """
         for shown in self._beside:
             shown.hide()
 
     def lift_dialogs(self) -> None:
-        """Show the open dialogs above the window again."""
+        """Raise the open dialogs above the window."""
         for dialog in self._window.findChildren(QDialog):
             if dialog.isVisible() and dialog not in self._beside:
                 dialog.hide()
                 dialog.show()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        # The first live page makes Qt replace the native window, and the new one lies above its dialogs.
+        # The first live page makes Qt replace the native window, and the new one is above its dialogs.
         if watched is self._window and event.type() == QEvent.Type.WinIdChange:
             self._lifting.start()
         elif event.type() == QEvent.Type.Hide and watched in self._beside:
@@ -68,7 +70,7 @@ class WindowFrame(QObject):
 
 
 def present(shown: QWidget) -> None:
-    """Show a window in front of all others, with the focus."""
+    """Bring a window to the front and focus it."""
     shown.setWindowState(shown.windowState() & ~Qt.WindowState.WindowMinimized)
     shown.show()
     shown.raise_()
@@ -76,10 +78,9 @@ def present(shown: QWidget) -> None:
 
 
 class Heartbeat(QObject):
-    """Beats every `interval_ms` and tells of each beat that came more than `limit_ms` late.
+    """Beats every `interval_ms` and reports each beat that is more than `limit_ms` late.
 
-    `stalled` is sent after the stall, with how late the beat was in
-    milliseconds; `worst` is the longest since the start.
+    `stalled` is sent after the stall, with the delay in milliseconds; `worst` is the longest delay since the start.
     """
 
     stalled = Signal(float)
@@ -93,7 +94,7 @@ class Heartbeat(QObject):
         self.worst = 0.0
 
     def start(self) -> None:
-        """Begin measuring from now; what happened before does not count."""
+        """Start measuring now; earlier delays do not count."""
         self.worst = 0.0
         self._clock.start()
         self._timer.start()

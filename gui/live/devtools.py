@@ -1,4 +1,4 @@
-"""DevTools: the engine's own inspector, joined to the tab that is current."""
+"""DevTools: the engine's own inspector, attached to the current tab."""
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWebEngineCore import QWebEnginePage, QWebEngineProfile
@@ -8,9 +8,10 @@ from shiboken6 import isValid
 
 
 class DevTools(QObject):
-    """Has a view of its own while it is open; the inspected page does not know of it.
+    """Has its own view while it is open; the inspected page cannot detect it.
 
-    It speaks to the page in the browser's process, beside whoever drives the page by the protocol.
+    It talks to the page inside the browser's process, in parallel to the client that drives the page over the
+    protocol.
     """
 
     def __init__(self, parent: QWidget) -> None:
@@ -20,7 +21,7 @@ class DevTools(QObject):
         self._profile: QWebEngineProfile | None = None
 
     def open(self, page: QWebEnginePage, *, at_element: bool = False) -> QWebEngineView:
-        """Show a page in the inspector, `at_element` at what the context menu was opened over; returns the view."""
+        """Show a page in the inspector, `at_element` at the element of the context menu; return the view."""
         if self.view is None:
             profile = QWebEngineProfile(self)
             self.view = QWebEngineView()
@@ -35,7 +36,7 @@ class DevTools(QObject):
         return self.view
 
     def move_to(self, page: QWebEnginePage | None) -> None:
-        """Inspect another page, where the inspector is open."""
+        """Inspect another page if the inspector is open."""
         if self.view is None or page is self._page:
             return
         self._leave()
@@ -44,7 +45,7 @@ class DevTools(QObject):
             page.setDevToolsPage(self.view.page())
 
     def close(self) -> list[QObject]:
-        """Let go of the page, and of the inspector; returns what is deleted by the loop, in order."""
+        """Release the page and the inspector; return the objects that the event loop deletes, in order."""
         self._leave()
         going: list[QObject] = [one for one in (self.view, self._profile) if one is not None and isValid(one)]
         if self.view in going:

@@ -1,4 +1,4 @@
-"""Downloads of the person: kept in a folder, with progress, in a list that opens from the page's strip."""
+"""Downloads of the person: saved in a folder, with progress, in a list that opens from the page strip."""
 
 from pathlib import Path
 
@@ -17,31 +17,31 @@ from gui.widgets.remembered import Remembered
 from gui.widgets.words import ElidedLabel, Paragraph, set_tone, small_label
 
 _MOST = 20
-"""Downloads that are listed; of more the oldest are left out."""
+"""Maximum number of listed downloads; the oldest are removed first."""
 _State = QWebEngineDownloadRequest.DownloadState
 _REASONS = {
     one
     for one in QWebEngineDownloadRequest.DownloadInterruptReason
     if one != QWebEngineDownloadRequest.DownloadInterruptReason.UserCanceled
 }
-"""Those that Qt has words for; to the others it gives the words for a cancelled one."""
+"""Reasons that Qt has a text for; for the others it returns the text of a cancelled download."""
 _CUT = "the server closed the connection too early"
 _UNITS = ("B", "kB", "MB", "GB")
 
 
 class Downloads(QObject):
-    """Takes downloads in, and tells how they stand."""
+    """Accepts downloads and reports their status."""
 
     changed = Signal(str, str)
-    """What the button of the list says, and what its tooltip does."""
+    """The text of the list's button and its tooltip."""
     failed = Signal(str, str)
-    """Title and text of what the person is to know."""
+    """Title and text of a message for the person."""
 
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget) -> None:
         super().__init__(parent)
         self._remembered = remembered
         self._as: dict[str, str] = {}
-        """Where the person wants what is loaded from an address to be saved."""
+        """For each address: where the person wants to save what is loaded from it."""
         self.rows: list[DownloadRow] = []
         self._theme = theme
         self.list = QFrame(parent, Qt.WindowType.Popup)
@@ -62,13 +62,13 @@ class Downloads(QObject):
 
     @property
     def folder(self) -> str:
-        """Where downloads are saved."""
+        """The folder in which downloads are saved."""
         places = QStandardPaths
         usual = places.writableLocation(places.StandardLocation.DownloadLocation) or str(Path.home())
         return self._remembered.downloads or usual
 
     def take(self, request: QWebEngineDownloadRequest) -> bool:
-        """Save what the person wants to have; returns whether there is a place for it."""
+        """Save a download that the person wants; return whether a path for it was found."""
         wanted = self._as.pop(request.url().toString(), "")
         folder, name = (str(Path(wanted).parent), Path(wanted).name) if wanted else (self.folder, "")
         try:
@@ -97,7 +97,7 @@ class Downloads(QObject):
         return True
 
     def save_as(self, page: QWebEnginePage, url: QUrl, action: QWebEnginePage.WebAction) -> None:
-        """Ask where a link or a picture is to be saved, and load it."""
+        """Ask where to save a link or a picture, and load it."""
         name = url.fileName() or "download"
         dialog = QFileDialog(self.list.parentWidget(), "Save as", str(Path(self.folder) / name))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -145,7 +145,7 @@ class Downloads(QObject):
 
 
 class DownloadRow(QWidget):
-    """One download: name, progress, what came of it, and what can be done with it."""
+    """One download: name, progress, result, and buttons for it."""
 
     changed = Signal()
     failed = Signal(str)
@@ -156,7 +156,7 @@ class DownloadRow(QWidget):
         self._path = str(Path(request.downloadDirectory()) / request.downloadFileName())
         self.running = True
         self.share: float | None = None
-        """How much has come, from 0 to 1; None where the server does not tell how much there is."""
+        """Progress from 0 to 1; None if the server does not send the size."""
         self.name = ElidedLabel(as_read(shortened(Path(self._path).name, 200)), self)
         self.words = small_label(theme, self)
         self.bar = QProgressBar(self)
@@ -169,7 +169,7 @@ class DownloadRow(QWidget):
         in_row(self, (texts, 1), self.folder_button, self.cancel_button, spacing=6)
         request.receivedBytesChanged.connect(self._on_progress)
         request.totalBytesChanged.connect(self._on_progress)
-        # The engine tells a state before the bytes that belong to it; that all is over, after them.
+        # The engine reports a state before the bytes that belong to it, but reports the end after them.
         request.isFinishedChanged.connect(self._on_finished)
         request.stateChanged.connect(self._on_state)
         request.destroyed.connect(self._on_gone)
@@ -201,7 +201,7 @@ class DownloadRow(QWidget):
     def _on_state(self, state: QWebEngineDownloadRequest.DownloadState) -> None:
         if self._request is None or state != _State.DownloadInterrupted:
             return
-        # One that is interrupted could be resumed: to the engine, it is not over.
+        # An interrupted download could be resumed, so the engine does not report it as finished.
         known = self._request.interruptReason() in _REASONS
         why = self._request.interruptReasonString() if known else _CUT
         self._finish(f"✗ Failed: {why}", tone="bad")
@@ -217,7 +217,7 @@ class DownloadRow(QWidget):
         set_tone(self.words, tone)
         self.bar.hide()
         self.cancel_button.hide()
-        self.running, self.share = False, None  # Whoever sees that it is over finds how it ended.
+        self.running, self.share = False, None  # Set before `changed`, so that receivers see the final state.
         self.changed.emit()
 
     def _open_folder(self) -> None:

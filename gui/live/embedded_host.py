@@ -1,4 +1,6 @@
-"""The browser inside the window as a `BrowserHost`: calls from the worker's loop, answered by the GUI thread."""
+"""The browser inside the window as a `BrowserHost`: calls come from the worker's loop, and the GUI thread answers
+them.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -20,7 +22,7 @@ _PORT_PAUSE = 0.005
 
 
 class _Caller(QObject):
-    """Runs functions in the thread it lives in."""
+    """Runs functions in its own thread."""
 
     asked = Signal(object)
 
@@ -40,7 +42,7 @@ class _Caller(QObject):
 
 
 class EmbeddedHost:
-    """QtWebEngine as browser host; make it in the GUI thread, use it from the worker's loop."""
+    """QtWebEngine as browser host. Create it in the GUI thread, use it from the worker's loop."""
 
     name = "embedded"
     engine: Engine = "QtWebEngine"
@@ -53,28 +55,30 @@ class EmbeddedHost:
         self._caller = _Caller(area)
         self.events = area.events
         self._unused = ""
-        """The tab of a clean profile that nobody has used yet."""
+        """The tab of a clean profile that is not in use yet."""
 
     def prepare(self) -> None:
-        """Start the engine, which opens its port with its first page; call it in the GUI thread."""
+        """Start the engine, which opens its port with its first page. Call this in the GUI thread."""
         if not self._area.tabs():
             self._unused = self._area.open_profile(None)
 
     async def connect(self, playwright: Any) -> Any:
         await self._ask(self.prepare)
         await self._port_opened()
-        # The engine's protocol has no browser contexts; no_defaults keeps Playwright from asking for them.
+        # The engine's protocol has no browser contexts. no_defaults keeps Playwright from asking for them.
         return await playwright.chromium.connect_over_cdp(self._endpoint, no_defaults=True, is_local=True)
 
     async def _port_opened(self) -> None:
-        """Wait until the engine takes connections; what keeps it from that is told by whoever connects then."""
+        """Wait until the engine accepts connections. If it never does, the next client that connects reports the
+        reason.
+        """
         limit = Limit(_PORT_SECONDS)
         address = urlsplit(self._endpoint)
         while limit.left() > 0:
             try:
                 _, writer = await asyncio.open_connection(address.hostname, address.port)
             except OSError:
-                await asyncio.sleep(_PORT_PAUSE)  # The engine tells nobody when it has opened its port.
+                await asyncio.sleep(_PORT_PAUSE)  # The engine does not report when it has opened its port.
             else:
                 writer.close()
                 return
@@ -88,7 +92,7 @@ class EmbeddedHost:
         return await asyncio.wrap_future(future)
 
     async def _change(self, function: Callable[[], T]) -> T:
-        """Do what the engine has to do at once: what its pages ask the person meanwhile is answered by rule first."""
+        """Run a function that the engine must execute at once: first answer its pages' open questions by rule."""
         questions = self._area.questions
 
         def change() -> tuple[bool, Any]:
@@ -102,7 +106,7 @@ class EmbeddedHost:
             await self.awake()
 
     async def open_profile(self, name: str | None) -> TabId:
-        # The engine's port has no password, and it knows no pipe.
+        # The engine's port has no password, and the engine does not support a pipe.
         if name and name not in self._allowed and not name_problem(name):
             raise UsageError(
                 f"The profile {name} was not opened: another user of this machine can drive the embedded browser, and "
@@ -144,17 +148,17 @@ class EmbeddedHost:
         return bool(process) and end_process(process)
 
     async def awake(self) -> None:
-        # The engine's browser lives in the GUI thread, and waits there for what its pages ask the person.
+        # The embedded browser runs in the GUI thread, and blocks there while its pages wait for the person.
         await asyncio.wrap_future(await self._ask(self._area.questions.quiet))
 
     async def end_questions(self) -> None:
         await self._ask(self._area.questions.end)
 
     async def kill(self) -> None:
-        """End the pages; the browser is the window's, and goes when the window goes."""
-        # Whoever connects next would wait for a page that loops.
+        """Close the pages. The browser belongs to the window and closes with it."""
+        # Otherwise the next client would wait for a page that is in an endless loop.
         self._unused = ""
         await self._change(lambda: self._area.open_profile(None))
 
     async def close(self) -> None:
-        """The browser is the window's: it goes when the window goes."""
+        """Do nothing: the browser belongs to the window and closes with it."""

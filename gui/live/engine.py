@@ -1,6 +1,6 @@
-"""What QtWebEngine must be told before there is a QApplication; and the embedded browser without a window.
+"""Settings that QtWebEngine needs before a QApplication exists; and the embedded browser without a window.
 
-Importing this module loads nothing of Qt.
+Importing this module does not load Qt.
 """
 
 import asyncio
@@ -42,20 +42,20 @@ _HARMLESS = (
 def prepare_engine() -> str:
     """Choose a free loopback port for the engine's protocol and return its address.
 
-    Call once, before QApplication. The port is bound to 127.0.0.1, and pages'
-    own WebSockets to it are refused by their origin.
+    Call it once, before QApplication. The port is bound to 127.0.0.1, and WebSockets of pages to it are refused
+    because of their origin.
     """
-    # The worker thread computes in Python while Qt serves the page: with the usual 5 ms a call from one
-    # to the other waits that long.
+    # The worker thread runs Python while Qt serves the page. With the default of 5 ms, each call between them waits
+    # that long.
     sys.setswitchinterval(0.0005)
     port = free_port()
     address = f"http://127.0.0.1:{port}"
     flags = [
         os.environ.get("QTWEBENGINE_CHROMIUM_FLAGS", ""),
         f"--remote-allow-origins={address}",
-        # A page that has shown nothing yet would lose its first clicks.
+        # A page that has not painted yet would lose its first clicks.
         "--allow-pre-commit-input",
-        # And one without words would be pictured as the page before it for half a second.
+        # For half a second, screenshots of a page without text would show the previous page.
         "--disable-features=PaintHolding",
         "--disable-background-networking",
         "--log-level=3",
@@ -73,10 +73,10 @@ def prepare_engine() -> str:
 
 
 def quiet_engine() -> None:
-    """Keep off the terminal what pages write to their consoles, and Qt's remarks about missing graphics cards."""
+    """Hide pages' console messages and Qt's warnings about missing graphics cards from the terminal."""
     from PySide6.QtCore import QLoggingCategory, QMessageLogContext, QtMsgType, qInstallMessageHandler
 
-    # The engine's main thread runs no Python for a line of a console: a page can write any number of them.
+    # The engine's main thread must not run Python for each console line: a page can write any number of them.
     QLoggingCategory.setFilterRules("js=false")
 
     def handle(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
@@ -87,14 +87,14 @@ def quiet_engine() -> None:
 
 
 def loud_engine() -> None:
-    """Take the handler away again: Qt still speaks when the interpreter is gone."""
+    """Remove the message handler: Qt still writes messages when the interpreter is gone."""
     from PySide6.QtCore import qInstallMessageHandler
 
     qInstallMessageHandler(None)
 
 
 def collect_garbage_here() -> "tuple[GarbageCollector, QTimer]":
-    """Collect cyclic garbage in this thread only, for as long as what is returned is kept and Qt's loop runs."""
+    """Collect cyclic garbage only in this thread, as long as the returned objects exist and Qt's loop runs."""
     from PySide6.QtCore import QTimer
 
     collector = GarbageCollector()
@@ -111,10 +111,10 @@ def run_offscreen(
     profiles: str = "",
     allowed_profiles: Iterable[str] = (),
 ) -> T:
-    """Run `work` in a worker's loop while Qt serves the browser in this thread; returns what it returns.
+    """Run `work` in a worker's loop while Qt serves the browser in this thread; return its result.
 
-    The first interruption cancels the work, which then ends in order; raises
-    Interrupted where it returns nothing, and whatever `work` raises.
+    The first interrupt cancels the work, which then ends cleanly. Raises Interrupted if it returns no result, and
+    any exception of `work`.
     """
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     endpoint = prepare_engine()
@@ -127,7 +127,7 @@ def run_offscreen(
         current: asyncio.Task[Any] | None = asyncio.current_task()
         assert current is not None
         task.append(current)
-        await begin_driver()  # Its process starts while Qt is loaded.
+        await begin_driver()  # The driver process starts while Qt loads.
         try:
             return await work(await asyncio.wrap_future(made))
         finally:
@@ -157,7 +157,7 @@ def run_offscreen(
     from gui.live.page_area import PageArea
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
-    # Python also looks at signals only between its own instructions, and Qt's loop runs no others.
+    # Python handles signals only between its own instructions. The timer makes it run some while Qt's loop runs.
     collector, timer = collect_garbage_here()
     area = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
     area.resize(*_OFFSCREEN_SIZE)
@@ -170,7 +170,7 @@ def run_offscreen(
             loop.call_soon_threadsafe(task[0].cancel)
 
     previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
-    collector.keep_all()  # What was made before the work begins is there to stay.
+    collector.keep_all()  # Objects that were created before the work begins are permanent.
     made.set_result(host)
     application.exec()
     thread.join(10)

@@ -1,4 +1,4 @@
-"""Find in page: words are looked for in the live page, with their count, and gone through by keys."""
+"""Find in page: search for words in the live page, show the number of matches, and move between them by key."""
 
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
@@ -15,7 +15,9 @@ _IDLE_MS = 120
 
 
 class FindBar(QFrame):
-    """A field with the number of the match and of all; Enter and Shift+Enter go on, Esc closes it."""
+    """A field with the number of the match and the total. Enter and Shift+Enter move between matches, Esc closes
+    the bar.
+    """
 
     closed = Signal()
 
@@ -54,7 +56,7 @@ class FindBar(QFrame):
         self.hide()
 
     def open_in(self, page: QWebEnginePage) -> None:
-        """Look for words in a page from now on, and put the keyboard into the field."""
+        """Search a page from now on, and focus the field."""
         if page is not self._page:
             self._leave_page()
             self._page = page
@@ -64,7 +66,7 @@ class FindBar(QFrame):
         self._search()
 
     def move_to(self, page: QWebEnginePage | None) -> None:
-        """Go on in another page, where the bar is open and there is one."""
+        """Continue in another page if the bar is open and there is a page."""
         if self.isHidden() or page is self._page:
             return
         if page is None:
@@ -76,7 +78,7 @@ class FindBar(QFrame):
             focus.setFocus()
 
     def close_search(self) -> None:
-        """Take the marks off the page, and hide the bar."""
+        """Clear the highlights in the page and hide the bar."""
         if self.isHidden():
             return
         self._leave_page()

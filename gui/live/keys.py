@@ -1,4 +1,4 @@
-"""The names that Playwright has for keys, by Qt's."""
+"""Playwright's key names for Qt's keys."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
@@ -26,12 +26,12 @@ _ASCII = range(0x20, 0x7F)
 
 
 def name_of(event: QKeyEvent) -> str:
-    """Return what Playwright calls a key; empty for one that it does not know, whose text is to be typed."""
+    """Return Playwright's name of a key; empty for a key that it does not know, whose text is typed instead."""
     if name := _NAMES.get(event.key()):
         return name
     text = event.text()
     if len(text) == 1 and ord(text) in _ASCII:
         return text
-    # With Control the text is none that is typed.
+    # With Control, the text of the key is not typed.
     control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
     return chr(event.key()).lower() if control and event.key() in _ASCII else ""

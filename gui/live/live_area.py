@@ -1,4 +1,6 @@
-"""The live page in the window: the embedded browser's, or that of an installed Chromium while one is on the screen."""
+"""The live page in the window: that of the embedded browser, or of an installed Chromium while one is on the
+screen.
+"""
 
 from PySide6.QtCore import QPoint, QRect, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -11,16 +13,16 @@ from gui.widgets.remembered import Remembered
 
 
 class LiveArea(QStackedWidget):
-    """Shows the one of two areas that the browser in use has."""
+    """Shows one of two areas, depending on the browser in use."""
 
     view_moved = Signal()
-    """The page lies elsewhere, is larger or smaller than it was, or is another browser's."""
+    """The page has moved, changed its size, or belongs to another browser."""
     said = Signal(str, str)
-    """Title and text of what the person is to know."""
+    """Title and text of a message for the person."""
     browsed = Signal(object)
-    """What the person does with the buttons of the browser, as `Action`s, just before it is done."""
+    """What the person does with the browser buttons, as `Action`s, sent just before it is done."""
     inspected = Signal(object)
-    """The view of DevTools, which is to be shown; None once there is none."""
+    """The view of DevTools to show; None if it was closed."""
 
     def __init__(self, embedded: PageArea, chromium: ScreenArea, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,25 +42,25 @@ class LiveArea(QStackedWidget):
         return self.chromium if self.currentWidget() is self.chromium else self.embedded
 
     def view_rect(self) -> QRect:
-        """Return where the page lies inside this widget."""
+        """Return where the page is inside this widget."""
         rect = self._area.view_rect()
         return QRect(self._area.mapTo(self, QPoint(rect.x(), rect.y())), rect.size())
 
     def page_scale(self) -> float:
-        """Return how many pixels of this widget a CSS pixel of the page has."""
+        """Return the number of this widget's pixels per CSS pixel of the page."""
         return self._area.page_scale()
 
     def equip(self, theme: Theme, remembered: Remembered) -> None:
-        """Give what the person uses its look, and what it keeps from one start to the next."""
+        """Set the theme and the settings that are remembered between starts."""
         self.embedded.equip(theme, remembered)
         self.chromium.equip(theme)
 
     def set_handed_over(self, on: bool) -> None:
-        """Let the person's mouse and keys reach the page, or take that back."""
+        """Let the person's mouse and keys reach the page, or block them again."""
         self._area.set_handed_over(on)
 
     def browse(self, what: Browse) -> None:
-        """Do what a button of a browser does."""
+        """Run the action of a browser button."""
         self._area.browse(what)
 
     def search(self) -> None:
@@ -66,19 +68,17 @@ class LiveArea(QStackedWidget):
         self._area.search()
 
     def reach_address(self) -> None:
-        """Put the keyboard into the address."""
+        """Focus the address field."""
         self._area.reach_address()
 
     def show_downloads(self) -> None:
-        """Open the list of downloads."""
         self._area.show_downloads()
 
     def inspect(self) -> str:
-        """Open DevTools on the live page; returns why that is not possible, or nothing."""
+        """Open DevTools on the live page; return why that is not possible, or an empty string."""
         return self._area.inspect()
 
     def close_devtools(self) -> None:
-        """Close DevTools."""
         self.embedded.close_devtools()
 
     @Slot(bool)
@@ -89,4 +89,4 @@ class LiveArea(QStackedWidget):
         if running:
             self.close_devtools()
         if running and self.embedded.tabs():
-            self.embedded.open_profile(None)  # A page that was left does nothing more.
+            self.embedded.open_profile(None)  # A page that is no longer shown does nothing.

@@ -1,4 +1,4 @@
-"""Memory that a flood of a page has taken is given back to the system: the C library keeps it otherwise."""
+"""Returns memory that a flood of data from a page has used to the system; otherwise the C library keeps it."""
 
 import ctypes
 import sys
@@ -9,15 +9,15 @@ from PySide6.QtCore import QObject, QTimer
 
 _LOOK_MS = 5000
 _GROWN = 100_000_000
-"""Bytes by which the process must have grown to be looked at."""
+"""Growth of the process in bytes at which memory is released."""
 _PAGE = 4096
 
 
 class SpareMemory(QObject):
-    """Gives back what is free, in a thread of its own, each time the process has grown by 100 MB.
+    """Releases free memory in a separate thread each time the process has grown by 100 MB.
 
-    The engine keeps what a page sends in this process until it is read: hundreds of MB of small pieces, which
-    glibc does not give back by itself. Does nothing where there is no glibc.
+    The engine keeps what a page sends in this process until it is read: hundreds of MB in small blocks, which glibc
+    does not return by itself. Does nothing without glibc.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -34,7 +34,7 @@ class SpareMemory(QObject):
         size = resident_bytes()
         self._least = min(self._least, size)
         if size - self._least > _GROWN:
-            # What is in use stays: it is looked at again only after as much more.
+            # Memory in use cannot be released, so this runs again only after the same growth.
             threading.Thread(target=self._give_back, name="spare memory", daemon=True).start()
 
     def _give_back(self) -> None:
@@ -44,7 +44,7 @@ class SpareMemory(QObject):
 
 
 def resident_bytes() -> int:
-    """Return how much of the process lies in memory (Linux)."""
+    """Return the resident memory of the process in bytes (Linux)."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
 
 

@@ -1,6 +1,6 @@
-"""The live page: tabs of web views, the strip of a browser over them, and which of them is current.
+"""The live page: tabs of web views, the browser strip above them, and which tab is current.
 
-While the page is the agent's, what a page asks is answered by rule; while it is the person's, they are asked.
+While the agent has the page, the page's questions are answered by rule; while the person has it, they are asked.
 """
 
 from functools import partial
@@ -43,9 +43,9 @@ from gui.widgets.layouts import in_column
 from gui.widgets.remembered import Remembered
 
 _DRAW_MS = 100
-"""Titles and addresses are drawn at most so often: pages change them without end."""
+"""Minimum time between redraws of titles and addresses, because pages can change them endlessly."""
 _MOST_TITLES = 5000
-"""How often pages may change their titles in a while: each change is told to all who follow the browser."""
+"""How many title changes pages may make in a period: each is reported to all clients of the browser."""
 _ZOOMS = (0.25, 0.33, 0.5, 0.67, 0.75, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 
@@ -53,22 +53,22 @@ class PageArea(QWidget):
     """Holds the live tabs of one profile at a time."""
 
     view_moved = Signal()
-    """The current view lies elsewhere, is drawn larger or smaller, or another one is current."""
+    """The current view has moved or changed its scale, or another view is current."""
     said = Signal(str, str)
-    """Title and text of what the person is to know."""
+    """Title and text of a message for the person."""
     browsed = Signal(object)
-    """What the person does with the buttons of the browser, as `Action`s, just before it is done."""
+    """What the person does with the browser buttons, as `Action`s, sent just before it is done."""
     inspected = Signal(object)
-    """The view of DevTools, which is to be shown; None once there is none."""
+    """The view of DevTools to show; None if it was closed."""
 
     def __init__(
         self, parent: QWidget | None = None, *, accept_dialogs: bool = True, profiles: str = ""
     ) -> None:
-        """`profiles` is the folder of the named profiles, the user's own without it."""
+        """`profiles` is the folder of the named profiles; by default the user's own."""
         super().__init__(parent)
         self._accept = accept_dialogs
         self.events = BrowserEvents()
-        """What happens in the pages, for whoever drives them."""
+        """Events in the pages, for the client that drives them."""
         self._floods = FloodLimit()
         self._addressed = QUrl()
         self._zoom = 1.0
@@ -94,12 +94,12 @@ class PageArea(QWidget):
         self._column = in_column(self, self._strip, (self._stack, 1), spacing=0)
         self._stack.installEventFilter(self)
         self._box = QuestionBox(self.questions, self._stack)
-        # Behind the stack, whose pages have to be deleted before their profiles.
+        # Created after the stack, because its pages must be deleted before their profiles.
         self.profiles = PageProfiles(profiles, self)
         self.profiles.download_requested.connect(self._on_download)
 
     def equip(self, theme: Theme, remembered: Remembered) -> None:
-        """Give what the person uses its look, and what it keeps from one start to the next."""
+        """Set the theme and the settings that are remembered between starts."""
         self._strip.dress(theme)
         self.find_bar = FindBar(theme, self)
         self.find_bar.closed.connect(self._focus_page)
@@ -109,10 +109,10 @@ class PageArea(QWidget):
         self.downloads.failed.connect(self.said)
         self._strip.downloads_wanted.connect(self.show_downloads)
 
-    # What the host does with it, in the GUI thread
+    # Used by the host, in the GUI thread
 
     def open_profile(self, name: str | None) -> str:
-        """Drop all tabs and begin with one empty tab in a clean profile, or the named one; returns its id.
+        """Drop all tabs and open one empty tab in a clean profile, or in the named one; return its id.
 
         Raises UsageError for a name that cannot be used.
         """
@@ -147,7 +147,7 @@ class PageArea(QWidget):
         page.titleChanged.connect(lambda: self._on_title(page))
         for changed in (page.urlChanged, page.loadStarted, page.loadFinished):
             changed.connect(self._draw_soon)
-        # The engine keeps a zoom for each server; here it is that of the area.
+        # The engine keeps a zoom factor per server; here the area has one.
         page.urlChanged.connect(lambda: self._keep_zoom(page))
         page.zoomFactorChanged.connect(lambda: self._keep_zoom(page))
         page.windowCloseRequested.connect(lambda: self._on_close_requested(view))
@@ -177,7 +177,7 @@ class PageArea(QWidget):
             self._close_view(view)
 
     def replace_tab(self, tab: str) -> str:
-        """Put an empty tab in the place of one that can be shown but not driven any more; returns its id."""
+        """Replace a tab that can still be shown but no longer driven by an empty tab; return its id."""
         view = self.view_of(tab)
         if view is None:
             return self.open_tab()
@@ -187,33 +187,33 @@ class PageArea(QWidget):
         return page.devToolsId()
 
     def renderer_of(self, tab: str) -> int:
-        """Return the process id of the renderer of a tab, or 0 where it has none."""
+        """Return the process id of a tab's renderer, or 0 if it has none."""
         view = self.view_of(tab)
         return self._page(view).renderProcessPid() if view is not None else 0
 
     def close_pages(self) -> None:
-        """Let go of all pages and then of their profiles, at once: at the end of the program no loop runs."""
+        """Delete all pages and then their profiles immediately: when the program exits, no event loop runs."""
         going: list[QObject] = [*self.devtools.close(), *self._drop_all()]
         going.extend(self.profiles.close())
         for one in going:
             QCoreApplication.sendPostedEvents(one, QEvent.Type.DeferredDelete.value)
 
-    # What the window does with it
+    # Used by the window
 
     def current_view(self) -> WebView | None:
         widget = self._stack.currentWidget()
         return widget if isinstance(widget, WebView) else None
 
     def view_rect(self) -> QRect:
-        """Return where the current web view lies inside this widget."""
+        """Return where the current web view is inside this widget."""
         return QRect(self._stack.mapTo(self, self._stack.rect().topLeft()), self._stack.size())
 
     def page_scale(self) -> float:
-        """Return how many pixels of this widget a CSS pixel of the page has."""
+        """Return the number of this widget's pixels per CSS pixel of the page."""
         return self._zoom
 
     def set_handed_over(self, on: bool) -> None:
-        """Let the person use the page and all that is around it, or take that back."""
+        """Let the person use the page and the controls around it, or block them again."""
         had, self.questions.person_has_page = self.questions.person_has_page, on
         self._strip.set_handed_over(on)
         for view in self._views():
@@ -230,7 +230,7 @@ class PageArea(QWidget):
                 self.said.emit("The page is at 100 % again", "The agent reads and clicks it at that size.")
 
     def browse(self, what: Browse) -> None:
-        """Do what a button of a browser does, in the current tab."""
+        """Run the action of a browser button in the current tab."""
         view = self.current_view()
         if view is None:
             return
@@ -255,27 +255,26 @@ class PageArea(QWidget):
                 self._set_zoom(1.0)
 
     def search(self) -> None:
-        """Open the bar that finds words in the page."""
+        """Open the find bar."""
         view = self.current_view()
         if view is not None and self.find_bar is not None:
             self.find_bar.open_in(view.page())
 
     def close_search(self) -> None:
-        """Close that bar."""
+        """Close the find bar."""
         if self.find_bar is not None:
             self.find_bar.close_search()
 
     def reach_address(self) -> None:
-        """Put the keyboard into the address."""
+        """Focus the address field."""
         self._strip.reach_address()
 
     def show_downloads(self) -> None:
-        """Open the list of downloads."""
         if self.downloads is not None:
             self.downloads.open_list(self._strip)
 
     def inspect(self, *, at_element: bool = False) -> str:
-        """Open DevTools on the current tab; returns why that is not possible, or nothing."""
+        """Open DevTools on the current tab; return why that is not possible, or an empty string."""
         view = self.current_view()
         if view is None:
             return "No page is open: choose a task (Ctrl+N)."
@@ -283,11 +282,10 @@ class PageArea(QWidget):
         return ""
 
     def close_devtools(self) -> None:
-        """Close DevTools."""
         self.devtools.close()
         self.inspected.emit(None)
 
-    # Inside
+    # Internal
 
     def _views(self) -> list[WebView]:
         return [self._bar.tabData(index) for index in range(self._bar.count())]
@@ -309,7 +307,7 @@ class PageArea(QWidget):
 
     @Slot(int)
     def _on_tab_close(self, index: int) -> None:
-        # A page may ask whether it is to be left.
+        # A page may ask whether to leave it.
         self._page(self._bar.tabData(index)).triggerAction(QWebEnginePage.WebAction.RequestClose)
 
     def _focus_page(self) -> None:
@@ -335,7 +333,9 @@ class PageArea(QWidget):
             inspect=lambda: self.inspect(at_element=True),
         )
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(view.mapToGlobal(place))  # The engine would stand still until a menu's own loop ended.
+        menu.popup(
+            view.mapToGlobal(place)
+        )  # A menu with its own event loop would block the engine until it closes.
 
     def _save_as(self, page: QWebEnginePage, url: QUrl, action: QWebEnginePage.WebAction) -> None:
         if self.downloads is not None:
@@ -396,7 +396,7 @@ class PageArea(QWidget):
             self.browsed.emit((TabFocus(index=index),))
 
     def _on_current(self) -> None:
-        """Show what belongs to the tab that is current now."""
+        """Show what belongs to the tab that is now current."""
         self._show_address()
         view = self.current_view()
         page = view.page() if view is not None else None
@@ -419,7 +419,7 @@ class PageArea(QWidget):
 
     @Slot()
     def _draw_names(self) -> None:
-        """Show the titles and the address as they are now, where they have changed since the last time."""
+        """Show the current titles and address if they have changed since the last time."""
         if not self._changed:
             return
         self._changed = False

@@ -1,4 +1,4 @@
-"""The context menu of the live page while the person has it."""
+"""The context menu of the live page while the person has the page."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ def page_menu(
     save_as: Callable[[QUrl, QWebEnginePage.WebAction], object],
     inspect: Callable[[], object],
 ) -> QMenu:
-    """Return the menu for what lies under the pointer."""
+    """Return the menu for the element under the pointer."""
     menu = QMenu("Page", parent)
     menu.setToolTipsVisible(True)
 

@@ -1,4 +1,4 @@
-"""What stands over a live page: its tabs, the buttons of a browser, its address, and whether it has a sandbox."""
+"""The strip above a live page: its tabs, browser buttons, address, and whether it has a sandbox."""
 
 from typing import Literal
 
@@ -15,36 +15,36 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.words import labelled, set_tone
 
 _TITLE, MOST_OF_A_TIP = 40, 500
-"""Letters of a title on its tab, and in a tool tip."""
+"""Maximum number of characters of a title on its tab and in its tooltip."""
 Browse = Literal["back", "forward", "reload", "stop", "zoom_in", "zoom_out", "zoom_reset"]
 _AGENTS = "the page is the agent's; F6 hands it to you"
 _ICON = 15
 
 
 def gone_to(url: QUrl) -> tuple[Goto, ...]:
-    """Return what goes to an address as actions: none where there is no address yet."""
+    """Return the actions that go to an address; none if there is no address yet."""
     text = url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
     return (Goto(url=text),) if text.strip() else ()
 
 
 class AddressField(QLineEdit):
-    """The address of the page, and what the person types over it; Esc brings the address back."""
+    """The address of the page, which the person can overwrite; Esc restores it."""
 
     left_by_key = Signal()
-    """The person is done with it: the focus belongs to the page."""
+    """The person has finished editing: the focus returns to the page."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, readOnly=True)
         self._true = ""
 
     def show_address(self, text: str) -> None:
-        """Show where the page is, unless the person is typing."""
+        """Show the page's address, unless the person is typing."""
         self._true = text
         if not (self.isModified() and self.hasFocus()):
             self.restore()
 
     def restore(self) -> None:
-        """Put the address of the page in the place of what was typed."""
+        """Replace the typed text by the address of the page."""
         self.setText(self._true)
         self.setModified(False)
         self.setCursorPosition(0)
@@ -79,17 +79,17 @@ class AddressField(QLineEdit):
 
 
 class PageStrip(QWidget):
-    """A tab bar, whose tabs are its owner's to make, and under it the buttons and the address."""
+    """A tab bar, whose tabs its owner creates, and below it the buttons and the address."""
 
     address_entered = Signal(QUrl)
-    """The person, who has the page, wants to go to this address."""
+    """The person has the page and wants to go to this address."""
     refused = Signal(str)
-    """What was entered is no address, and why."""
+    """The entered text is not an address; sent with the reason."""
     browsed = Signal(str)
     """The person pressed one of the buttons: a `Browse`."""
     downloads_wanted = Signal()
     left_by_key = Signal()
-    """The keyboard is the page's again."""
+    """The keyboard focus returns to the page."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -134,7 +134,7 @@ class PageStrip(QWidget):
         self._tell_buttons()
 
     def dress(self, theme: Theme) -> None:
-        """Give the buttons their icons."""
+        """Set the icons of the buttons."""
         self._theme = theme
         self.back_button.setIcon(theme.icon("arrow-left"))
         self.forward_button.setIcon(theme.icon("arrow-right"))
@@ -143,8 +143,8 @@ class PageStrip(QWidget):
         self._tell_buttons()
 
     def show_url(self, url: QUrl) -> None:
-        """Show the address of the current tab; an empty one for none."""
-        # Encoded, for letters of another script, or that run backwards, would make it look like another address.
+        """Show the address of the current tab; an empty string shows none."""
+        # Encoded, because letters of other scripts or right-to-left text could make it look like another address.
         text = shortened(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
         self.address.show_address("" if text == "about:blank" else text)
         from_web = url.scheme() in ("http", "https")
@@ -152,33 +152,33 @@ class PageStrip(QWidget):
         self.no_sandbox.setVisible(runs_as_root() and from_web and not of_here)
 
     def show_history(self, *, back: bool, forward: bool, loading: bool) -> None:
-        """Let go back and forward where there is somewhere to go, and stop a page that loads."""
+        """Enable Back and Forward if there is a page to go to, and Stop while a page loads."""
         state = (back, forward), loading
         if state != (self._history, self._loading):
             self._history, self._loading = state
             self._tell_buttons()
 
     def show_zoom(self, factor: float) -> None:
-        """Show how large the page is drawn, where that is not 100 %."""
+        """Show the zoom level if it is not 100 %."""
         self.zoom_button.setText(f"{factor:.0%}".replace("%", " %"))
         self.zoom_button.setAccessibleName(f"Zoom: {self.zoom_button.text()}")
         self.zoom_button.setVisible(abs(factor - 1) > 0.001)
 
     def show_downloads(self, words: str, tooltip: str) -> None:
-        """Show the button of the downloads with how they stand; without words it is hidden."""
+        """Show the downloads button with their status; without a text it is hidden."""
         self.downloads_button.setVisible(bool(words))
         self.downloads_button.setText(words)
         labelled(self.downloads_button, f"Downloads: {words}", f"{tooltip} (Ctrl+Alt+J)")
 
     def name_tab(self, index: int, title: str) -> None:
-        """Put the title of a page on its tab; one without keeps the last."""
+        """Set a tab's title; a page without a title keeps the previous one."""
         title = as_read(shortened(title, MOST_OF_A_TIP))
         if title and title != self.bar.tabToolTip(index):
             self.bar.setTabText(index, cut(title, _TITLE).replace("&", "&&"))
             self.bar.setTabToolTip(index, title)
 
     def set_handed_over(self, on: bool) -> None:
-        """Let the person use buttons and address, or take that back."""
+        """Let the person use buttons and address, or block them again."""
         self._handed_over = on
         self.address.setReadOnly(not on)
         if not on:
@@ -190,7 +190,7 @@ class PageStrip(QWidget):
         self._tell_buttons()
 
     def reach_address(self) -> None:
-        """Put the keyboard into the address."""
+        """Focus the address field."""
         self.address.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _button(self, do: object) -> QToolButton:

@@ -1,4 +1,4 @@
-"""The profiles of the live page: one is in use at a time, clean or named; those that have a name are kept."""
+"""The profiles of the live page: one is in use at a time, clean or named. Named profiles are kept."""
 
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWebEngineCore import QWebEngineDownloadRequest, QWebEngineProfile, QWebEngineSettings
@@ -7,7 +7,7 @@ from core.browser.host import profile_folder
 
 
 class PageProfiles(QObject):
-    """Makes profiles, and lets go of those that are not needed any more."""
+    """Creates profiles, and deletes those that are no longer needed."""
 
     download_requested = Signal(QWebEngineDownloadRequest)
 
@@ -15,7 +15,7 @@ class PageProfiles(QObject):
         super().__init__(parent)
         data = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation)
         self.folder = folder or f"{data}/profiles"
-        """Where those with a name are kept."""
+        """The folder of the named profiles."""
         self.current: QWebEngineProfile | None = None
         self._kept: dict[str, QWebEngineProfile] = {}
 
@@ -24,12 +24,12 @@ class PageProfiles(QObject):
         return self._named(name) if name else QWebEngineProfile(self)
 
     def use(self, profile: QWebEngineProfile) -> None:
-        """Go on with a profile; the one before, whose pages are gone, is let go of."""
+        """Switch to a profile, and release the previous one, whose pages are gone."""
         old, self.current = self.current, profile
-        # A link to a program such as mail would start it, outside the window.
+        # A link to a program, for example mail, would start it outside the window.
         unknown = QWebEngineSettings.UnknownUrlSchemePolicy.DisallowUnknownUrlSchemes
         profile.settings().setUnknownUrlSchemePolicy(unknown)
-        # What the person allows is not allowed to the agent afterwards.
+        # Permissions given by the person must not apply to the agent later.
         policy = QWebEngineProfile.PersistentPermissionsPolicy.AskEveryTime
         profile.setPersistentPermissionsPolicy(policy)
         if old is profile:
@@ -41,7 +41,7 @@ class PageProfiles(QObject):
                 old.deleteLater()
 
     def close(self) -> list[QObject]:
-        """Let go of all, and return them: at the end of the program no loop runs that would delete them."""
+        """Release all profiles and return them: when the program exits, no event loop runs that would delete them."""
         going: set[QObject] = {*self._kept.values(), *([self.current] if self.current is not None else [])}
         self.current = None
         self._kept.clear()
@@ -50,7 +50,7 @@ class PageProfiles(QObject):
         return list(going)
 
     def _named(self, name: str) -> QWebEngineProfile:
-        # The engine wants one profile object a folder: it is kept until the end.
+        # The engine needs a single profile object per folder, so it is kept until the program exits.
         if name not in self._kept:
             folder = str(profile_folder(self.folder, name))
             profile = QWebEngineProfile(name, self)

@@ -1,4 +1,4 @@
-"""The box in which a page's question is shown over the page: who asks, what, and the buttons for the answer."""
+"""The box that shows a page's question over the page: who asks, the question, and the answer buttons."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent
@@ -13,7 +13,7 @@ from gui.widgets.words import Paragraph, labelled, set_flag
 _WIDTH = 420
 _MARGIN = 24
 _LONGEST = 1200
-"""Letters of a page's text that are shown."""
+"""Maximum number of characters of a page's text."""
 _DIM = QColor(0, 0, 0, 70)
 _BUTTONS = {
     "alert": ("OK", ""),
@@ -34,7 +34,7 @@ _TITLES = {
 
 
 class QuestionBox(QWidget):
-    """Lies over the page, dims it, and takes its mouse and keys while a question is open."""
+    """Covers and dims the page, and takes its mouse and keyboard input while a question is open."""
 
     def __init__(self, questions: PageQuestions, over: QWidget) -> None:
         super().__init__(over.parentWidget())
@@ -137,7 +137,7 @@ class QuestionBox(QWidget):
             enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             if enter or event.key() == Qt.Key.Key_Escape:
                 if event.type() == QEvent.Type.ShortcutOverride:
-                    event.accept()  # Esc and Enter are not the window's while a page asks.
+                    event.accept()  # While a page asks, Esc and Enter do not reach the window.
                     return True
                 if event.type() == QEvent.Type.KeyPress:
                     self._on_key(watched, enter)
@@ -148,11 +148,11 @@ class QuestionBox(QWidget):
         if enter and watched is self.field and not self.password.isHidden():
             self.password.setFocus(Qt.FocusReason.TabFocusReason)
         else:
-            # An alert has one answer only.
+            # An alert has only one answer.
             self._answer((enter and watched is not self.cancel_button) or self.cancel_button.isHidden())
 
     def focusNextPrevChild(self, next: bool) -> bool:
-        # The keyboard stays in the box until it is answered.
+        # The keyboard focus stays in the box until it is answered.
         fields = (self.field, self.password, self.cancel_button, self.ok_button)
         shown = [one for one in fields if not one.isHidden()]
         focus = self.window().focusWidget()

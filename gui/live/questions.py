@@ -1,4 +1,6 @@
-"""What pages ask the person: shown one at a time over the page, and answered by rule where the person cannot."""
+"""Questions of pages to the person: shown one at a time over the page, and answered by rule if the person cannot
+answer.
+"""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -14,36 +16,33 @@ QuestionKind = Literal["alert", "confirm", "prompt", "leave", "sign-in", "permis
 
 @dataclass(frozen=True)
 class PageQuestion:
-    """One question of a page."""
-
     kind: QuestionKind
     origin: str
     """The page that asks, as host and port, or the server that wants a user name."""
     text: str
     default: str = ""
-    """What stands in the field of a prompt at first."""
+    """The initial text in the field of a prompt."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the person answered."""
+    """The person's answer."""
 
     accepted: bool
     text: str = ""
-    """What was typed into a prompt, or the user name."""
+    """The text typed into a prompt, or the user name."""
     password: str = ""
 
     def __repr__(self) -> str:
-        return f"Answer(accepted={self.accepted})"  # What was typed may be a secret.
+        return f"Answer(accepted={self.accepted})"  # The typed text may be a secret.
 
 
 class PageQuestions(QObject):
-    """Questions of the pages in one area; `changed` says that another one is to be shown.
+    """The questions of the pages in one area; `changed` means that another question should be shown.
 
-    The engine wants most answers at once, and does nothing at all until it has
-    them: `ask` runs an event loop of its own, in which the window goes on working
-    but the browser answers nobody. Whoever waits for the browser waits for
-    `quiet` first.
+    The engine needs most answers at once and is blocked until it has them: `ask` runs its own event loop, in which
+    the window keeps working but the browser responds to nobody. Code that needs the browser must wait for `quiet`
+    first.
     """
 
     changed = Signal()
@@ -58,16 +57,16 @@ class PageQuestions(QObject):
 
     @property
     def current(self) -> PageQuestion | None:
-        """The question that is to be shown: the one asked last."""
+        """The question to show: the most recent one."""
         return self._open[-1][0] if self._open else None
 
     @property
     def engine_waits(self) -> bool:
-        """Whether the browser stands still until something is answered."""
+        """Whether the browser is blocked until something is answered."""
         return self._standing > 0
 
     def ask(self, question: PageQuestion) -> Answer | None:
-        """Return the person's answer; None where they do not have the page, or gave it back before they answered."""
+        """Return the person's answer; None if they do not have the page, or gave it back before they answered."""
         if not self.person_has_page:
             return None
         loop = QEventLoop(self)
@@ -82,13 +81,13 @@ class PageQuestions(QObject):
         with self._engine_standing():
             self.changed.emit()
             loop.exec()
-        if entry in self._open:  # The program ends.
+        if entry in self._open:  # The program is exiting.
             self._open.remove(entry)
         loop.deleteLater()
         return answers[0] if answers else None
 
     def ask_meanwhile(self, question: PageQuestion, answered: Callable[[Answer | None], None]) -> None:
-        """Ask what the engine can wait for; `answered` gets None where `ask` would return it."""
+        """Ask a question that does not block the engine; `answered` gets None when `ask` would return it."""
         if not self.person_has_page:
             answered(None)
             return
@@ -96,14 +95,14 @@ class PageQuestions(QObject):
         self.changed.emit()
 
     def answer(self, answer: Answer | None) -> None:
-        """Answer the question that is shown; None leaves it to the rule."""
+        """Answer the question that is shown; with None, the rule answers it."""
         if self._open:
             _, answered = self._open.pop()
             answered(answer)
             self.changed.emit()
 
     def run(self, dialog: QDialog) -> bool:
-        """Show a dialog that the engine waits for; returns whether it was accepted."""
+        """Show a dialog that the engine waits for; return whether it was accepted."""
         self._dialog = dialog
         try:
             with self._engine_standing():
@@ -112,14 +111,14 @@ class PageQuestions(QObject):
             self._dialog = None
 
     def end(self) -> None:
-        """Leave everything that is open to the rule."""
+        """Answer all open questions by the rule."""
         while self._open:
             self.answer(None)
         if self._dialog is not None:
             self._dialog.reject()
 
     def quiet(self) -> "Future[None]":
-        """Return what is done as soon as the browser waits for no answer."""
+        """Return a future that is done as soon as the browser waits for no answer."""
         future: Future[None] = Future()
         if self.engine_waits:
             self._waiting.append(future)

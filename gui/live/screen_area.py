@@ -1,4 +1,4 @@
-"""The live page of an installed Chromium, which has no window of its own: its tabs, its address and its picture."""
+"""The live page of an installed Chromium, which has no window: its tabs, its address and its picture."""
 
 from PySide6.QtCore import QPoint, QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -20,16 +20,16 @@ _LIMITS = "Not shown: lists of choices (use the arrow keys), choosers of files a
 
 
 class ScreenArea(QWidget):
-    """Shows what is on a `Screen`, and tells it what the person does while the page is theirs."""
+    """Shows what is on a `Screen`, and reports the person's input while they have the page."""
 
     view_moved = Signal()
-    """The page lies elsewhere, or is larger or smaller than it was."""
+    """The page has moved or changed its size."""
     running_changed = Signal(bool)
     """Whether a browser is on the screen."""
     said = Signal(str, str)
-    """Title and text of what the person is to know."""
+    """Title and text of a message for the person."""
     browsed = Signal(object)
-    """What the person does with the buttons of the browser, as `Action`s, just before it is done."""
+    """What the person does with the browser buttons, as `Action`s, sent just before it is done."""
 
     def __init__(self, screen: Screen, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,30 +67,30 @@ class ScreenArea(QWidget):
 
     @property
     def shown(self) -> ShownBrowser:
-        """What is on the screen apart from the picture."""
+        """What is on the screen, without the picture."""
         return self._shown
 
     def view_rect(self) -> QRect:
-        """Return where the page lies inside this widget."""
+        """Return where the page is inside this widget."""
         place = self.view.place()
         return QRect(self.view.mapTo(self, place.topLeft()), place.size())
 
     def page_scale(self) -> float:
-        """Return how many pixels of this widget a CSS pixel of the page has."""
+        """Return the number of this widget's pixels per CSS pixel of the page."""
         return self.view.scale()
 
     def set_handed_over(self, on: bool) -> None:
-        """Let the person's mouse and keys, and their choice of tabs and addresses, reach the page; or not."""
+        """Let the person's mouse, keys, and choice of tabs and addresses reach the page, or block them."""
         self._strip.set_handed_over(on)
         self.limits.setVisible(on)
         self.view.set_handed_over(on)
 
     def equip(self, theme: Theme) -> None:
-        """Give the strip its look."""
+        """Set the theme of the strip."""
         self._strip.dress(theme)
 
     def browse(self, what: Browse) -> None:
-        """Do what a button of a browser does, as far as it can be done here."""
+        """Run the action of a browser button, if it is available here."""
         if what in ("back", "forward", "reload", "stop"):
             here = gone_to(QUrl(self._addressed)) if what == "reload" else ()
             self.browsed.emit({"back": (GoBack(),), "forward": (GoForward(),)}.get(what, here))
@@ -115,7 +115,7 @@ class ScreenArea(QWidget):
         self.said.emit("The page is not searched", _ELSEWHERE.format("Find in page"))
 
     def reach_address(self) -> None:
-        """Put the keyboard into the address."""
+        """Focus the address field."""
         self._strip.reach_address()
 
     def show_downloads(self) -> None:
@@ -157,7 +157,7 @@ class ScreenArea(QWidget):
             self._draw_current()
 
     def _draw_current(self) -> None:
-        # The first picture of a tab may come before it is said to be current.
+        # The first picture of a tab may arrive before the message that the tab is current.
         picture = self._picture
         of_current = picture is not None and picture.tab == self._shown.current
         self.view.show_picture(picture if of_current else None)

@@ -1,4 +1,6 @@
-"""The picture of a page that runs elsewhere, as large as there is room, and the person's mouse and keys for it."""
+"""The picture of a page that runs elsewhere, as large as there is space for, and the person's mouse and keyboard
+input to it.
+"""
 
 from collections.abc import Callable
 
@@ -25,7 +27,7 @@ from gui.live.keys import name_of
 
 _PALE = 0.4
 _SIZE = (1000.0, 720.0)
-"""What a page is taken to have before it was seen, in CSS pixels."""
+"""The assumed size of a page before it was seen, in CSS pixels."""
 _BUTTONS = {
     Qt.MouseButton.LeftButton: "left",
     Qt.MouseButton.MiddleButton: "middle",
@@ -34,12 +36,12 @@ _BUTTONS = {
 
 
 class ScreenView(QWidget):
-    """Draws `ScreenPicture`, never larger than the page is; tells what the person does while the page is theirs."""
+    """Draws `ScreenPicture`, never larger than the page; reports the person's input while they have the page."""
 
     moved = Signal()
-    """The page lies elsewhere, or is larger or smaller than it was."""
+    """The page has moved or changed its size."""
     watched = Signal(bool)
-    """Whether it can be seen."""
+    """Whether it is visible."""
 
     def __init__(self, put_in: Callable[[PersonInput], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -48,7 +50,7 @@ class ScreenView(QWidget):
         self._image = QImage()
         self._scaled = QImage()
         self._pressed: dict[int, str] = {}
-        """The names of the keys that are down."""
+        """The names of the keys that are pressed."""
         self._clicks = 1
         self._handed_over = False
         self._live = True
@@ -63,7 +65,7 @@ class ScreenView(QWidget):
         return not self._image.isNull()
 
     def show_picture(self, picture: ScreenPicture | None) -> None:
-        """Draw another picture; None for none."""
+        """Draw another picture; None draws none."""
         self._image = QImage() if picture is None else QImage.fromData(picture.data)
         self._scaled = QImage()
         if picture is not None and (picture.width, picture.height) != self._size:
@@ -72,13 +74,13 @@ class ScreenView(QWidget):
         self.update()
 
     def set_live(self, live: bool) -> None:
-        """Draw the picture pale where the page does not look so any more, as far as is known."""
+        """Dim the picture if the page may look different by now."""
         if live != self._live:
             self._live = live
             self.update()
 
     def set_handed_over(self, on: bool) -> None:
-        """Pass on what the person does, or no more."""
+        """Start or stop passing on the person's input."""
         if self._handed_over and not on:
             self._release_keys()
         self._handed_over = on
@@ -87,12 +89,12 @@ class ScreenView(QWidget):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def scale(self) -> float:
-        """Return how many pixels of this widget a CSS pixel has."""
+        """Return the number of this widget's pixels per CSS pixel."""
         width, height = self._size
         return max(min(1.0, self.width() / width, self.height() / height), 0.01)
 
     def place(self) -> QRect:
-        """Return where the page lies in this widget."""
+        """Return where the page is in this widget."""
         width, height = (round(side * self.scale()) for side in self._size)
         return QRect((self.width() - width) // 2, 0, width, height)
 
@@ -123,11 +125,11 @@ class ScreenView(QWidget):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        # By the time that it is seen again the page may look otherwise.
+        # The page may look different when it is shown again.
         self.show_picture(None)
         self.watched.emit(False)
 
-    # What the person does
+    # Input of the person
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._clicks = 1
@@ -173,15 +175,15 @@ class ScreenView(QWidget):
             self._put_in(Typed(event.commitString()))
 
     def focusNextPrevChild(self, next: bool) -> bool:
-        # While the page is the person's, Tab is the page's.
+        # While the person has the page, Tab belongs to the page.
         return False if self._handed_over else super().focusNextPrevChild(next)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self._release_keys()  # Where they are let go of is not told here.
+        self._release_keys()  # Key releases after this are not received here.
 
     def takes(self, event: QKeyEvent) -> bool:
-        """Return whether a key that is a shortcut of the window's is the page's all the same."""
+        """Return whether a key goes to the page although it is a shortcut of the window."""
         plain = not event.modifiers() & (
             Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
         )

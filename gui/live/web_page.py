@@ -1,4 +1,6 @@
-"""One page of the embedded browser: what it asks goes to the person who has it, or is answered by rule and told."""
+"""One page of the embedded browser: the person answers its questions while they have it. Otherwise a rule answers,
+and the answer is reported.
+"""
 
 import ctypes
 from collections.abc import Callable, Sequence
@@ -47,16 +49,16 @@ _PERMISSIONS = {
 
 
 def place_of(url: QUrl) -> str:
-    """Return a server as host and port, or what stands for a page that has none."""
+    """Return a server as host and port, or a placeholder for a page without a server."""
     port = f":{url.port()}" if url.port() != -1 else ""
     return shortened(url.host(), 120) + port if url.host() else "This page"
 
 
 class WebPage(QWebEnginePage):
-    """Asks the person while they have the page; else answers by rule. Each answer is announced."""
+    """Asks the person while they have the page; otherwise answers by rule. Each answer is reported."""
 
     said = Signal(str, str)
-    """Title and text of what the person is to know, who has the page."""
+    """Title and text of a message for the person, who has the page."""
 
     def __init__(
         self,
@@ -76,7 +78,7 @@ class WebPage(QWebEnginePage):
         self._may_open_tab = may_open_tab
         self._open_tab = open_tab
         self._ended = 0
-        """The renderer that was ended last."""
+        """The last renderer that was ended."""
         self._leaving = QCoreApplication.translate("QWebEnginePage", LEAVING)
         self.certificateError.connect(self._on_certificate_error)
         self.renderProcessTerminated.connect(self._on_terminated)
@@ -86,13 +88,13 @@ class WebPage(QWebEnginePage):
         self.printRequested.connect(self._on_print)
 
     def tell(self, kind: BrowserEventKind, text: str) -> bool:
-        """Tell of an event; returns whether it was told, or only counted."""
+        """Report an event; return whether it was reported and not only counted."""
         return self._events.tell(kind, text, self._place)
 
     def end(self, kind: BrowserEventKind, why: str) -> None:
-        """End the renderer of a page that takes more than it can be given, and tell why."""
+        """End the renderer of a page that asks for more than it can get, and report why."""
         process = self.renderProcessPid()
-        # What the page has asked for before still comes.
+        # Requests that the page has already made still arrive.
         if process and process != self._ended and end_process(process):
             self._ended = process
             self.tell(kind, f"{why}; its renderer was ended.")
@@ -103,7 +105,7 @@ class WebPage(QWebEnginePage):
     # Alert, confirm, prompt, and leaving the page
 
     def _ask(self, kind: str, origin: QUrl | str, message: str, rule: bool, default: str = "") -> Answer:
-        """Return the person's answer, or that of the rule, and tell of it."""
+        """Return the person's answer or that of the rule, and report it."""
         question = PageQuestion(
             "leave" if kind == "beforeunload" else kind,  # type: ignore[arg-type]
             place_of(QUrl(origin)),
@@ -127,7 +129,7 @@ class WebPage(QWebEnginePage):
         self._ask("alert", origin, message, True)
 
     def javaScriptConfirm(self, origin: QUrl | str, message: str) -> bool:
-        # Qt asks this way, too, whether a page may be left; by rule that is never held up by the page.
+        # Qt also uses this to ask whether a page may be left. By rule, a page can never prevent that.
         leaving = message == self._leaving
         kind = "beforeunload" if leaving else "confirm"
         return self._ask(kind, origin, message, self._accept or leaving).accepted
@@ -136,7 +138,7 @@ class WebPage(QWebEnginePage):
         answer = self._ask("prompt", origin, message, self._accept, default)
         return answer.accepted, answer.text if answer.accepted else ""
 
-    # Other things that pages ask for
+    # Other requests of pages
 
     def chooseFiles(
         self, mode: QWebEnginePage.FileSelectionMode, old: Sequence[str], accepted: Sequence[str]
@@ -163,7 +165,7 @@ class WebPage(QWebEnginePage):
 
     def createWindow(self, kind: QWebEnginePage.WebWindowType) -> QWebEnginePage | None:  # type: ignore[override]
         if not self._may_open_tab():
-            # Playwright waits for each new page: to refuse one would leave its opener standing still.
+            # Playwright waits for each new page: refusing one would block its opener.
             self.end("popup", "The page opened too many tabs")
             return None
         self.tell("popup", "The page opened a new tab.")
@@ -197,7 +199,7 @@ class WebPage(QWebEnginePage):
                 "The page was not opened",
                 f"The certificate of {host} was refused: {error.description().rstrip('.')}.{whose}",
             )
-        if not error.isMainFrame():  # A document that fails is reported by whoever drives the page.
+        if not error.isMainFrame():  # The client that drives the page reports a document that fails to load.
             self.tell("certificate", f"The certificate of {host} was refused: {error.description()}")
 
     def _on_terminated(self, status: QWebEnginePage.RenderProcessTerminationStatus, code: int) -> None:
@@ -208,7 +210,7 @@ class WebPage(QWebEnginePage):
     def _on_permission(self, permission: QWebEnginePermission) -> None:
         name = permission.permissionType().name
         if permission.permissionType() == QWebEnginePermission.PermissionType.Notifications:
-            permission.deny()  # Nothing would display them.
+            permission.deny()  # They could not be displayed.
             self.tell("dialog", f"The page asked for {name}; it was refused: they are not displayed.")
             if self._questions.person_has_page:
                 self.said.emit(
@@ -221,7 +223,7 @@ class WebPage(QWebEnginePage):
 
         def answered(answer: Answer | None) -> None:
             if not shiboken6.isValid(self) or not permission.isValid():
-                return  # Whoever asked has gone.
+                return  # The page that asked is gone.
             if answer is not None and answer.accepted:
                 permission.grant()
                 self.tell("dialog", f"The page asked for {name}; the person allowed it.")
@@ -244,13 +246,13 @@ class WebPage(QWebEnginePage):
 
 
 class WebView(QWebEngineView):
-    """Takes what the window does with the page's keys and wheel, and a colour picker that nobody can answer.
+    """Handles the page's keys and wheel for the window, and closes a colour picker that nobody can answer.
 
-    What elements say in tool tips is shown as any tool tip is, without what is too long for one.
+    Tooltips of elements are shown as normal tooltips, shortened if they are too long.
     """
 
     zoom_turned = Signal(float)
-    """The person turns the wheel with Ctrl, or spreads two fingers: by how much, 1 for no change."""
+    """The person turns the wheel with Ctrl, or pinches with two fingers: the zoom factor, 1 for no change."""
 
     def __init__(self, questions: PageQuestions, parent: QWidget) -> None:
         super().__init__(parent)
@@ -267,7 +269,7 @@ class WebView(QWebEngineView):
         child = event.child()
         if event.added() and child.isWidgetType():
             child.installEventFilter(self)
-            # It is only about to become a dialog.
+            # It becomes a dialog only after this event.
             QTimer.singleShot(0, self, self.refuse_dialogs)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -286,7 +288,7 @@ class WebView(QWebEngineView):
         return super().eventFilter(watched, event)
 
     def _stops(self, event: QKeyEvent) -> bool:
-        """Let Esc stop a page that loads; returns whether it was taken for that."""
+        """Let Esc stop a page that is loading; return whether the key was used for that."""
         if not self._questions.person_has_page or not self.page().isLoading():
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -309,7 +311,7 @@ class WebView(QWebEngineView):
 
 
 def _filters(accepted: Sequence[str]) -> list[str]:
-    """Return what a file dialog lists of what a page accepts: extensions and MIME types."""
+    """Return file dialog filters for the extensions and MIME types that a page accepts."""
     patterns = [f"*{one}" for one in accepted if one.startswith(".")]
     types = QMimeDatabase()
     for name in (one for one in accepted if "/" in one):
@@ -329,7 +331,7 @@ def _filters(accepted: Sequence[str]) -> list[str]:
 
 
 def _described(certificate: QSslCertificate) -> str:
-    """Return whose a certificate is, who issued it and until when it is good."""
+    """Return a certificate's subject, its issuer and its expiry date."""
     subject = ", ".join(certificate.subjectInfo(QSslCertificate.SubjectInfo.CommonName)) or "nobody"
     issuer = ", ".join(certificate.issuerInfo(QSslCertificate.SubjectInfo.CommonName)) or "nobody"
     until = certificate.expiryDate().toString("yyyy-MM-dd")
@@ -337,9 +339,9 @@ def _described(certificate: QSslCertificate) -> str:
 
 
 def _refuse(login: QAuthenticator) -> None:
-    """Make a login null, at which the engine gives up and shows the server's answer.
+    """Set a login to null, so that the engine gives up and shows the server's answer.
 
-    An empty user name would be sent, again and again, until the engine gives up the page.
+    An empty user name would be sent again and again, until the engine gives up on the page.
     """
     # WORKAROUND: PySide has no assignment of a QAuthenticator, whose only member is a pointer (6.11); its docs:
     # https://doc.qt.io/qt-6/qwebenginepage.html#authenticationRequired

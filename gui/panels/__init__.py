@@ -1,1 +1,1 @@
-"""The panels: each a pure view of one snapshot model."""
+"""The panels: each is a pure view of one snapshot model."""

@@ -49,7 +49,7 @@ class PermissibleModel(RowsModel):
         self._searched: tuple[str, ...] = ()
         self.matching = 0
         self.lit: Ref | None = None
-        """The element whose actions are lit."""
+        """The element whose actions are highlighted."""
 
     def show_view(self, view: PermissibleView, search: str) -> None:
         words = tuple(search.lower().split())
@@ -83,7 +83,7 @@ class PermissibleModel(RowsModel):
             return row.ref == self._view.chosen_ref and row.name == self._view.chosen.partition(" ")[0]
         if row.ref is not None or not self._view.chosen:
             return False
-        # A row whose arguments are still to be given stands for every action of its name.
+        # A row with missing arguments stands for every action of its name.
         open_row = row.text == row.name or "[]" in row.text
         same_name = row.name == self._view.chosen.partition(" ")[0]
         return row.text == self._view.chosen or (same_name and open_row)
@@ -114,7 +114,7 @@ def _tooltip(entry: str | PermissibleRow) -> str:
 
 
 class PermissibleRows(RowDelegate):
-    """A number, what it acts on, and what must be known before choosing it."""
+    """A number, the element, and what to know before choosing the action."""
 
     def __init__(self, theme: Theme, model: PermissibleModel, parent: QWidget) -> None:
         super().__init__(theme, QSize(120, 23), parent)
@@ -163,15 +163,15 @@ class PermissibleRows(RowDelegate):
 
 
 class PermissiblePanel(EditablePanel):
-    """Shows `PermissibleView`; hovering marks an outline, Enter or a double click chooses.
+    """Shows `PermissibleView`. Hovering marks an outline, Enter or a double click chooses.
 
-    What the page offers beside may be permitted for the step.
+    Other actions that the page offers may be permitted for the step.
     """
 
     highlight_requested = Signal(object)
-    """The ref whose outline is to stand out, or None."""
+    """The ref whose outline to highlight, or None."""
     replace_requested = Signal(object)
-    """The `PermissibleRow` to put in place of the next action."""
+    """The `PermissibleRow` that replaces the next action."""
     breakpoint_wanted = Signal(object)
     """A `Breakpoint` at an action of the list."""
     fact_changed = Signal(str)
@@ -180,7 +180,7 @@ class PermissiblePanel(EditablePanel):
         super().__init__(parent)
         self._view = PermissibleView()
         self._elements: tuple[Element, ...] = ()
-        """What the refs of the actions stand for."""
+        """The elements that the refs of the actions stand for."""
         self.model = PermissibleModel(self)
         self.search = SearchField(theme, "Search (Ctrl+F)", self)
         self.search.textChanged.connect(self._refresh)
@@ -218,13 +218,13 @@ class PermissiblePanel(EditablePanel):
 
     @property
     def why_no_permit(self) -> str:
-        """Why no further action can be permitted, or nothing."""
+        """Return why no other action can be permitted, or an empty string."""
         none = "" if self._view.beside else "Every action of the page is already permissible"
         return self.why_not("ForceState") or none
 
     @Slot()
     def permit(self) -> None:
-        """Ask which further action of the page is to be permissible in this step."""
+        """Ask which other action of the page to permit in this step."""
         if not self.why_no_permit:
             label = "The action of the page to permit in this step:"
             beside = self._view.beside
@@ -234,7 +234,7 @@ class PermissiblePanel(EditablePanel):
         self.ask_edit("PermitAction", action=name)
 
     def show_permissible(self, view: PermissibleView) -> None:
-        """Replace what is on screen with `view`; the search stays."""
+        """Replace what is shown with `view`; the search stays."""
         newly_chosen = (view.chosen, view.chosen_ref) != (self._view.chosen, self._view.chosen_ref)
         self._view = view
         self._refresh()
@@ -246,7 +246,7 @@ class PermissiblePanel(EditablePanel):
         self.left_out.setText(f"{thousands(view.left_out)} more left out of the prompt")
 
     def show_element(self, ref: Ref | None, *, reveal: bool) -> None:
-        """Light the actions on an element, and scroll to the first where asked; None lights none."""
+        """Highlight the actions on an element, and scroll to the first if requested; None highlights none."""
         if ref != self.model.lit:
             self.model.lit = ref
             self.list.viewport().update()
@@ -261,7 +261,7 @@ class PermissiblePanel(EditablePanel):
         self.search.selectAll()
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of a row."""
+        """Return the menu entries of a row."""
         row = self.model.row(index)
         if not isinstance(row, PermissibleRow):
             return ()

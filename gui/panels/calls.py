@@ -1,4 +1,4 @@
-"""Calls: what each LLM call of the step took."""
+"""Calls: the time, tokens and cost of each LLM call of the step."""
 
 from typing import get_args
 
@@ -38,7 +38,7 @@ class CallsPanel(QWidget):
 
     fact_changed = Signal(str)
     breakpoint_wanted = Signal(object)
-    """A `Breakpoint` at calls of the purpose of one."""
+    """A `Breakpoint` at calls with the purpose of this one."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class CallsPanel(QWidget):
         self.show_calls(step.calls)
 
     def show_calls(self, calls: tuple[CallView, ...]) -> None:
-        """Replace what is on screen with `calls`."""
+        """Replace what is shown with `calls`."""
         self.model.show_lines([_line(call) for call in calls])
         self.or_words.say("" if calls else _NONE)
         failed = sum(1 for call in calls if call.error)
@@ -73,10 +73,10 @@ class CallsPanel(QWidget):
         self.fact_changed.emit(fact if calls else "")
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of a call."""
+        """Return the menu entries of a call."""
         call: CallView = self.model.lines[index.row()].key
         want = self.breakpoint_wanted.emit
-        if call.purpose not in get_args(Purpose):  # of a trace of others
+        if call.purpose not in get_args(Purpose):  # from an imported trace
             return ()
         of_it = LLMCall.model_validate({"purpose": call.purpose})
         after = of_it.replace(when="after")

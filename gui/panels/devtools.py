@@ -1,4 +1,4 @@
-"""The panel that DevTools lie in, once they are opened on the live page."""
+"""The panel that contains DevTools when they are opened on the live page."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -13,7 +13,7 @@ _WORDS = (
 
 
 class DevToolsPanel(QWidget):
-    """Shows the inspector's view, which is the page's own, or says how it is opened."""
+    """Shows the inspector's view, which belongs to the page, or explains how to open it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -24,12 +24,12 @@ class DevToolsPanel(QWidget):
 
     @property
     def inspector(self) -> QWidget | None:
-        """What is shown of DevTools."""
+        """The DevTools view, if it is shown."""
         item = self._row.itemAt(0)
         return item.widget() if item is not None else None
 
     def show_inspector(self, view: QWidget | None) -> None:
-        """Show this view in place of the last; None for none."""
+        """Replace the view by this one; None removes it."""
         if view is not self.inspector:
             if (last := self.inspector) is not None:
                 self._row.removeWidget(last)
@@ -40,5 +40,5 @@ class DevToolsPanel(QWidget):
         self.words.say("" if view is not None else _WORDS)
 
     def say(self, why: str) -> None:
-        """Say why there is no inspector."""
+        """Show why there is no inspector."""
         self.words.say(why)

@@ -1,4 +1,4 @@
-"""Diff: the step in view beside another step of its run, the one before it at first."""
+"""Diff: the step in view compared with another step of its run, by default the one before it."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QStackedWidget, QWidget
@@ -24,10 +24,10 @@ _NO_STEPS = "Choose two steps above to compare what they saw, asked and did."
 
 
 class StepsBeside(QWidget):
-    """Shows the parts of two steps; it keeps to the chosen part while it differs in the next pair too."""
+    """Shows the parts of two steps; the selected part stays selected while it also differs in the next pair."""
 
     fact_changed = Signal(str)
-    """How many parts differ, in words."""
+    """How many parts differ, as text."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,7 +66,7 @@ class StepsBeside(QWidget):
 
     @Slot(object)
     def show_pair(self, view: PairView) -> None:
-        """Replace what is on screen with `view`."""
+        """Replace what is shown with `view`."""
         self._view = view
         self.or_words.say(view.problem or ("" if view.left or view.right else _NO_STEPS))
         self.left_title.setText(title_of(view.left))
@@ -82,7 +82,7 @@ class StepsBeside(QWidget):
         self.fact_changed.emit(count(len(differing), "part differs", "parts differ") if rows else "")
 
     def wait(self, left: StepKey | None, right: StepKey | None) -> None:
-        """Say that these steps are being read."""
+        """Show that these steps are being read."""
         self._view = PairView(left=left, right=right)
         self.or_words.say("Reading the two steps…")
 
@@ -117,7 +117,7 @@ class StepsBeside(QWidget):
 
 
 def _offered(step: StepSpan) -> tuple[int, int, str]:
-    """Return what the choice of a step says."""
+    """Return the text of a step in the picker."""
     return step.run, step.number, step.action
 
 
@@ -126,7 +126,7 @@ def title_of(step: StepKey | None) -> str:
 
 
 def _row(name: str, left: str | bytes, right: str | bytes, *, same: bool) -> Row:
-    """Return the row of a part: strong, and with a sign, where it differs."""
+    """Return the row of a part: bold and with a sign if it differs."""
     if same:
         return Row(name, icon="check", word="same", quiet=True, key=name)
     word = "differs" if left and right else "only left" if left else "only right"
@@ -134,7 +134,7 @@ def _row(name: str, left: str | bytes, right: str | bytes, *, same: bool) -> Row
 
 
 class DiffPanel(QWidget):
-    """Asks for pairs while it is `seen`; the other step stays chosen until the run is another one."""
+    """Requests pairs while it is `seen`; the other step stays selected until another run is shown."""
 
     pair_requested = Signal(object, object)
     """The other step and the one in view, each as run and number."""
@@ -145,7 +145,7 @@ class DiffPanel(QWidget):
         self._viewed: StepKey | None = None
         self._steps: tuple[StepSpan, ...] = ()
         self._chosen: int | None = None
-        """The number of the other step; None for the one before that in view."""
+        """The number of the other step; None for the one before the step in view."""
         self._wanted: tuple[StepKey, StepKey] | None = None
         self._stale = False
         self._seen = False
@@ -160,7 +160,7 @@ class DiffPanel(QWidget):
         in_column(self, head, (self.or_words, 1), spacing=0)
 
     def show_viewed(self, run: int, number: int, *, again: bool = False) -> None:
-        """Follow the step in view; `again` where it is the same and has come further."""
+        """Follow the step in view; `again` means that it is the same step with new content."""
         viewed = (run, number) if number else None
         if viewed is not None and self._viewed is not None and viewed[0] != self._viewed[0]:
             self._chosen = None
@@ -171,7 +171,7 @@ class DiffPanel(QWidget):
             self._refresh()
 
     def show_steps(self, steps: tuple[StepSpan, ...]) -> None:
-        """Offer these steps, those of the run in view."""
+        """Offer these steps of the run in view."""
         if [_offered(one) for one in steps] == [_offered(one) for one in self._steps]:
             return
         self._steps = steps
@@ -192,7 +192,7 @@ class DiffPanel(QWidget):
 
     @Slot(object)
     def show_pair(self, view: PairView) -> None:
-        """Show two steps where they are still the ones that were asked for."""
+        """Show two steps if they are still the requested ones."""
         if (view.left, view.right) == self._wanted:
             self.beside.show_pair(view)
 
@@ -200,7 +200,7 @@ class DiffPanel(QWidget):
         self.beside.focus_search()
 
     def set_seen(self, on: bool) -> None:
-        """Say whether it can be seen: a tab behind others counts as shown with Qt."""
+        """Set whether it is visible; Qt also reports a tab behind others as shown."""
         self._seen = on
         self._refresh()
 

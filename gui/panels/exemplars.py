@@ -1,4 +1,4 @@
-"""Exemplars: what the memory was asked, which trajectories it gave, and which were nearest without being used."""
+"""Exemplars: the memory's query, the trajectories that it returned, and the nearest ones that were not used."""
 
 from functools import partial
 
@@ -28,14 +28,14 @@ _NOT_KEPT = (
 
 
 class ExemplarsPanel(EditablePanel):
-    """Shows `ExemplarsView`; a click or Enter opens an exemplar's trajectory, Escape leads back.
+    """Shows `ExemplarsView`; a click or Enter opens an exemplar's trajectory, Escape goes back.
 
-    Exemplars are left out of the live run and added to it from their menus.
+    Menus add exemplars to the live run and leave them out.
     """
 
     fact_changed = Signal(str)
     library_requested = Signal(str)
-    """The id of the exemplar that is open or chosen; empty for none."""
+    """The id of the exemplar that is open or selected; empty if there is none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,10 +86,10 @@ class ExemplarsPanel(EditablePanel):
         show_right(self.recall_button, "Ask the memory again (Ctrl+P, 2)", why)
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of an exemplar in the live run."""
+        """Return the menu entries of an exemplar in the live run."""
         row: Row = index.data(ROW)
         if any(one.id == row.key and one.told for one in self._view.rows):
-            return ()  # No memory has it.
+            return ()  # It is not in the memory.
         used = any(one.id == row.key and one.used for one in self._view.rows)
         name, text = ("DropExemplar", "Leave it out") if used else ("PinExemplar", "Use this one too")
         do = partial(self.ask_edit, name, id=row.key)
@@ -103,7 +103,7 @@ class ExemplarsPanel(EditablePanel):
 
     @Slot()
     def pin(self) -> None:
-        """Ask which exemplar the prompts are to have as well: one of the nearest, or any by its id."""
+        """Ask which exemplar to add to the prompts: one of the nearest, or any by its id."""
         if not self.why_not("AskQuestionAgain recall"):
             near = {f"{one.id}  {one.task}": one.id for one in self._view.rows if not one.used}
             label = "One of the nearest, or the id of any exemplar; the library (Ctrl+L) shows ids:"
@@ -112,11 +112,11 @@ class ExemplarsPanel(EditablePanel):
 
     @Slot()
     def recall(self) -> None:
-        """Have the exemplars recalled anew."""
+        """Recall the exemplars again."""
         self.ask_edit("AskQuestionAgain", what="recall")
 
     def show_exemplars(self, view: ExemplarsView) -> None:
-        """Replace what is on screen with `view`; an open trajectory stays while its exemplar is there."""
+        """Replace what is shown with `view`; an open trajectory stays while its exemplar exists."""
         self._view = view
         there = view.rows or view.query or view.why or view.problems or view.progress
         self.or_words.say(view.message or ("" if there else _NONE))
@@ -139,12 +139,12 @@ class ExemplarsPanel(EditablePanel):
         self.fact_changed.emit("" if view.message else _fact(view))
 
     def focus_search(self) -> None:
-        """Search in the trajectory that is open."""
+        """Search in the open trajectory."""
         if self.reading:
             self.reader.finder.focus_search()
 
     def show_place(self, identifier: str, found: str) -> None:
-        """Open an exemplar and mark words in it."""
+        """Open an exemplar and highlight words in it."""
         self._open(identifier)
         needle = found.strip().partition("\n")[0][:200]
         self.reader.finder.show_needle(needle)
@@ -171,14 +171,14 @@ class ExemplarsPanel(EditablePanel):
 
 
 class ExemplarReader(QWidget):
-    """One trajectory, to be read and searched."""
+    """One trajectory, for reading and searching."""
 
     closed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.exemplar = ""
-        """The id of the exemplar that is open."""
+        """The id of the open exemplar."""
         self.back = key_button("Back", "Back to the exemplars", "Esc", self.closed.emit, self)
         self.back.setIcon(theme.icon("arrow-left"))
         theme.changed.connect(self.back.update)
@@ -204,7 +204,7 @@ class ExemplarReader(QWidget):
         self.or_words.say("" if row.trajectory else _NOT_KEPT.format(id=row.id))
 
     def event(self, event: QEvent) -> bool:
-        # Escape is the window's too: while a trajectory is open and has the focus, it leads back from it.
+        # Escape is also a command of the window: while an open trajectory has the focus, it goes back to the list.
         kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
         if event.type() in kinds and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             event.accept()
@@ -239,7 +239,7 @@ def _row(row: ExemplarRow, view: ExemplarsView) -> Row:
 
 
 def _facts(view: ExemplarsView) -> str:
-    """Return why these were taken, how the vote went, what was left out, and when the memory was asked, a line each."""
+    """Return lines on why these were chosen, how the vote went, what was left out, and when the memory was queried."""
     lines = [view.why]
     if view.votes:
         lines.append("Vote: " + ", ".join(f"{family} {votes}" for family, votes in view.votes))

@@ -19,7 +19,7 @@ _LEVELS = ("info", "warning", "error")
 
 
 class LogModel(LineModel[LogLine]):
-    """The last `KEPT` lines, of which those are rows that fit level and search."""
+    """The last `KEPT` lines, of which those that match level and search are rows."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class LogModel(LineModel[LogLine]):
         self.show_rows([])
 
     def is_of(self, line: LogLine, chosen: int) -> bool:
-        """Return whether a line is of at least the chosen level."""
+        """Return whether a line has at least the selected level."""
         return _LEVELS.index(line.level) >= chosen
 
     def searched(self, line: LogLine) -> str:
@@ -67,7 +67,7 @@ def _clock(line: LogLine) -> str:
 
 
 def _columns(index: Index) -> tuple[Column, ...]:
-    """Return when, how grave, where from, and what happened."""
+    """Return time, level, source and message."""
     line: LogLine | None = index.data(ROW)
     if line is None:
         return ()
@@ -77,7 +77,7 @@ def _columns(index: Index) -> tuple[Column, ...]:
 
 
 class LogPanel(LineList):
-    """Shows log lines; stays at the end unless scrolled up."""
+    """Shows log lines; stays at the end unless the person scrolls up."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self.model = LogModel()

@@ -1,4 +1,4 @@
-"""Observation: the page as it was read, what the prompt shows of it and how that was made, and its HTML."""
+"""Observation: the page as it was read, what the prompt shows of it and how that was created, and its HTML."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QSplitter, QWidget
@@ -104,11 +104,11 @@ class ObservationPanel(EditablePanel):
 
     @Slot()
     def ask_again(self) -> None:
-        """Have the clean observation made anew."""
+        """Create the clean observation again."""
         self.ask_edit("AskQuestionAgain", what="abstraction")
 
     def show_observation(self, view: ObservationView) -> None:
-        """Replace what is on screen with `view`."""
+        """Replace what is shown with `view`."""
         there = bool(view.raw or view.clean or view.html or view.url)
         self.or_words.say("" if there else _NONE)
         self.raw.show_text(view.raw)
@@ -142,14 +142,14 @@ class ObservationPanel(EditablePanel):
         )
 
     def show_place(self, found: str, nth: int, *, clean: bool) -> None:
-        """Go to words in the raw or the clean observation and mark them."""
+        """Go to words in the raw or the clean observation and highlight them."""
         self.sides.setChecked(True)
         needle = found.strip().partition("\n")[0][:200]
         self.finder.show_needle(needle)
         (self.clean if clean else self.raw).seek(needle, nth=nth)
 
     def show_element(self, ref: Ref | None, *, reveal: bool) -> None:
-        """Light the lines of an element, and scroll to them where asked; None lights none."""
+        """Highlight the lines of an element, and scroll to them if requested; None highlights none."""
         for text, lines in self._lines.items():
             text.light([lines[ref]] if ref in lines else (), reveal=reveal)
 
@@ -176,14 +176,14 @@ class ObservationPanel(EditablePanel):
 
 
 def _made(view: ObservationView) -> str:
-    """Return how the clean observation was made, and that its elements are marked in the page."""
+    """Return how the clean observation was created, and that its elements are marked in the page."""
     how = f"Made by {view.abstraction}" if view.abstraction[:1].islower() else view.abstraction
     dotted = "What was kept is dotted in the page." if view.kept else ""
     return " ".join(filter(None, (f"{how.rstrip('.')}." if how else "", dotted)))
 
 
 def _signs(changes: PageChanges, lines: dict[Ref, int]) -> dict[int, LineSign]:
-    """Return the signs of what is new or different since the step before."""
+    """Return the signs of elements that are new or different since the previous step."""
     new = LineSign("good", "+", "New since the step before")
     signs = {lines[ref]: new for ref in changes.new if ref in lines}
     for ref, was in changes.changed.items():
@@ -193,7 +193,7 @@ def _signs(changes: PageChanges, lines: dict[Ref, int]) -> dict[int, LineSign]:
 
 
 def _changed(changes: PageChanges) -> str:
-    """Return what is different since the step before, in short."""
+    """Return a short summary of the changes since the previous step."""
     if not changes.compared:
         return ""
     parts = (("+", len(changes.new)), ("~", len(changes.changed)), ("−", changes.gone))

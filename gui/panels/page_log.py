@@ -1,4 +1,4 @@
-"""Page log: what the pages reported and asked for in the step in view, beside their content."""
+"""Page log: what the pages reported and requested in the step in view, including their content."""
 
 import time
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _PLURALS: dict[LogKind, str] = {
     "dialog": "dialogs",
 }
 _TYPES = {"Stylesheet": "style", "EventSource": "events", "Ping": "beacon", "WebSocket": "socket"}
-"""Types that are shown by a shorter word, or a better known one."""
+"""Types that have a shorter or better known name."""
 _MOMENTS: dict[Moment, str] = {
     "before the action": "before",
     "in the action": "action",
@@ -47,7 +47,7 @@ _KINDS: tuple[tuple[str, tuple[LogKind, ...], bool], ...] = (
     ("Dialogs", ("dialog",), False),
     ("Only errors", ("console", "error", "request"), True),
 )
-"""What can be chosen: its name, the kinds, and whether only what went wrong."""
+"""The filter choices: name, kinds, and whether only errors are shown."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,15 @@ class LogRow:
     moment: str
     kind: LogKind
     sign: str
-    """What kind of line it is, in a word."""
+    """The kind of line, as a word."""
     tone: str
     text: str
-    """In one line."""
+    """As one line."""
     wrong: bool = False
     whole: str = ""
     """For tooltip and copy."""
     entry: LogEntry | None = None
-    """What the page reported; None for what was left out."""
+    """What the page reported; None for entries that were left out."""
 
 
 def lines_of(view: PageLogView) -> list[LogRow]:
@@ -75,7 +75,7 @@ def lines_of(view: PageLogView) -> list[LogRow]:
         moment = _MOMENTS[part.moment]
         rows = [_row(entry, moment) for entry in part.log.entries]
         rows += [_gap(gap, moment) for gap in part.log.left_out]
-        # A gap stands behind the last line before it.
+        # A gap comes after the last line before it.
         found += sorted(rows, key=lambda row: row.time)
     return found
 
@@ -137,8 +137,8 @@ def _gap(gap: LogGap, moment: str) -> LogRow:
 
 
 def one_line(text: str) -> str:
-    """Return a text that a page wrote as one line that draws no other way than it reads."""
-    # Its letters may run from right to left; the line that holds it does not.
+    """Return a page's text as one line that is drawn in the order in which it reads."""
+    # Its text may run from right to left; the line that contains it does not.
     return f"\u2068{as_read(text[:600].replace(chr(10), ' ⏎ '))}\u2069"
 
 
@@ -147,11 +147,11 @@ def clock(moment: float) -> str:
 
 
 class PageLogModel(LineModel[LogRow]):
-    """The lines of a step, of which those are rows that fit kind and search."""
+    """The lines of a step, of which those that match kind and search are rows."""
 
     @property
     def wrong(self) -> int:
-        """How many of all lines tell of something that went wrong."""
+        """How many of all lines report an error."""
         return sum(row.wrong for row in self.all)
 
     def is_of(self, row: LogRow, chosen: int) -> bool:
@@ -172,7 +172,7 @@ class PageLogModel(LineModel[LogRow]):
 
 
 def _columns(index: Index) -> tuple[Column, ...]:
-    """Return when, in which part of the step, what kind, and what it was."""
+    """Return time, part of the step, kind and text."""
     row: LogRow | None = index.data(ROW)
     if row is None:
         return ()
@@ -193,7 +193,7 @@ class PageLogPanel(LineList):
 
     @Slot(object)
     def show_log(self, view: PageLogView) -> None:
-        """Replace what is on screen with `view`; the place in the list stays for the same step."""
+        """Replace what is shown with `view`; the position in the list stays if it is the same step."""
         same = (view.run, view.step) == (self._view.run, self._view.step)
         bar = self.list.verticalScrollBar()
         place, at_end = bar.value(), bar.value() >= bar.maximum() > 0
@@ -205,14 +205,14 @@ class PageLogPanel(LineList):
         self._tell()
 
     def wait(self, run: int, step: int) -> None:
-        """Say that the log of another step is being read."""
+        """Show that the log of another step is being read."""
         if (run, step) != (self._view.run, self._view.step):
             self._view = PageLogView(run=run, step=step, message=_READING if step else NONE)
             self.model.show_lines(())
             self._tell()
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of a line."""
+        """Return the menu entries of a line."""
         row = self.model.rows[index.row()]
         words = row.whole.partition("\n")[0]
         return (MenuEntry("Show only lines like it", lambda: self.search.setText(row.sign), why=words),)
@@ -227,7 +227,7 @@ class PageLogPanel(LineList):
         why_not = why_not or (
             "" if entry.url.startswith(("http:", "https:")) else "It was not sent over the network"
         )
-        # The log keeps neither headers nor bodies.
+        # The log contains neither headers nor bodies.
         needs = "" if entry.method in ("GET", "HEAD") else " (without its body)"
         return (CopyEntry(f"Copy as cURL{needs}", request_command(entry.method, entry.url), why_not),)
 

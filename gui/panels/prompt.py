@@ -1,4 +1,4 @@
-"""Prompt: what the LLM was told in each call of the step, and what it said."""
+"""Prompt: what the LLM was sent in each call of the step, and its reply."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ _NONE = "No LLM was asked in this step. F10 asks for the next action and shows t
 
 @dataclass(frozen=True)
 class _Part:
-    """A heading and what lies under it."""
+    """A heading and the content below it."""
 
     key: str
     title: str
@@ -28,7 +28,7 @@ class _Part:
 
 
 class PromptPanel(QWidget):
-    """Shows the calls of a step; a click on a heading folds what is under it."""
+    """Shows the calls of a step; a click on a heading folds the content below it."""
 
     fact_changed = Signal(str)
 
@@ -59,7 +59,7 @@ class PromptPanel(QWidget):
         self.show_calls(step.calls)
 
     def show_calls(self, calls: tuple[CallView, ...]) -> None:
-        """Replace what is on screen with `calls`; what was folded stays so."""
+        """Replace what is shown with `calls`; folded parts stay folded."""
         if calls == self._calls:
             return
         self._calls = calls
@@ -74,13 +74,13 @@ class PromptPanel(QWidget):
 
     @Slot(object)
     def show_question(self, question: PersonQuestion | None) -> None:
-        """Show the question that waits for the person's answer, above the calls; None takes it away."""
+        """Show the question that waits for the person's answer, above the calls; None removes it."""
         self._question = question
         self._gather()
         self._render()
 
     def show_call(self, number: int) -> None:
-        """Go to the call of this number, with its messages unfolded; nothing where it is not of this step."""
+        """Go to the call of this number and unfold its messages; does nothing if the call is not in this step."""
         for at, part in enumerate(self._parts):
             if part.key == str(number):
                 texts = (one for one in self._parts if one.key.startswith(f"{number}.") and not one.folded)
@@ -90,7 +90,9 @@ class PromptPanel(QWidget):
                 return
 
     def show_place(self, part: str, found: str, nth: int) -> bool:
-        """Go to words in a part of a call, such as ``3.1``, and mark them; False where it is not of this step."""
+        """Go to words in a part of a call, such as ``3.1``, and highlight them; return False if it is not in this
+        step.
+        """
         at = next((at for at, one in enumerate(self._parts) if one.key == part), None)
         if at is None:
             return False
@@ -159,7 +161,7 @@ def _question_parts(question: PersonQuestion) -> list[_Part]:
 
 
 def _parts(call: CallView) -> list[_Part]:
-    """Return a call's heading, messages, tools and reply, in the order they were sent."""
+    """Return a call's heading, messages, tools and reply, in the order in which they were sent."""
     by = call.llm if not call.model or call.model == call.llm else f"{call.llm} ({call.model})"
     sampling = f" · {call.sampling}" if call.sampling else ""
     parts = [_Part(f"{call.number}", f"Call {call.number} · {call.purpose} · {by}{sampling}", "")]

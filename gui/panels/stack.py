@@ -1,4 +1,4 @@
-"""Policy stack: who is acting, on whose behalf, and what came of those that have ended."""
+"""Policy stack: which policy is acting, who called it, and the results of those that have ended."""
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -33,17 +33,16 @@ Key = tuple[str, int]
 
 
 class StackPanel(EditablePanel):
-    """Shows `StackView`, the current frame on top; a click or Enter opens and closes a frame.
+    """Shows `StackView`, with the current frame on top; a click or Enter opens and closes a frame.
 
-    What was opened stays open while the frame is there. The frame at work is
-    popped, restarted and rewritten from its menu.
+    Open frames stay open while they exist. The menu of the current frame pops, restarts and edits it.
     """
 
     fact_changed = Signal(str)
     call_wanted = Signal(int)
-    """The number of the LLM call whose prompt is to be shown."""
+    """The number of the LLM call whose prompt to show."""
     file_wanted = Signal(str)
-    """The path of the policy, to be opened for editing."""
+    """The path of the policy to open in the editor."""
     breakpoint_wanted = Signal(object)
     """A `Breakpoint` at a policy."""
 
@@ -77,7 +76,7 @@ class StackPanel(EditablePanel):
         show_right(self.pop_button, _POP, self.why_not("PopFrame"))
 
     def show_stack(self, view: StackView) -> None:
-        """Replace what is on screen with `view`."""
+        """Replace what is shown with `view`."""
         self._view = view
         there = bool(view.frames or view.finished)
         self.or_words.say(view.message or ("" if there else _NONE))
@@ -90,7 +89,7 @@ class StackPanel(EditablePanel):
         self._render()
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of the frame that a row is of."""
+        """Return the menu entries of a row's frame."""
         row: Row = index.data(ROW)
         policy = self._policies.get(row.key, "")
         if not policy:
@@ -103,7 +102,7 @@ class StackPanel(EditablePanel):
         )
 
     def _edits(self, key: Key) -> tuple[MenuEntry, ...]:
-        """Return how a frame can be put right: the one at work, and the one that came back last."""
+        """Return the edits of a frame: of the current one, and of the one that returned last."""
         at_work = next((_key(one, 0) for one in self._view.frames if one.current), None)
         if key == at_work:
             return (
@@ -119,7 +118,7 @@ class StackPanel(EditablePanel):
 
     @Slot()
     def pop(self) -> None:
-        """Ask what the caller of the policy at work is told, and end it."""
+        """Ask what to return to the caller of the current policy, and end the policy."""
         if not self.why_not("PopFrame"):
             label = "Its answer. To end it because something was missing, begin with “lacked: ”:"
             self.ask_line("Pop the policy at work", label, self._pop)
@@ -133,13 +132,13 @@ class StackPanel(EditablePanel):
 
     @Slot()
     def restart(self) -> None:
-        """Begin the policy at work anew."""
+        """Restart the current policy."""
         if not self.why_not("RestartFrame"):
             self.ask_edit("RestartFrame")
 
     @Slot()
     def push(self) -> None:
-        """Ask which policy is called, with its arguments."""
+        """Ask which policy to call, with its arguments."""
         if not self.why_not("RestartFrame"):
             label = "The call, written as an action, such as search_shop [steel bottle]:"
             names = self._view.callable
@@ -174,7 +173,7 @@ class StackPanel(EditablePanel):
 
 
 def _key(frame: FrameView, place: int) -> Key:
-    """Return what stands for a frame: its number, or where it has none its place from the bottom."""
+    """Return the key of a frame: its number, or if it has none, its position from the bottom."""
     return ("frame", frame.number or -1 - place)
 
 
@@ -202,7 +201,7 @@ def _frame_row(frame: FrameView, key: Key, *, opened: bool) -> Row:
 
 
 def _inside(frame: FrameView) -> list[Row]:
-    """Return what an open frame shows: result, history, notes, instruction, and where its texts are."""
+    """Return the content of an open frame: result, history, notes, instruction, and where its texts are."""
     began = f"began at step {frame.began}" if frame.began else ""
     rows = [Row(text=began, indent=1, quiet=True)] if began else []
     if frame.result:
@@ -233,6 +232,6 @@ def _lead(text: str, icon: str, key: tuple[str, object], tooltip: str) -> Row:
 
 
 def _cut(text: str) -> str:
-    """Return one line of a text that is shown whole once its frame is open."""
+    """Return one line of a text that is shown in full when its frame is open."""
     line = text.replace("\n", " ")
     return text if len(line) <= 70 else line[:69] + "…"

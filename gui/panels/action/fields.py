@@ -18,12 +18,12 @@ _NUMBERED = re.compile(r"\s*\[(\d+)\]")
 
 
 class Field(QWidget):
-    """One argument; `value` is its text as an action's brackets would hold it."""
+    """One argument; `value` is its text as written in an action's brackets."""
 
     changed = Signal()
 
     parameter: Parameter
-    """The argument that it is for."""
+    """The argument that it edits."""
 
     def __init__(self, editor: QWidget) -> None:
         super().__init__()
@@ -32,21 +32,21 @@ class Field(QWidget):
         self.setFocusProxy(editor)
 
     def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:
-        """Be the field of an argument on a page with these elements; the value is to be shown next."""
+        """Edit an argument of a page with these elements; the caller sets the value afterwards."""
         self.parameter = parameter
         labelled(self._editor, parameter.name, parameter.description)
 
     @property
     @abstractmethod
     def value(self) -> str | bool:
-        """What the field holds, as the action's text wants it."""
+        """The field's content as written in the action's text."""
 
     @abstractmethod
     def show_value(self, value: str | bool) -> None:
-        """Put `value` in without telling of a change."""
+        """Set the content to `value` without emitting a change."""
 
     def show_wrong(self, wrong: bool) -> None:
-        """Frame the field where it is at fault."""
+        """Frame the field if it is invalid."""
         set_flag(self._editor, "wrong", wrong)
 
 
@@ -93,7 +93,7 @@ class FlagField(Field):
 
 
 class ChoiceBox(QComboBox):
-    """A combo box to type and search in; it fits its room and leaves the wheel to the panel."""
+    """A combo box for typing and searching. It fits the available space and leaves the mouse wheel to the panel."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class ChoiceBox(QComboBox):
                 self.setEditText(kept)
 
     def begin_anew(self, texts: Sequence[str]) -> None:
-        """Offer these texts, with none of them chosen, without telling of a change."""
+        """Offer these texts, with none of them chosen, without emitting a change."""
         with QSignalBlocker(self):
             self.setEditText("")
         self.show_texts(texts)
@@ -127,7 +127,7 @@ class ChoiceBox(QComboBox):
 
 
 class ChoiceField(Field):
-    """One value of several; which ones may depend on the target."""
+    """One of several values, which may depend on the target."""
 
     def __init__(self, theme: Theme) -> None:
         self.box = ChoiceBox()
@@ -149,14 +149,14 @@ class ChoiceField(Field):
                 self.box.setEditText(str(value))
 
     def show_target(self, ref: Ref | None) -> None:
-        """Offer what this target allows, where that decides."""
+        """Offer the values that this target allows, if the choice depends on it."""
         allowed = self.parameter.choices_by_ref
         if allowed is not None:
             self.box.show_texts(allowed.get(ref, ()) if ref is not None else ())
 
 
 class TargetField(Field):
-    """The element to act on: a number chosen by its words, or any target written out."""
+    """The element to act on: a number, chosen by its text, or any target written in full."""
 
     def __init__(self, theme: Theme) -> None:
         self.box = ChoiceBox()
@@ -164,7 +164,7 @@ class TargetField(Field):
         self.box.setFont(theme.machine_font())
         self.box.line.setPlaceholderText("number, role and name, xpath=… or focus")
         self._entries: dict[str, str] = {}
-        """What each number stands for, also where it is not offered."""
+        """The entry of each number, including those that are not offered."""
         self.box.editTextChanged.connect(lambda _text: self.changed.emit())
 
     def take(self, parameter: Parameter, elements: Sequence[Element]) -> None:

@@ -1,4 +1,4 @@
-"""The action editor: a form, and beneath it the same action as a line of text."""
+"""The action editor: a form, and below it the same action as a line of text."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ from gui.widgets.words import NoteLabel, labelled, set_flag, set_tone
 
 
 def same_action(one: str, other: str) -> bool:
-    """Return whether two texts are the same action, however they are written."""
+    """Return whether two texts are the same action, regardless of notation."""
     if one.strip() == other.strip():
         return True
     try:
@@ -29,15 +29,14 @@ def same_action(one: str, other: str) -> bool:
 class ActionForm(QFrame):
     """Edits one action in two places that always agree.
 
-    A change in a field rewrites the line; a line that reads as an action
-    fills the fields. `problem` says why the action cannot be taken, and is
-    empty where it can.
+    A change in a field rewrites the line; a line that parses as an action fills the fields. `problem` is the reason
+    why the action cannot be accepted, and is empty if it can.
     """
 
     changed = Signal()
     """The person changed the action."""
     problem_shown = Signal()
-    """The note below the form says what is wrong."""
+    """The note below the form reports a problem."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,13 +45,13 @@ class ActionForm(QFrame):
         self._elements: tuple[Element, ...] = ()
         self._fields: dict[str, Field] = {}
         self._rows: list[Field] = []
-        """The fields in the form, shown or, while there is no action, hidden."""
+        """The fields in the form; hidden while there is no action."""
         self._kind = ""
         self._action: Action | None = None
         self.problem = ""
+        """Why the action cannot be accepted; empty if it can."""
         self.proposed = ""
-        """The action that waits, which may be taken as it is, whatever it is called."""
-        """Why the action cannot be taken; empty where it can."""
+        """The proposed action, which may be accepted unchanged even if its name is not offered."""
         self.setProperty("card", True)
         self.kinds = labelled(QComboBox(self), "Action")
         self.kinds.setFont(theme.machine_font())
@@ -77,7 +76,7 @@ class ActionForm(QFrame):
         return self._fields.get(name)
 
     def show_options(self, allowed: tuple[PermissibleAction, ...], elements: Sequence[Element]) -> None:
-        """Offer these actions from now on; the action being edited stays."""
+        """Offer these actions from now on; the edited action stays."""
         if allowed == self._allowed and tuple(elements) == self._elements:
             return
         self._allowed, self._elements = allowed, tuple(elements)
@@ -93,14 +92,14 @@ class ActionForm(QFrame):
         self.show_text(text)
 
     def show_text(self, text: str) -> None:
-        """Put this action in without telling of a change."""
+        """Show this action without emitting a change."""
         if self.line.text() != text:
             self.line.setText(text)
             self.line.setCursorPosition(0)
         self._read_line()
 
     def show_row(self, row: PermissibleRow) -> bool:
-        """Begin the action of a row of the list; returns whether nothing is left to fill in."""
+        """Start the action of a row of the list; return whether nothing is left to fill in."""
         if row.name in self._own:
             self.show_text(row.text)
             return self._begun()
@@ -115,7 +114,7 @@ class ActionForm(QFrame):
         return self._begun()
 
     def _begun(self) -> bool:
-        """Tell of the change and go to the first argument that is blank; returns whether there is none."""
+        """Emit the change and focus the first blank argument; return whether there is none."""
         blank = self._first_blank()
         if blank is not None:
             blank.setFocus()
@@ -123,10 +122,9 @@ class ActionForm(QFrame):
         return blank is None
 
     def show_target(self, ref: Ref) -> bool:
-        """Put the element that was pointed at into the action; begins a click where there is no action.
+        """Put the element that was pointed at into the action; start a click if there is no action.
 
-        Of two targets the one that is empty takes it, or the first. Returns
-        whether the action has a target.
+        If there are two targets, the empty one gets it, or else the first. Returns whether the action has a target.
         """
         if not self._kind:
             self._show_kind("click")
@@ -145,7 +143,7 @@ class ActionForm(QFrame):
 
     @property
     def _own(self) -> dict[str, PermissibleAction]:
-        """The actions with names of their own: what the state offers, and policies."""
+        """The actions with custom names: those that the state offers, and policies."""
         return {one.name: one for one in self._allowed if one.origin != "page"}
 
     def _parameters(self, kind: str) -> tuple[Parameter, ...]:
@@ -190,7 +188,7 @@ class ActionForm(QFrame):
         self._offer_for_target()
 
     def _have_rows(self, wanted: list[Callable[[Theme], Field]]) -> None:
-        """Have a row for each of these kinds of field; those that are there already are used again."""
+        """Make sure there is a row for each of these kinds of field; existing rows are reused."""
         if wanted and wanted != [type(one) for one in self._rows]:
             while self._layout.rowCount() > 3:
                 self._layout.removeRow(1)
@@ -209,7 +207,7 @@ class ActionForm(QFrame):
                 field.show_target(ref)
 
     def _first_blank(self) -> Field | None:
-        """Return the first argument that is still to be given."""
+        """Return the first argument that is still missing."""
         fields = self._fields.values()
         return next((one for one in fields if one.parameter.required and one.value == ""), None)
 
@@ -227,7 +225,7 @@ class ActionForm(QFrame):
         self.changed.emit()
 
     def _write_line(self) -> None:
-        """Print the fields as text and judge them."""
+        """Write the fields as text and validate them."""
         if self._kind in self._own:
             self._write_own()
             return
@@ -257,14 +255,14 @@ class ActionForm(QFrame):
             value = values.get(wrong, "")
             missing = f"Enter a value for {wrong}."
             problem = missing if value == "" else f'{wrong} cannot be "{value}" ({first["msg"]}).'
-        # What is still to be given is an empty bracket.
+        # A missing argument is an empty bracket.
         text = str(self._action) if self._action is not None else cls.written(self._kind, values)
         if self.line.text() != text:
             self.line.setText(text)
         self._judge(problem, wrong)
 
     def _write_own(self) -> None:
-        """Print the fields of an action with a name of its own, its arguments in their places."""
+        """Write the fields of an action with a custom name, with its arguments in their places."""
         texts = [_argument(field.value) for field in self._fields.values()]
         missing = self._first_blank()
         while texts and not texts[-1]:
@@ -277,7 +275,7 @@ class ActionForm(QFrame):
         self._judge(f"Enter a value for {name}." if name else "", name)
 
     def _read_line(self) -> None:
-        """Read the text into the fields and judge it."""
+        """Parse the text into the fields and validate it."""
         text = self.line.text()
         self._action = None
         if not text.strip():
@@ -313,7 +311,7 @@ class ActionForm(QFrame):
         self.show_problem(problem)
 
     def show_problem(self, problem: str) -> None:
-        """Say what is wrong with the action as it stands, such as why the session refused it."""
+        """Show what is wrong with the action in its current form, for example why the session refused it."""
         set_flag(self.line, "wrong", bool(problem))
         self.note.show_text(problem)
         self.note.setAccessibleName(problem)
@@ -325,7 +323,7 @@ class ActionForm(QFrame):
 
 
 def _argument(value: str | bool) -> str:
-    """Return the value of a field as the text of an argument; a box that is not ticked is left out."""
+    """Return the value of a field as the text of an argument; an unchecked box is left out."""
     if isinstance(value, bool):
         return "true" if value else ""
     return value

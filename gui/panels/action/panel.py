@@ -1,7 +1,6 @@
-"""Next action: what is about to happen, to be taken, changed, asked for again or skipped.
+"""Next action: what is about to happen; the person can accept it, change it, ask again or skip it.
 
-The same panel tells what became of the action of an old step, and is where a
-person answers in the LLM's place.
+The same panel shows the outcome of the action of an old step, and lets a person answer in the LLM's place.
 """
 
 from collections.abc import Callable
@@ -28,11 +27,11 @@ OUTCOMES = {
     "failed": ("✗ failed", "bad"),
     "skipped": ("skipped", "dim"),
 }
-"""The word and the tone of each outcome."""
+"""The label and the tone of each outcome."""
 _IDLE_MS = 400
-"""Rest after a change before the session is notified of it."""
+"""Pause after a change before it is sent to the session."""
 _MINIMUM_WIDTH = 276
-"""Below it the form's fields would be cut off at the right."""
+"""At a smaller width the form's fields would be cut off at the right."""
 
 
 def words_without_action(session: SessionView) -> str:
@@ -65,14 +64,14 @@ class ActionButtons(QWidget):
         self.skip = self._button("Skip", "Do nothing in this step (Ctrl+J)", "flat")
 
     def show_answering(self, answering: bool) -> None:
-        """Offer an answer in place of taking, asking again and skipping."""
+        """Offer an answer instead of accepting, asking again and skipping."""
         self.accept.setVisible(not answering)
         self.answer.setVisible(answering)
         self.again.setVisible(not answering)
         self.skip.setVisible(not answering)
 
     def allow(self, *, change: bool, accept: bool, answer: bool) -> None:
-        """Enable what makes sense now; `change` is for all that does not need a whole action."""
+        """Enable what makes sense now; `change` is for everything that does not need a complete action."""
         self.accept.setEnabled(accept)
         self.answer.setEnabled(answer)
         for button in (self.point, self.again, self.skip):
@@ -88,11 +87,10 @@ class ActionButtons(QWidget):
 
 
 class ActionPanel(QWidget):
-    """Shows `ActionView` and asks for what the person wants done with it.
+    """Shows `ActionView` and asks the session for what the person wants to do with it.
 
-    An edit is sent to the session a moment after the last change, and at the
-    latest before the action is taken: then the panel waits until the session
-    shows the edited action, so that a refused edit never lets the old action
+    An edit is sent to the session a moment after the last change, and at the latest before the action is accepted.
+    Then the panel waits until the session shows the edited action, so that a refused edit never lets the old action
     through.
     """
 
@@ -105,7 +103,7 @@ class ActionPanel(QWidget):
     """Thought and action."""
     pointing_requested = Signal(bool)
     why_requested = Signal(str)
-    """Words of thought or action that are to be looked for."""
+    """Words of the thought or action to search for."""
     fact_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -133,12 +131,12 @@ class ActionPanel(QWidget):
 
     @property
     def acceptable(self) -> bool:
-        """Whether the action can be taken or the answer given: not while the person has the page."""
+        """Whether the action can be accepted or the answer given. Not possible while the person has the page."""
         return self.editable and not self._session.handed_over
 
     @property
     def changed(self) -> bool:
-        """Whether the action was changed here and the session does not show it yet."""
+        """Whether the action was changed here and the session does not show the change yet."""
         return self.editable and not same_action(self.form.text, self._base)
 
     @Slot(object)
@@ -147,7 +145,7 @@ class ActionPanel(QWidget):
         self.show_remarks(step.interventions, step.events)
 
     def show_action(self, view: ActionView) -> None:
-        """Replace what is on screen with `view`; what the person is just typing stays."""
+        """Replace what is shown with `view`; text that the person is typing stays."""
         before, self._view = self._view, view
         draft = self.form.text
         changed = self.changed and before.editable
@@ -177,13 +175,13 @@ class ActionPanel(QWidget):
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:
-        """Follow what the session is doing: it decides what can be asked for."""
+        """Follow the session, which decides which commands are available."""
         self._session = view
         self._refresh()
 
     @Slot(object)
     def show_question(self, question: PersonQuestion | None) -> None:
-        """Let the person answer `question`; None takes it back."""
+        """Let the person answer `question`; None withdraws it."""
         if question is not None and question != self._question:
             self.form.show_text("")
             self.thought_edit.clear()
@@ -195,7 +193,7 @@ class ActionPanel(QWidget):
 
     @Slot(object)
     def show_row(self, row: PermissibleRow) -> None:
-        """Put a row of the list in place of the action; what is still to be filled in gets the focus."""
+        """Replace the action by a row of the list; the first missing argument gets the focus."""
         if self.editable and self.form.show_row(row):
             self._send_edit()
 
@@ -214,7 +212,7 @@ class ActionPanel(QWidget):
             )
 
     def show_remarks(self, interventions: tuple[str, ...], events: tuple[str, ...]) -> None:
-        """Tell what a person did in this step, and what happened in the browser beside the action."""
+        """Show what a person did in this step, and what else happened in the browser."""
         others = [event for event in events if event not in self._view.message]
         self.remarks.show_text("\n".join([*(f"◆ {one}" for one in interventions), *others]))
 
@@ -223,14 +221,14 @@ class ActionPanel(QWidget):
         self.buttons.point.setChecked(on)
 
     def accept(self) -> None:
-        """Take the action as it stands here, or answer with it."""
+        """Accept the action as shown here, or answer with it."""
         if self.answering:
             self._answer()
         elif self._view.editable and self.acceptable:
             self.settle(self.accept_requested.emit)
 
     def settle(self, then: Callable[[], None]) -> None:
-        """Call `then` once the session has what was edited here; never where it refuses the edit."""
+        """Call `then` when the session has what was edited here; never if it refuses the edit."""
         if not self.changed or self.answering:
             then()
         elif self.form.problem:
@@ -313,7 +311,7 @@ class ActionPanel(QWidget):
         focused = focus is not None and focus.hasFocus()
         self._show_all()
         if focused and not focus.isVisible():
-            # The next widget in the row of focus would be a button of the dock.
+            # The next widget in the focus chain would be a button of the dock.
             (self.buttons.accept if self.buttons.accept.isVisible() else self).setFocus()
 
     def _show_all(self) -> None:
@@ -369,7 +367,7 @@ class ActionPanel(QWidget):
         )
 
     def _reveal_problem(self) -> None:
-        # Its place is known once the layout has made room for it.
+        # Its position is known after the layout has made space for it.
         QTimer.singleShot(0, self, lambda: self._area.ensureWidgetVisible(self.form.note, 0, 4))
 
     def _settle_at(self, text: str) -> None:
@@ -402,7 +400,7 @@ class ActionPanel(QWidget):
 
 
 def _follow_stream(edit: QPlainTextEdit, text: str) -> None:
-    """Add what is new of a growing text, and keep its end in view."""
+    """Append the new part of a growing text, and keep its end in view."""
     shown = edit.toPlainText()
     if text == shown:
         return

@@ -1,4 +1,4 @@
-"""The actions of the same reply that wait for the next steps: renamed, moved and deleted in place."""
+"""The actions from the same reply that wait for the next steps: renamed, moved and deleted in place."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ _ROWS_SHOWN = 5
 
 
 class QueueList(QWidget):
-    """Shows the queue and asks for what a person makes of it; hidden while nothing waits."""
+    """Shows the queue and asks for the person's changes to it; hidden while the queue is empty."""
 
     edited = Signal(tuple)
-    """The actions as text, in their order."""
+    """The actions as text, in order."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,16 +47,17 @@ class QueueList(QWidget):
     def show_queue(
         self, actions: Sequence[str], *, editable: bool, elements: tuple[Element, ...] = ()
     ) -> None:
-        """Show these, in the order of their turns; what is just being typed stays where nothing has changed.
+        """Show these actions in the order in which they will run; text that is being edited stays if nothing has
+        changed.
 
-        `elements` are what refs stand for.
+        `elements` are the elements that refs stand for.
         """
         self._elements = elements
         if tuple(actions) == self.texts and editable == self.list.dragEnabled():
             return
         self._shown = tuple(actions)
         row = self.list.currentRow()
-        # The model's own signals are what the list draws by.
+        # Only signals of the list are blocked: it needs those of its model to draw.
         with QSignalBlocker(self.list):
             self.list.clear()
             for text in actions:

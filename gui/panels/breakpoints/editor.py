@@ -1,4 +1,4 @@
-"""The dialog that makes or changes a breakpoint; it closes only when the breakpoint was accepted."""
+"""The dialog that creates or changes a breakpoint; it closes only when the breakpoint was accepted."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ _IGNORE_HELP = "Number of hits to ignore before it stops."
 
 
 class Offers(Record):
-    """Names that the step in view knows, to choose from."""
+    """Names in the step in view, offered as choices."""
 
     state: tuple[str, ...] = ()
     policy: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Offers(Record):
 
 @dataclass(frozen=True)
 class BreakpointField:
-    """A widget for one field of a model, and what stands beside and below it."""
+    """A widget for one field of a model, with the texts next to it and below it."""
 
     label: str
     help: str
@@ -70,14 +70,14 @@ class BreakpointField:
 
 
 def help_of_texts(kind: type[Breakpoint]) -> str:
-    """Return how the texts of a kind are compared; nothing where it has none."""
+    """Return how the texts of a kind are compared; empty if it has none."""
     found = [part for field in kind.own_fields().values() for part in field.metadata]
     helps = [words for part, words in _TEXT_HELPS.items() if part in found]
     return " ".join([*helps, _ANY_HELP]) if helps else ""
 
 
 def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Offers) -> BreakpointField:
-    """Return the widget for a field, filled with `value`; None takes its default."""
+    """Return the widget for a field, filled with `value`; None uses its default."""
     if value is None and not model.is_required():
         value = model.default
     label = model.title or name.capitalize()
@@ -115,7 +115,7 @@ def make_field(theme: Theme, name: str, model: FieldInfo, value: Any, offers: Of
 
 
 def _choices(model: FieldInfo) -> tuple[tuple[Any, str], ...]:
-    """Return the values of a fixed choice, each with its words; nothing where there is none."""
+    """Return the values of a fixed choice, each with its label; empty if the field is not a choice."""
     words = {None: "any"}
     for part in model.metadata:
         if isinstance(part, ChoiceWords):
@@ -135,10 +135,10 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
 
 
 class BreakpointEditor(QDialog):
-    """Edits one breakpoint and asks for it by emitting it whole; the kind can be changed."""
+    """Edits one breakpoint and emits the complete breakpoint; the kind can be changed."""
 
     breakpoint_wanted = Signal(object)
-    """A `Breakpoint`, new where its number is 0; answered through `show_answer`."""
+    """A `Breakpoint`, new if its number is 0; answered through `show_answer`."""
 
     def __init__(
         self,
@@ -160,13 +160,13 @@ class BreakpointEditor(QDialog):
 
     @property
     def kind(self) -> type[Breakpoint]:
-        """The class of the kind that is chosen."""
+        """The class of the selected kind."""
         kind: type[Breakpoint] = self.kinds.currentItem().data(_KIND)
         return kind
 
     @Slot(str)
     def show_answer(self, problem: str) -> None:
-        """Close where there is no problem; else say it under the field at fault."""
+        """Close if there is no problem; otherwise show it below the invalid field."""
         self._wait(False)
         if not problem:
             self.accept()
@@ -174,7 +174,7 @@ class BreakpointEditor(QDialog):
         self._note_at_fault().show_text(f"✗ {problem}")
 
     def send(self) -> None:
-        """Ask for the breakpoint as the fields have it; what is certainly wrong is shown at once."""
+        """Request the breakpoint given by the fields; obvious errors are shown at once."""
         if self._waits:
             return
         self._forget_problems()
@@ -188,7 +188,7 @@ class BreakpointEditor(QDialog):
 
     @property
     def _expression(self) -> BreakpointField | None:
-        """The field of the kind's own expression."""
+        """The field for the kind's own expression."""
         return next((field for field in self.fields.values() if field.is_expression), None)
 
     def _values(self) -> dict[str, Any]:
@@ -272,7 +272,7 @@ class BreakpointEditor(QDialog):
             (first.widget if first else self.condition).setFocus()
 
     def _on_kind(self) -> None:
-        """Show the fields of the kind, with what of the edited breakpoint, or typed before, fits them."""
+        """Show the fields of the kind, filled with fitting values of the edited breakpoint or typed before."""
         typed = {name: field.read() for name, field in self.fields.items()}
         edited = dict(self._edited) if type(self._edited) is self.kind else {}
         while self._own_form.rowCount():
@@ -297,7 +297,7 @@ class BreakpointEditor(QDialog):
             self.setTabOrder(first, second)
 
     def _note_at_fault(self) -> NoteLabel:
-        """Return where to say what is wrong: below the expression that cannot be read, else below all."""
+        """Return the label for an error: below the expression that cannot be parsed, or else below all fields."""
         own = self._expression
         if own is not None and not _readable(own.read()):
             own.widget.setFocus()
@@ -336,7 +336,7 @@ def _form(parent: QWidget) -> QFormLayout:
 def _add(
     form: QFormLayout, label: str, widget: QWidget, described: str, problem: NoteLabel | None = None
 ) -> None:
-    """Add a row: the widget, its help below it, and what is wrong with it below that."""
+    """Add a row: the widget, its help below it, and its error below that."""
     around = QWidget()
     column = in_column(around, widget, spacing=3)
     if described:

@@ -1,4 +1,4 @@
-"""A field for an expression of a breakpoint or a watch, which offers what may come next."""
+"""A field for an expression of a breakpoint or a watch, with completion."""
 
 import re
 
@@ -20,7 +20,9 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class EnterForField(QObject):
-    """Gives Enter to the field where a list of names has none to add: none is chosen, or it is written already."""
+    """Passes Enter to the field if the completion list has nothing to add: no name is selected, or it is already
+    typed.
+    """
 
     def __init__(self, completer: QCompleter, field: QLineEdit) -> None:
         super().__init__(field)
@@ -42,7 +44,7 @@ class EnterForField(QObject):
 
 
 class ExpressionField(QLineEdit):
-    """Offers names while one is typed, and all that fit for Ctrl+Space; Enter or Tab takes one.
+    """Completes names while typing and lists all that fit for Ctrl+Space; Enter or Tab accepts one.
 
     With `completing` off it is a plain field.
     """
@@ -70,11 +72,11 @@ class ExpressionField(QLineEdit):
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """The names that are offered now."""
+        """The names in the completion list."""
         return tuple(self._offered.item(at).text() for at in range(self._offered.rowCount()))
 
     def offer(self) -> None:
-        """Offer what may stand at the cursor."""
+        """Offer what may follow at the cursor."""
         self._offered.clear()
         found = completions(self.text(), self.cursorPosition()) if self.completing else ()
         for one in found:

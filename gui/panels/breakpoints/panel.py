@@ -24,9 +24,9 @@ _WATCH_KINDS: dict[WatchKind, tuple[str, str]] = {
     "xpath": ("XPath", "//h1"),
     "script": ("script", "document.title"),
 }
-"""What each kind is called, and an example of it."""
+"""The name of each kind, and an example of it."""
 _LONGEST = 300
-"""Characters of a value that are shown; the tooltip has more."""
+"""Maximum number of characters of a value; the tooltip shows more."""
 _NONE = "No breakpoints yet. Add one (Ctrl+Shift+B), or choose a common one:"
 _TO_HIT = "Back to the last hit: show the last step before the one in view at which one stops (Ctrl+F5)"
 _TO_CHANGE = "Back to the last change of the chosen watch, before the step in view (Ctrl+Shift+F5)"
@@ -85,10 +85,10 @@ def _icon(view: BreakpointView) -> str:
 
 
 class WatchField(QWidget):
-    """Asks for a watch by Enter; what was typed stays until it was accepted, Esc gives a change up."""
+    """Asks for a watch with Enter. The typed text stays until it is accepted, and Esc cancels a change."""
 
     watch_wanted = Signal(object)
-    """A `Watch`, new where its number is 0; answered through `show_answer`."""
+    """A `Watch`, new if its number is 0; answered through `show_answer`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,7 +110,7 @@ class WatchField(QWidget):
 
     @Slot()
     def send(self) -> None:
-        """Ask for what is typed; nothing is no watch."""
+        """Request the typed watch; an empty text is not a watch."""
         text = self.text.text().strip()
         if not text:
             self.text.setFocus()
@@ -127,7 +127,7 @@ class WatchField(QWidget):
 
     @Slot(str)
     def show_answer(self, problem: str) -> None:
-        """Begin anew where the watch was accepted; else say what is wrong with it."""
+        """Clear the line if the watch was accepted; otherwise show what is wrong with it."""
         if problem:
             self.problem.show_text(f"✗ {problem}")
             self.text.setFocus()
@@ -141,7 +141,7 @@ class WatchField(QWidget):
             super().keyPressEvent(event)
 
     def event(self, event) -> bool:  # type: ignore[no-untyped-def]
-        # Esc is a command of the window, except where it ends the change of a watch.
+        # Esc is a command of the window, except when it cancels the change of a watch.
         escape = event.type() == event.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape
         if escape and self._changed is not None:
             event.accept()
@@ -169,27 +169,27 @@ class WatchField(QWidget):
 
 
 class BreakpointsPanel(QWidget):
-    """Shows `BreaksView`; asks for breakpoints and watches by emitting them whole."""
+    """Shows `BreaksView`; requests breakpoints and watches by emitting them complete."""
 
     add_requested = Signal()
     edit_requested = Signal(object)
-    """The `Breakpoint` to be edited in the dialog."""
+    """The `Breakpoint` to edit in the dialog."""
     breakpoint_wanted = Signal(object)
     """A new `Breakpoint`."""
     breakpoint_replaced = Signal(object)
     breakpoint_removed = Signal(int)
     breakpoint_switched = Signal(int, bool)
     watch_wanted = Signal(object)
-    """A `Watch` as it was typed, new where its number is 0; answered through `field.show_answer`."""
+    """A `Watch` as typed, new if its number is 0; answered through `field.show_answer`."""
     watch_replaced = Signal(object)
-    """A `Watch` of the list with another switch."""
+    """A `Watch` of the list with its check box switched."""
     watch_removed = Signal(int)
     hit_wanted = Signal(int, int)
-    """Run and step before which the last hit is looked for."""
+    """Run and step before which to look for the last hit."""
     change_wanted = Signal(int, int, int)
-    """The number of a watch, and run and step before which its last change is looked for."""
+    """The number of a watch, and run and step before which to look for its last change."""
     state_changed = Signal()
-    """What can be asked for has changed."""
+    """The set of available commands has changed."""
     fact_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -204,14 +204,14 @@ class BreakpointsPanel(QWidget):
 
     @property
     def chosen(self) -> Breakpoint | None:
-        """The breakpoint whose row is the current one."""
+        """The breakpoint of the current row."""
         number = self.breakpoints.key
         found = (one.breakpoint for one in self._view.breakpoints if one.breakpoint.number == number)
         return next(found, None)
 
     @property
     def chosen_watch(self) -> Watch | None:
-        """The watch whose row is the current one, else the first."""
+        """The watch of the current row, or else the first."""
         watches = [one.watch for one in self._view.watches]
         chosen = next((one for one in watches if one.number == self.watches.key), None)
         return chosen or next(iter(watches), None)
@@ -226,7 +226,7 @@ class BreakpointsPanel(QWidget):
 
     @Slot(object)
     def show_breaks(self, view: BreaksView) -> None:
-        """Replace what is on screen with `view`; what is being typed stays."""
+        """Replace what is shown with `view`; text that is being typed stays."""
         self._view = view
         self.breakpoints.show_rows(breakpoint_row(one) for one in view.breakpoints)
         self.breakpoints.setVisible(bool(view.breakpoints))
@@ -243,13 +243,13 @@ class BreakpointsPanel(QWidget):
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
-        """Go backwards from this step."""
+        """Search backwards from this step."""
         self._place = (step.run, step.number) if step.number else None
         self._refresh()
 
     @Slot()
     def begin_watch(self) -> None:
-        """Go to the line that adds a watch."""
+        """Focus the line that adds a watch."""
         self.field.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     @Slot()
@@ -306,7 +306,7 @@ class BreakpointsPanel(QWidget):
         return section
 
     def _action(self, rows: Rows, text: str, key: str, slot: Callable[[], object]) -> QAction:
-        """Add a command to the context menu of a list; its key is heard where the list has the focus."""
+        """Add a command to the context menu of a list; its key works while the list has the focus."""
         action = QAction(text, rows, shortcut=QKeySequence(key))
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(lambda: slot())

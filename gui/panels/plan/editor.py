@@ -24,12 +24,11 @@ _NOT_NOW = "The plan cannot be replaced now: go back to now (Esc ends editing), 
 class PlanEditor(QWidget):
     """Holds a draft of the plan until it is applied or cancelled.
 
-    One item is the current one: where the run goes on. Blank items are left
-    out when the draft is applied.
+    One item is the current one, where the run continues. Blank items are dropped when the draft is applied.
     """
 
     applied = Signal(object, int)
-    """The texts as a tuple, and which of them is the current one, from 0."""
+    """The texts as a tuple, and the index of the current one, from 0."""
     cancelled = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -80,11 +79,11 @@ class PlanEditor(QWidget):
 
     @property
     def current(self) -> int:
-        """The position of the current subtask, from 0."""
+        """The index of the current subtask, from 0."""
         return next((at for at, item in enumerate(self._items()) if item.data(_CURRENT)), 0)
 
     def begin(self, view: PlanView) -> None:
-        """Start from this plan; one without a current subtask goes on at the first that is not done."""
+        """Start from this plan; if it has no current subtask, the first that is not done becomes current."""
         self.list.blockSignals(True)
         self.list.clear()
         states = [subtask.status for subtask in view.subtasks]
@@ -103,7 +102,7 @@ class PlanEditor(QWidget):
             self.add()
 
     def allow(self, on: bool) -> None:
-        """Let the draft be applied, or say why it cannot be now; the draft stays."""
+        """Allow the draft to be applied, or show why it cannot be applied now; the draft stays."""
         self._allowed = on
         self._refresh()
 
@@ -136,7 +135,7 @@ class PlanEditor(QWidget):
     def apply(self) -> None:
         if not self.apply_button.isEnabled():
             return
-        self.list.setFocus()  # an editor that is open in an item hands over its text
+        self.list.setFocus()  # an open editor in an item commits its text
         kept = [(at, text.strip()) for at, text in enumerate(self.texts) if text.strip()]
         if kept:
             current = next((new for new, (at, _text) in enumerate(kept) if at >= self.current), len(kept) - 1)
@@ -144,7 +143,7 @@ class PlanEditor(QWidget):
         self._refresh()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        # The window has commands of its own on some of these keys: while the list has the focus they are its.
+        # Some of these keys are also commands of the window. While the list has the focus, they belong to the list.
         kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)
         if watched is self.list and isinstance(event, QKeyEvent) and event.type() in kinds:
             action = self._answer_to(event)
@@ -168,7 +167,7 @@ class PlanEditor(QWidget):
             "Ctrl+Enter": self.apply,
             "Esc": self.cancelled.emit,
         }
-        if self._naming:  # the field in the item has all other keys
+        if self._naming:  # the editor in the item gets all other keys
             keys = {key: action for key, action in keys.items() if key.startswith("Ctrl+")}
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         return keys.get(QKeySequence(event.key() | modifiers.value).toString())

@@ -1,4 +1,4 @@
-"""Plan & remedies: what the agent is about, what else it would try, and what was said of its steps."""
+"""Plan & remedies: the current plan, the alternatives to try, and the judgements of the steps."""
 
 from collections.abc import Callable
 from functools import partial
@@ -59,7 +59,7 @@ _NO_REMEDIES_TOLD = (
 
 
 def subtask_row(at: int, subtask: Subtask) -> Row:
-    """Return the row of the subtask at position `at`, from 0."""
+    """Return the row of the subtask at index `at`, from 0."""
     steps = "steps" if len(subtask.steps) > 1 else "step"
     return Row(
         f"{at + 1}. {subtask.text}",
@@ -109,7 +109,7 @@ def judgement_row(judgement: JudgementView) -> Row:
 
 
 def _verdict(judgement: JudgementView) -> tuple[str, str, str]:
-    """Return the icon, the colour and the word of what was judged; of a stop, whether it was let."""
+    """Return icon, colour and label of a judgement; for a stop, whether it was allowed."""
     by = ", said by you" if judgement.overruled else ""
     if judgement.stop_refused:
         return "close", "bad", f"stop refused{by}"
@@ -132,7 +132,7 @@ def grade_row(grade: GradeView) -> Row:
 
 
 def plan_fact(view: PlanView) -> str:
-    """Return such as ``2 of 4 · trial 1 of 3``: the current subtask, or how many are done."""
+    """Return, for example, ``2 of 4 · trial 1 of 3``: the current subtask, or how many are done."""
     parts = []
     total = len(view.subtasks)
     current = next((at for at, one in enumerate(view.subtasks) if one.status == "current"), None)
@@ -147,15 +147,15 @@ def plan_fact(view: PlanView) -> str:
 
 
 class PlanPanel(EditablePanel):
-    """Shows `PlanView`; the plan is edited in its place, a waiting remedy fired without being asked again.
+    """Shows `PlanView`. The plan is edited in place, and a waiting remedy is fired without confirmation.
 
-    Remedies and judgements are put right from their menus.
+    Menus correct remedies and judgements.
     """
 
     subtask_wanted = Signal(int)
-    """The position of a subtask, from 0, until which the run is to go on."""
+    """The index of a subtask, from 0, until which the run continues."""
     state_changed = Signal()
-    """What can be asked for has changed."""
+    """The set of available commands has changed."""
     fact_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -214,7 +214,7 @@ class PlanPanel(EditablePanel):
 
     @property
     def remedy(self) -> int | None:
-        """The remedy that can be fired now: the selected one, else the topmost that waits."""
+        """The remedy that can be fired now: the selected one, or else the topmost waiting one."""
         if self.why_not():
             return None
         waiting = [one.number for one in self._view.remedies if one.state == "waiting"]
@@ -222,7 +222,7 @@ class PlanPanel(EditablePanel):
 
     @property
     def subtask(self) -> int | None:
-        """The subtask that can be run to: the selected one, else the one after the current one."""
+        """The subtask that can be run to: the selected one, or else the one after the current one."""
         if not self.live or not can_step(self.session):
             return None
         states = [one.status for one in self._view.subtasks]
@@ -231,7 +231,7 @@ class PlanPanel(EditablePanel):
         return _chosen_or_first(self.subtasks.key, ahead)
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of a subtask."""
+        """Return the menu entries of a subtask."""
         row: Row = index.data(ROW)
         can = row.key == self.subtask
         why = "" if can else "Only to a subtask that waits, while the run rests"
@@ -245,7 +245,7 @@ class PlanPanel(EditablePanel):
         )
 
     def remedy_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of a remedy."""
+        """Return the menu entries of a remedy."""
         row: Row = index.data(ROW)
         self.waiting.setCurrentIndex(index)
         fires = row.key == self.remedy
@@ -270,7 +270,7 @@ class PlanPanel(EditablePanel):
         return action_copies(remedy.action, words=remedy.target) if remedy is not None else ()
 
     def judgement_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be said otherwise of a judgement: of the last one only."""
+        """Return the menu entries that overrule a judgement; only the last one has any."""
         row: Row = index.data(ROW)
         done = f"The run has already continued from step {row.key}. Go back to it on a branch (Ctrl+B)"
         why = self.why_not() or (done if index.row() else self.why_not("OverruleJudgement"))
@@ -294,7 +294,7 @@ class PlanPanel(EditablePanel):
         )
 
     def overrule(self, part: JudgementPart, is_so: bool) -> None:
-        """Say otherwise of the step that was just carried out."""
+        """Overrule the judgement of the step that was just carried out."""
         if not self.why_not("OverruleJudgement"):
             self.ask_edit("OverruleJudgement", part=part, is_so=is_so)
 
@@ -304,18 +304,18 @@ class PlanPanel(EditablePanel):
 
     @property
     def _chosen_remedy(self) -> int | None:
-        """The remedy that is edited, moved or dropped: the selected one, else the topmost that waits."""
+        """The remedy to edit, move or drop: the selected one, or else the topmost waiting one."""
         return _chosen_or_first(self.waiting.key, self._waiting_numbers)
 
     @Slot()
     def add_remedy(self) -> None:
-        """Ask for another remedy, which is put on top of those that wait."""
+        """Ask for another remedy, which is put on top of the waiting ones."""
         if not self.why_not("ForceState"):
             label = "The action to try first if this step's action turns out wrong:"
             self._ask_action("Add a remedy", label, lambda text: self.ask_edit("AddRemedy", action=text))
 
     def edit_remedy(self) -> None:
-        """Ask for another action in place of a remedy's."""
+        """Ask for another action to replace a remedy's."""
         number = self._chosen_remedy
         if number is not None and not self.why_not():
             now = next(one.action for one in self._view.remedies if one.number == number)
@@ -327,7 +327,7 @@ class PlanPanel(EditablePanel):
             )
 
     def drop_remedy(self) -> None:
-        """Do without a remedy."""
+        """Drop a remedy."""
         if (number := self._chosen_remedy) is not None:
             self.ask_edit("DropRemedy", number=number)
 
@@ -360,7 +360,7 @@ class PlanPanel(EditablePanel):
 
     @Slot()
     def run_to_subtask(self) -> None:
-        """Go on until the subtask that `subtask` names is current."""
+        """Continue until the subtask given by `subtask` is current."""
         if self.subtask is not None:
             self.subtask_wanted.emit(self.subtask)
 
@@ -370,7 +370,7 @@ class PlanPanel(EditablePanel):
         self.show_plan(step.plan, live=step.live)
 
     def show_plan(self, view: PlanView, *, live: bool = True) -> None:
-        """Replace what is on screen with `view`; a draft of the plan stays while there is a plan to replace."""
+        """Replace what is shown with `view`; a draft of the plan stays while there is a plan to replace."""
         self._view, self.live = view, live
         there = view.subtasks or view.remedies or view.judgements or view.grades or view.experience
         said = view.message or ("" if there or self.can_edit else NONE)
@@ -400,7 +400,7 @@ class PlanPanel(EditablePanel):
 
     @Slot()
     def edit(self) -> None:
-        """Begin to edit the plan, where that is possible."""
+        """Start editing the plan, if that is possible."""
         if self.editing:
             self.editor.list.setFocus()
         elif self.can_edit:
@@ -411,7 +411,7 @@ class PlanPanel(EditablePanel):
 
     @Slot()
     def fire(self) -> None:
-        """Fire the remedy that `remedy` names."""
+        """Fire the remedy given by `remedy`."""
         if self.remedy is not None:
             self.ask_edit("FireRemedy", number=self.remedy)
 
@@ -449,7 +449,7 @@ class PlanPanel(EditablePanel):
 
 
 def _chosen_or_first(chosen: int | None, usable: list[int]) -> int | None:
-    """Return what is chosen where it can be used, and where nothing is chosen the first that can be."""
+    """Return the selected item if it can be used; if nothing is selected, the first usable item."""
     if chosen is None:
         return usable[0] if usable else None
     return chosen if chosen in usable else None

@@ -1,4 +1,4 @@
-"""What is known of a run, over the page: shown when its row in the tree is chosen."""
+"""The run card, shown over the page when a run's row in the tree is chosen."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -20,7 +20,7 @@ _NOTHING_TO_COMPARE = "Show a step of another run first, to compare this run wit
 
 
 class RunCard(QWidget):
-    """Opaque, over the live page, which stays shown beneath."""
+    """Opaque, over the live page, which stays shown below it."""
 
     step_requested = Signal(int, int)
     deciding_step_requested = Signal(int)
@@ -32,7 +32,7 @@ class RunCard(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.row: RunRow | None = None
-        """The run that is shown; None where the card is not."""
+        """The run that is shown; None if the card is closed."""
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAutoFillBackground(True)
         bar = QFrame(self)
@@ -76,7 +76,7 @@ class RunCard(QWidget):
         self.hide()
 
     def show_run(self, row: RunRow, *, current: bool, viewed: int | None) -> None:
-        """Cover the page with what is known of a run; `viewed` is the run in view, to be compared with."""
+        """Cover the page with the facts of a run; `viewed` is the run in view, to compare it with."""
         self.row = row
         self.title.setText(f"Run {row.run}" + (f" · {row.name}" if row.name else f" · {row.task}"))
         word = run_word(row, current=current)
@@ -100,7 +100,7 @@ class RunCard(QWidget):
         self.raise_()
 
     def close_card(self) -> None:
-        """Uncover what lies beneath."""
+        """Close the card and show what is below it."""
         if self.row is not None:
             self.row = None
             self.hide()
@@ -138,12 +138,14 @@ class RunCard(QWidget):
 
 
 def last_step(row: RunRow) -> int:
-    """Return the number of the last step of a run with steps: those of a branch count on from where it left."""
+    """Return the number of a run's last step, if it has steps; a branch continues the numbers of the run that it
+    left.
+    """
     return (row.parent_step or 1) + row.steps - 1
 
 
 def facts_of(row: RunRow) -> tuple[tuple[str, str], ...]:
-    """Return what is known of a run by name, always the same names; empty where there is nothing to say."""
+    """Return the facts of a run by name, always with the same names; a value is empty if there is nothing to show."""
     begun = datetime.fromtimestamp(row.started)
     asked = f", {seconds(row.seconds_in_llm)} of it in the LLM" if row.seconds_in_llm else ""
     branch = ""

@@ -1,8 +1,8 @@
 """The tree of runs, their steps and their branches, as an item model.
 
-A run shows at most its latest `BLOCK` steps until the person asks for earlier
-ones, so a run of thousands of steps opens and grows without a stall. A branch
-stands under the step that it left, or under its run while that step is not shown.
+A run shows at most its latest `BLOCK` steps until the person asks for earlier ones, so a run of thousands of steps
+opens and grows without a stall. A branch is below the step that it left, or below its run while that step is not
+shown.
 """
 
 from bisect import bisect_left
@@ -31,15 +31,15 @@ class Node:
 
     kind: NodeKind
     key: int
-    """Names the node inside an index; never used twice, so a stale index finds nothing."""
+    """Identifies the node in an index. Never reused, so a stale index finds nothing."""
     parent: "Node | None"
     row: RunRow | StepRow | None
     children: "list[Node]" = field(default_factory=list)
     loaded: bool = False
     current: bool = False
-    """Of a run: whether it is the current one."""
+    """For a run: whether it is the current one."""
     earlier: tuple[StepRow, ...] = ()
-    """Of a run: the steps before the first that is shown."""
+    """For a run: the steps before the first that is shown."""
 
     @property
     def run(self) -> RunRow:
@@ -53,7 +53,7 @@ class Node:
 
     @property
     def left(self) -> "Node | None":
-        """Of a branch: the run that it left; None where that is not listed."""
+        """For a branch: the run that it left; None if that is not listed."""
         parent = self.parent
         return parent.parent if parent is not None and parent.kind == "step" else parent
 
@@ -68,14 +68,15 @@ class Node:
 
 
 class RunsModel(QAbstractItemModel):
-    """Follows `RunsView` by inserting, moving and changing rows; only runs that are not listed any more reset it.
+    """Follows `RunsView` by inserting, moving and changing rows; it is reset only when runs disappear from the
+    list.
 
-    Steps once loaded stay, also where a later view leaves them out. Older runs
-    are asked for when the tree is scrolled to its end.
+    Loaded steps stay, even if a later view leaves them out. Older runs are requested when the tree is scrolled to
+    its end.
     """
 
     more_wanted = Signal(int)
-    """How many runs are listed, where older ones are to be listed too."""
+    """The number of listed runs; requests older ones."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -87,7 +88,7 @@ class RunsModel(QAbstractItemModel):
         self._more = False
 
     def show_runs(self, view: RunsView) -> None:
-        """Follow `view`; where the model is reset, the tree collapses."""
+        """Update to `view`; if the model is reset, the tree collapses."""
         rows = {row.run: row for row in view.runs}
         if self._follows(rows):
             new = [row for row in view.runs if row.run not in self._runs]
@@ -112,7 +113,7 @@ class RunsModel(QAbstractItemModel):
                 self._show_steps(self._runs[run], steps)
 
     def show_step(self, row: StepRow) -> None:
-        """Add a step under way to its run, or change it; only the last step can be."""
+        """Add a current step to its run, or change it; only the last step can change."""
         node = self._runs.get(row.run)
         if node is None:
             return
@@ -127,20 +128,20 @@ class RunsModel(QAbstractItemModel):
         return QModelIndex() if node is None else self.index_of(node)
 
     def step_index(self, run: int, number: int) -> QModelIndex:
-        """Return where a step is shown; invalid where it is not, or not loaded."""
+        """Return the index of a step; invalid if it is not shown or not loaded."""
         node = self._runs[run].step_node(number) if run in self._runs else None
         return QModelIndex() if node is None else self.index_of(node)
 
     def steps_of(self, run: int) -> tuple[StepRow, ...]:
-        """Return all loaded steps of a run, shown or not, in order."""
+        """Return all loaded steps of a run in order, shown or not."""
         node = self._runs.get(run)
         return () if node is None else node.earlier + tuple(child.step for child in node.step_nodes())
 
     def neighbour(self, run: int, number: int, offset: int) -> tuple[int, int] | None:
-        """Return run and number of the step `offset` steps on, or None where it is not loaded.
+        """Return run and number of the step that is `offset` steps further, or None if it is not loaded.
 
-        Before the first step of a branch come those of the run that it left, and
-        a number that is not there stands behind all others.
+        The steps before the first step of a branch are those of the run that it left. A missing number counts as
+        after all others.
         """
         node, steps = self._runs.get(run), self.steps_of(run)
         if node is None or not steps:
@@ -154,16 +155,16 @@ class RunsModel(QAbstractItemModel):
         return (run, steps[at].number) if 0 <= at < len(steps) else None
 
     def left_steps(self) -> list[QModelIndex]:
-        """Return the steps that branches stand under."""
+        """Return the steps that have branches below them."""
         parents = {node.parent.key: node.parent for node in self._runs.values() if node.parent}
         return [self.index_of(parent) for parent in parents.values() if parent.kind == "step"]
 
     def runs(self) -> tuple[int, ...]:
-        """Return the numbers of the runs and branches that are listed."""
+        """Return the numbers of the listed runs and branches."""
         return tuple(self._runs)
 
     def runs_with_branches(self) -> tuple[int, ...]:
-        """Return the runs that a listed branch has left, and the branches, each after the one it left."""
+        """Return the runs that have listed branches, and the branches, each after the run that it left."""
         found: dict[int, None] = {}
         for run in sorted(self._runs):
             left = self._runs[run].left
@@ -172,7 +173,7 @@ class RunsModel(QAbstractItemModel):
         return tuple(found)
 
     def show_earlier(self, index: Index) -> None:
-        """Show `BLOCK` more steps in place of the row at `index`."""
+        """Replace the row at `index` by `BLOCK` more steps."""
         more = self.node(index)
         run = more.parent if more else None
         if more is None or run is None or more.kind != "more":
@@ -201,14 +202,14 @@ class RunsModel(QAbstractItemModel):
         return self.createIndex(at, 0, node.key)
 
     def _follows(self, rows: dict[int, RunRow]) -> bool:
-        """Return whether the runs that are listed stay so, each branch under the run that it left."""
+        """Return whether the listed runs can stay, with each branch below the run that it left."""
         return all(
             run in rows and (node.parent is None or node.run.parent_run == rows[run].parent_run)
             for run, node in self._runs.items()
         )
 
     def _root_at(self, run: int) -> int:
-        """Return the row of a run among those that are no branches of a listed one, or where it would be."""
+        """Return the row, present or future, of a run among those that are not branches of a listed one."""
         return bisect_left(self._roots, -run, key=lambda node: -node.run.run)
 
     def _made(self, kind: NodeKind, parent: Node | None, row: RunRow | StepRow | None) -> Node:
@@ -230,7 +231,7 @@ class RunsModel(QAbstractItemModel):
             self.endInsertRows()
 
     def _settle_roots(self) -> None:
-        """Put branches whose run is listed only by now under it."""
+        """Move branches below their run if it is now listed."""
         for node in list(self._roots):
             left = self._runs.get(node.run.parent_run) if node.run.parent_run is not None else None
             if left is not None:
@@ -276,7 +277,7 @@ class RunsModel(QAbstractItemModel):
         self._insert_steps(node, self._steps_end(node), steps[len(node.earlier) :])
 
     def _settle_branches(self, node: Node) -> None:
-        """Put branches that stand under their run under the step that they left, where it is shown by now."""
+        """Move branches that are below their run to the step that they left, if it is now shown."""
         for branch in node.branches():
             step = node.step_node(branch.run.parent_step)
             if step is not None:
@@ -306,7 +307,7 @@ class RunsModel(QAbstractItemModel):
         self.dataChanged.emit(index, index)
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        # The tree asks this and the next of every row that is open or stands at the top, each time it is laid out.
+        # The tree calls this and `parent` for every open or top-level row, each time it lays out its rows.
         node = self._nodes.get(parent.internalId()) if parent.isValid() else None
         siblings = node.children if node else self._roots
         if column == 0 and 0 <= row < len(siblings):
@@ -331,9 +332,9 @@ class RunsModel(QAbstractItemModel):
         return bool(node.children) or (node.kind == "run" and node.row.steps > 0)  # type: ignore[union-attr]
 
     def want_more(self) -> None:
-        """Ask for older runs, where there are any; they come with a later view.
+        """Request older runs, if there are any; a later view contains them.
 
-        Qt's own `fetchMore` is called whenever a tree lays its rows out, and would list all runs there are.
+        Qt's own `fetchMore` is called whenever a tree lays out its rows, and would list all runs.
         """
         if self._more:
             self._more = False
@@ -353,7 +354,7 @@ class RunsModel(QAbstractItemModel):
 
 
 def verdict_word(row: RunRow) -> str:
-    """Return how a run went, in one word."""
+    """Return the result of a run as one word."""
     if row.outcome == "running":
         return "running"
     if row.verdict.success is not None:
@@ -363,12 +364,12 @@ def verdict_word(row: RunRow) -> str:
 
 
 def run_word(row: RunRow, *, current: bool) -> str:
-    """Return how a run went, or that it is the one that goes on."""
+    """Return the result of a run, or that it is the current one."""
     return "current" if current and row.outcome == "running" else verdict_word(row)
 
 
 def step_word(row: StepRow) -> str:
-    """Return what became of a step, or the phase it stands before, in one word."""
+    """Return the outcome of a step, or the phase that comes next, as one word."""
     if row.outcome in ("failed", "skipped"):
         return row.outcome
     if row.outcome == "pending" and not row.sealed:
@@ -379,7 +380,7 @@ def step_word(row: StepRow) -> str:
 
 
 def run_text(row: RunRow) -> str:
-    """Return what was done in a run: the task and its seed, or the instruction where that is all there is."""
+    """Return what a run did: the task and its seed, or only the instruction if there is nothing else."""
     return row.instruction if row.environment == "web" else f"{row.task} · seed {row.seed}"
 
 
@@ -391,12 +392,12 @@ def differs_text(row: RunRow) -> str:
 
 
 def _why_not(row: RunRow) -> str:
-    """Return why a run was judged no success, as far as its judge has said."""
+    """Return why a run was judged unsuccessful, if its judge gave a reason."""
     return row.verdict.reason if row.verdict.success is False else ""
 
 
 def describe(node: Node) -> str:
-    """Return a row as one line of words."""
+    """Return a row as one line of text."""
     if node.kind == "run":
         run = node.run
         parts = [f"Run {run.run}: {run.name or run_text(run)}", run_word(run, current=node.current)]

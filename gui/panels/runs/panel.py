@@ -1,4 +1,4 @@
-"""Runs & steps: a tree that fills as the run goes."""
+"""Runs & steps: a tree that grows during a run."""
 
 from collections.abc import Callable
 from functools import partial
@@ -40,7 +40,7 @@ _NO_RUN = "No run yet. Choose a task with Ctrl+N; its steps appear here as the a
 def keep_entry(
     tree: QTreeView, model: RunsModel, index: QModelIndex, keep: Callable[[int, tuple[int, ...]], object]
 ) -> MenuEntry:
-    """Return the line of a step's menu that keeps it, or all that are selected with it, as an exemplar."""
+    """Return the menu entry that keeps a step, or all steps selected with it, as an exemplar."""
     found = chosen_steps(tree, model, index)
     if found is None:
         why = "The selected steps belong to runs that are not branches of each other"
@@ -55,11 +55,10 @@ def keep_entry(
 
 
 def chosen_steps(tree: QTreeView, model: RunsModel, index: QModelIndex) -> tuple[int, tuple[int, ...]] | None:
-    """Return a run and those of its steps that are selected with the one at `index`, else that one alone.
+    """Return a run and its selected steps if the one at `index` is among them, otherwise only that one.
 
-    Steps of a branch and of the runs that it branched from are steps of the
-    branch. None where the selected ones are of runs that do not lead to one
-    another.
+    Steps of a branch and of the runs that it branched from count as steps of the branch. None if the selected steps
+    are of runs that are not on one path.
     """
     node = model.node(index)
     if node is None or node.kind != "step":
@@ -81,7 +80,7 @@ def _run_of(node: Node) -> Node:
 
 
 def _way_to(node: Node) -> dict[int, int]:
-    """Return the runs that lead to a step, each with its last step on the way."""
+    """Return the runs that lead to a step, each with its last step on the path."""
     run: Node | None = _run_of(node)
     reach = {node.step.run: 1_000_000_000}
     while run is not None and run.left is not None:
@@ -92,40 +91,39 @@ def _way_to(node: Node) -> dict[int, int]:
 
 
 class RunsPanel(QWidget):
-    """Shows `RunsView` and asks for steps and runs by clicking and opening rows.
+    """Shows `RunsView`; clicking and opening rows requests steps and runs.
 
-    What was opened and folded stays so while the window lives, also where a
-    search lists other runs meanwhile.
+    Opened and folded rows stay so as long as the window exists, even if a search lists other runs in between.
     """
 
     step_requested = Signal(int, int)
     """Run and number of a step to show."""
     run_requested = Signal(int)
-    """A run whose steps are to be loaded."""
+    """A run whose steps to load."""
     run_chosen = Signal(object)
     """The `RunRow` of a run whose own row was clicked or opened."""
     more_requested = Signal(int)
-    """How many runs are listed, where older ones are to be listed too."""
+    """The number of listed runs; requests older ones."""
     back_requested = Signal(int, int)
-    """Run and number of a step: the run goes on from before it, on a branch."""
+    """Run and number of a step: the run continues before it, on a branch."""
     ask_requested = Signal(int, int)
     why_requested = Signal(int, int)
     current_requested = Signal(int)
-    """A run that was left and is to be taken up."""
+    """An earlier run to resume."""
     compare_run_requested = Signal(int)
     compare_step_requested = Signal(int, int)
     fork_requested = Signal(int, int)
-    """Run and number of a step: a branch is to go on from there otherwise."""
+    """Run and number of a step from which to continue differently on a branch."""
     fix_requested = Signal(int, int)
-    """Run and number of a step that is to be put right; 0 for the one that is proposed."""
+    """Run and number of a step to fix; 0 for the suggested step."""
     bisect_requested = Signal(int)
     keep_requested = Signal(int, object)
-    """A run that is to be kept as an exemplar, and the numbers of the steps that are chosen; none are all."""
+    """A run to keep as an exemplar, and the numbers of the selected steps; none means all."""
     naming_requested = Signal(object)
-    """The `RunRow` that is to be named."""
+    """The `RunRow` to name."""
     export_requested = Signal(int)
     state_changed = Signal()
-    """What can be asked for has changed."""
+    """The set of available commands has changed."""
     fact_changed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -168,7 +166,7 @@ class RunsPanel(QWidget):
 
     @Slot(object)
     def show_runs(self, view: RunsView) -> None:
-        """Replace what is on screen with `view`; what was expanded stays so."""
+        """Replace what is shown with `view`; expanded rows stay expanded."""
         self._view = view
         self.model.show_runs(view)
         if self._live is not None:
@@ -189,7 +187,7 @@ class RunsPanel(QWidget):
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
-        """Mark the step whose content the other panels show; one under way joins the tree at once."""
+        """Mark the step whose content the other panels show; a current step is added to the tree at once."""
         if step.live and step.row is not None:
             self._live = step.row
             self.model.show_step(step.row)
@@ -202,24 +200,24 @@ class RunsPanel(QWidget):
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:
-        """Tell which run the others belong to, where none is listed yet."""
+        """Show that a task is opening, if no run is listed yet."""
         if view.run is None and view.mode == "opening" and not self._view.runs:
             self.or_words.say("Opening the task…")
 
     @property
     def chosen_step(self) -> tuple[int, int] | None:
-        """Run and number of the step whose row is the current one, while the tree has the focus."""
+        """Run and number of the step of the current row, while the tree has the focus."""
         node = self.model.node(self.tree.currentIndex()) if self.tree.hasFocus() else None
         return (node.step.run, node.step.number) if node is not None and node.kind == "step" else None
 
     @property
     def chosen_run(self) -> int | None:
-        """The run whose row is the current one, while the tree has the focus."""
+        """The run of the current row, while the tree has the focus."""
         node = self.model.node(self.tree.currentIndex()) if self.tree.hasFocus() else None
         return node.run.run if node is not None and node.kind == "run" else None
 
     def entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of a row."""
+        """Return the menu entries of a row."""
         node = self.model.node(index)
         if node is None or node.kind == "more":
             return ()
@@ -267,7 +265,7 @@ class RunsPanel(QWidget):
         )
 
     def _fold_entries(self, index: QModelIndex) -> tuple[MenuEntry, ...]:
-        """Return how the tree can be folded from a row."""
+        """Return the menu entries that fold the tree from a row."""
         own = self._foldable(index)
         assert own is not None
         what = "branches of this step" if own.kind == "step" else "branch" if own.parent else "run"
@@ -321,7 +319,7 @@ class RunsPanel(QWidget):
         self.hover.hide()
 
     def _run_in_hand(self) -> Node | None:
-        """Return the run whose row, or a row of which, is the current one."""
+        """Return the run whose row, or a row below it, is the current one."""
         node = self.model.node(self.tree.currentIndex())
         return node if node is None or node.kind == "run" else node.parent
 
@@ -345,7 +343,7 @@ class RunsPanel(QWidget):
             self.naming_requested.emit(node.run)
 
     def _follow(self) -> None:
-        """Open the current run once it has steps to show."""
+        """Open the current run when it has steps to show."""
         current = self._view.current
         if current is None or current == self._followed:
             return
@@ -365,14 +363,14 @@ class RunsPanel(QWidget):
         if not index.isValid() or (index == self.tree.currentIndex() and not force):
             return
         if not self.tree.hasFocus() or force:
-            if len(self.tree.selectionModel().selectedRows()) > 1:  # Rows that were chosen stay so.
+            if len(self.tree.selectionModel().selectedRows()) > 1:  # Keep the selected rows.
                 self.tree.selectionModel().setCurrentIndex(index, _CURRENT_ONLY)
             else:
                 self.tree.setCurrentIndex(index)
             self.tree.scrollTo(index)
 
     def _on_clicked(self, index: QModelIndex) -> None:
-        """Show what was clicked, unless it was only added to what is selected."""
+        """Show the clicked row, unless the click only added it to the selection."""
         if not QApplication.keyboardModifiers() & _SELECTING:
             self._on_chosen(index)
 

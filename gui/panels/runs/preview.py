@@ -1,4 +1,4 @@
-"""A step's picture and action beside its row in the tree, while the pointer rests there or after Ctrl+Space."""
+"""A step's picture and action next to its row in the tree, while the pointer rests there or after Ctrl+Space."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QKeySequence, QMouseEvent, QPixmap, QShortcut
@@ -14,7 +14,7 @@ from gui.widgets.words import Paragraph, set_tone
 
 KEY = "Ctrl+Space"
 PICTURE = QSize(320, 220)
-"""The most that the picture takes, in pixels of the window."""
+"""Maximum size of the picture, in pixels of the window."""
 _DELAY_MS = 450
 _WORDS = 300
 _READING = "Reading the picture…"
@@ -22,7 +22,7 @@ _HIDING = (QEvent.Type.Leave, QEvent.Type.Wheel, QEvent.Type.MouseButtonPress)
 
 
 class StepPreview(QFrame):
-    """Lies over other windows, takes no focus, and lets the mouse through."""
+    """Is above other windows, takes no focus, and lets mouse events through."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
@@ -44,7 +44,7 @@ class StepPreview(QFrame):
         in_column(self, self.title, self.picture, self.note, self.thought, margins=(9, 8, 9, 8), spacing=6)
 
     def show_row(self, row: StepRow, place: QPoint) -> None:
-        """Show a step's words at a place of the screen; its picture follows."""
+        """Show a step's text at a screen position; its picture follows."""
         self.step = (row.run, row.number)
         self.title.setText(cut(f"{row.number} · {step_text(row)} · {step_word(row)}", _WORDS))
         words = [cut(one, _WORDS) for one in (row.message, row.thought, row.url) if one]
@@ -75,17 +75,17 @@ class StepPreview(QFrame):
         self.note.setVisible(bool(text))
 
     def _lie_at(self, place: QPoint) -> None:
-        """Lie at a place, moved up as far as the screen asks for."""
+        """Move to a position, or further up if the screen is too small."""
         room = self.screen().availableGeometry()
         left = max(min(place.x(), room.right() - self.width()), room.left())
         self.move(left, max(min(place.y(), room.bottom() - self.height()), room.top()))
 
 
 class StepHover(QObject):
-    """Shows the preview of the step under the pointer after a moment, or of the current row at a key."""
+    """Shows the preview of the step under the pointer after a moment, or of the current row after a key press."""
 
     wanted = Signal(int, int)
-    """Run and number of a step whose picture is to be shown in `preview`."""
+    """Run and number of a step whose picture to show in `preview`."""
 
     def __init__(self, theme: Theme, tree: QTreeView, model: RunsModel) -> None:
         super().__init__(tree)
@@ -120,7 +120,7 @@ class StepHover(QObject):
         if event.type() == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
             self._on_moved(self._step_of(self._tree.indexAt(event.position().toPoint())))
         elif event.type() == QEvent.Type.ToolTip and self._row is not None:
-            return True  # The preview says it, with the picture.
+            return True  # The preview shows the same, with the picture.
         elif event.type() in _HIDING:
             self.hide()
         return super().eventFilter(watched, event)

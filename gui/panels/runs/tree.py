@@ -1,4 +1,4 @@
-"""The tree of runs as it is seen: how its rows are painted, and which of them are open or folded."""
+"""The view of the tree of runs: how its rows are painted, and which of them are open or folded."""
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
@@ -14,10 +14,10 @@ from gui.widgets.origin import paint_chosen, paint_origin
 
 _MARK = 16
 _ACTION = 0.62
-"""The share of a step's row that is its action's, whatever stands at its right."""
+"""Minimum share of a step's row for its action, regardless of the text at its right."""
 _TONES = {"success": "good", "no success": "bad", "error": "bad", "current": "agent"}
 _MOST = 200
-"""Runs and steps that are remembered from one start to the next."""
+"""Maximum number of runs and steps that are remembered between starts."""
 
 
 class RunsDelegate(RowDelegate):
@@ -91,30 +91,29 @@ class RunsDelegate(RowDelegate):
             self._paint_grade(painter, room.adjusted(wide + 8 if text else 0, 0, 0, 0), grade)
 
     def _paint_grade(self, painter: QPainter, room: QRect, grade: Grade) -> None:
-        """Draw how well a branch began, as a mark and a word."""
+        """Draw the grade of a branch's start, as a mark and a word."""
         icon, tone = GRADE_MARKS[grade]
         self.theme.icon(icon, tone=tone).paint(painter, QRect(room.left(), room.center().y() - 6, 13, 13))
         self.write(painter, room.adjusted(_MARK, 0, 0, 0), grade, self.theme.small_font(), tone)
 
 
 class Folding(QObject):
-    """Opens and folds the rows of a tree of runs, and says what the person has folded.
+    """Opens and folds the rows of a tree of runs, and reports what the person has folded.
 
-    A step with branches is open unless it was folded; a run is folded unless it
-    was opened.
+    A step with branches is open unless the person folded it; a run is folded unless the person opened it.
     """
 
     run_requested = Signal(int)
-    """A run whose steps are to be loaded, since it was opened."""
+    """A run whose steps to load because it was opened."""
     changed = Signal()
-    """What is open was changed, and is worth remembering."""
+    """The open rows have changed and should be remembered."""
 
     def __init__(self, tree: QTreeView, model: RunsModel) -> None:
         super().__init__(tree)
         self._tree = tree
         self._model = model
         self._opened: dict[int, None] = {}
-        """Runs whose rows are unfolded, the latest last."""
+        """Runs whose rows are open, the latest last."""
         self._folded: dict[tuple[int, int], None] = {}
         """Steps whose branches are folded, by run and number."""
         tree.expanded.connect(self._on_expanded)
@@ -122,13 +121,13 @@ class Folding(QObject):
 
     @property
     def words(self) -> str:
-        """What is open and what is folded, as a text to remember."""
+        """The open and folded rows, as a text to remember."""
         runs = [str(run) for run in list(self._opened)[-_MOST:]]
         steps = [f"{run}.{number}" for run, number in list(self._folded)[-_MOST:]]
         return ",".join(runs) + ";" + ",".join(steps)
 
     def recall(self, words: str) -> None:
-        """Open and fold as `words` say; what is no such text counts as nothing."""
+        """Open and fold rows as given by `words`; an invalid text is ignored."""
         runs, _, steps = words.partition(";")
         try:
             self._opened = {int(run): None for run in runs.split(",") if run}
@@ -139,7 +138,7 @@ class Folding(QObject):
         self.settle()
 
     def settle(self) -> None:
-        """Open what was open before, and steps with branches unless they were folded."""
+        """Open the rows that were open before, and steps with branches unless they were folded."""
         for run in list(self._opened):
             index = self._model.run_index(run)
             if index.isValid() and not self._tree.isExpanded(index):
@@ -156,7 +155,7 @@ class Folding(QObject):
         self._tree.setCurrentIndex(index)
 
     def fold_others(self, index: QModelIndex) -> None:
-        """Fold every run and branch but this one and those that it branched from, and open this one."""
+        """Fold every run and branch except this one and those that it branched from, and open this one."""
         node = self._model.node(index)
         kept: set[int] = set()
         above: Node | None = node
@@ -176,7 +175,7 @@ class Folding(QObject):
         self._tree.scrollTo(self._tree.currentIndex())
 
     def unfold_branches(self) -> None:
-        """Open every branch, and what it branched from; runs without branches stay as they are."""
+        """Open every branch, and the run that it branched from; runs without branches stay as they are."""
         for run in self._model.runs_with_branches():
             self._tree.expand(self._model.run_index(run))
         self._folded.clear()

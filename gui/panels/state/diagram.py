@@ -1,4 +1,4 @@
-"""The diagram of a state space: states as boxes, the ways between them, and where the run is."""
+"""The diagram of a state space: states as boxes, the transitions between them, and the state of the run."""
 
 import itertools
 
@@ -32,22 +32,21 @@ from gui.widgets.formats import count
 _LABEL_WIDTH = 128.0
 _SMALLEST, _LARGEST = 0.3, 4.0
 _READABLE = 0.75
-"""A diagram that is too wide is shown this small at first, and no smaller."""
+"""The smallest initial zoom of a diagram that is too wide."""
 _LOWEST = 140
-"""Height of the view where room is short: it scrolls then."""
+"""Height of the view when space is short; it scrolls then."""
 _ARROW = 6.0
 _MARGIN = 12.0
 
 
 class StateDiagram(QGraphicsView):
-    """Shows states and edges; plus, minus and 0 zoom, as Ctrl and the wheel do, and arrows scroll.
+    """Shows states and edges. Plus, minus and 0 zoom, as Ctrl and the wheel do, and arrow keys scroll.
 
-    Zoom and place stay as they are while the same states come again; only
-    another current state is brought into view.
+    Zoom and position stay while the same states are shown; only a new current state is scrolled into view.
     """
 
     menu_wanted = Signal(str, QPoint)
-    """The name of the state under the pointer, or of the current one, and a place of the screen."""
+    """The name of the state under the pointer, or of the current one, and a screen position."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,11 +72,11 @@ class StateDiagram(QGraphicsView):
         return self.transform().m11()
 
     def state_at(self, place: QPoint) -> str:
-        """Return the name of the state whose box lies at a place of the view; empty beside all boxes."""
+        """Return the name of the state whose box is at a position of the view; empty outside of all boxes."""
         return self.drawing.state_at(self.mapToScene(place)) if self.drawing is not None else ""
 
     def show_states(self, states: tuple[DiagramState, ...], edges: tuple[DiagramEdgeView, ...]) -> None:
-        """Replace the diagram; ends of edges that are no states get a box too."""
+        """Replace the diagram; ends of edges that are not states also get a box."""
         known = {state.name for state in states}
         ends = dict.fromkeys(name for edge in edges for name in (edge.source, edge.target))
         states = (*states, *(DiagramState(name=name) for name in ends if name not in known))
@@ -94,18 +93,18 @@ class StateDiagram(QGraphicsView):
         self.show_current()
 
     def show_current(self) -> None:
-        """Bring the current state into view."""
+        """Scroll the current state into view."""
         for state in self._states:
             if state.current:
                 self.show_state(state.name)
 
     def show_state(self, name: str) -> None:
-        """Bring a state into view."""
+        """Scroll a state into view."""
         if self.drawing is not None and name in self.drawing.layout.boxes:
             self.ensureVisible(_rect(self.drawing.layout.boxes[name]), 30, 26)
 
     def fit(self) -> None:
-        """Show all of its width, as large as drawn, or as small as can still be read."""
+        """Show the full width at normal size, or as small as is still readable."""
         self._fitted = True
         wide = self._scene.sceneRect().width()
         room = self.viewport().width() - 2
@@ -165,7 +164,7 @@ class StateDiagram(QGraphicsView):
 
 
 class Drawing(QGraphicsItem):
-    """All of the diagram in one piece."""
+    """The whole diagram as one item."""
 
     def __init__(
         self, theme: Theme, states: tuple[DiagramState, ...], edges: tuple[DiagramEdgeView, ...]
@@ -212,7 +211,7 @@ class Drawing(QGraphicsItem):
         return next((name for name, place in self.layout.boxes.items() if _rect(place).contains(point)), "")
 
     def words_at(self, point: QPointF) -> str:
-        """Return what lies there in whole words; empty beside all boxes and labels."""
+        """Return the full text at a position; empty outside of all boxes and labels."""
         for pair, place in self.layout.labels.items():
             if _rect(place).contains(point):
                 return spoken_edge(self._edges[pair])
@@ -222,7 +221,7 @@ class Drawing(QGraphicsItem):
         return spoken((self._states[name],), (loop,) if loop else ())
 
     def _words(self, state: DiagramState) -> tuple[str, str]:
-        """Return a box's title and what stands below it."""
+        """Return a box's title and the text below it."""
         below = []
         if state.current:
             below.append("now")
@@ -286,7 +285,7 @@ class Drawing(QGraphicsItem):
 
 
 def edge_words(edge: DiagramEdgeView) -> str:
-    """Return such as ``×2 select_item +1``, the first action and how many more; the count comes first."""
+    """Return, for example, ``×2 select_item +1``: the count, the first action, and how many more there are."""
     shown = edge.actions[0] if edge.actions else ""
     if len(edge.actions) > 1:
         shown += f" +{len(edge.actions) - 1}"
@@ -295,7 +294,7 @@ def edge_words(edge: DiagramEdgeView) -> str:
 
 
 def spoken(states: tuple[DiagramState, ...], edges: tuple[DiagramEdgeView, ...]) -> str:
-    """Return the diagram in words."""
+    """Return the diagram as text for screen readers."""
     said = []
     for state in states:
         facts = [count(state.visits, "visit")] if state.visits else ["not visited"]
@@ -306,7 +305,7 @@ def spoken(states: tuple[DiagramState, ...], edges: tuple[DiagramEdgeView, ...])
 
 
 def spoken_edge(edge: DiagramEdgeView) -> str:
-    """Return a way with all of its actions in one sentence."""
+    """Return a transition with all of its actions as a sentence."""
     taken = f"taken {count(edge.taken, 'time')}" if edge.taken else "not taken"
     by = f" by {', '.join(edge.actions)}" if edge.actions else ""
     return f"{edge.source} to {edge.target}{by}: {taken}{', the last one' if edge.last else ''}."

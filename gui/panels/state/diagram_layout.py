@@ -1,7 +1,7 @@
-"""Where the boxes, labels and lines of a diagram go: layers from top to bottom.
+"""The positions of the boxes, labels and lines of a diagram: layers from top to bottom.
 
-Every layer of boxes is followed by one of labels, and a line that passes a
-layer has a place of its own in it: so nothing is laid over anything else.
+Every layer of boxes is followed by one of labels, and a line that passes through a layer has its own place in it,
+so nothing overlaps.
 """
 
 import itertools
@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 Pair = tuple[str, str]
 
 _GAP = 16.0
-"""Between neighbours of a layer."""
+"""Gap between neighbours in a layer."""
 _ROW = 17.0
-"""Between layers."""
+"""Gap between layers."""
 _PASS = 6.0
-"""Width of a line that only passes a layer."""
+"""Width of a line that only passes through a layer."""
 _SWEEPS = 6
 
 
 @dataclass
 class BoxPlace:
-    """A box, a label, or the point where a line passes a layer; x and y are its middle."""
+    """A box, a label, or the point where a line passes through a layer; x and y are its centre."""
 
     width: float
     height: float
@@ -34,7 +34,7 @@ class BoxPlace:
 
 @dataclass(frozen=True)
 class Layout:
-    """Places by the name of a state, and for each edge its label's place and the points of its line."""
+    """The place of each state by its name, and for each edge the place of its label and the points of its line."""
 
     boxes: Mapping[str, BoxPlace]
     labels: Mapping[Pair, BoxPlace]
@@ -44,11 +44,10 @@ class Layout:
 
 
 def lay_out(boxes: Mapping[str, tuple[float, float]], labels: Mapping[Pair, tuple[float, float]]) -> Layout:
-    """Return a layout for boxes of these sizes, and for edges by their ends with the sizes of their labels.
+    """Return a layout for boxes of these sizes, and for edges given by their ends and the sizes of their labels.
 
-    The first box comes to the top; where edges lead round, those that lead
-    back are drawn upwards. Edges from a box to itself have no line. Both ends
-    of an edge are among the boxes.
+    The first box is at the top; in cycles, the edges that lead back are drawn upwards. Edges from a box to itself
+    have no line. Both ends of each edge must be among the boxes.
     """
     edges = [pair for pair in labels if pair[0] != pair[1]]
     back = _backward(list(boxes), edges)
@@ -83,7 +82,7 @@ def lay_out(boxes: Mapping[str, tuple[float, float]], labels: Mapping[Pair, tupl
 
 
 def _backward(names: Sequence[str], edges: Sequence[Pair]) -> set[Pair]:
-    """Return the edges that lead back to where a walk from the first box has come from."""
+    """Return the edges that lead back to a box on the current path of a walk from the first box."""
     following: dict[str, list[str]] = {name: [] for name in names}
     for source, target in edges:
         following[source].append(target)
@@ -112,7 +111,7 @@ def _backward(names: Sequence[str], edges: Sequence[Pair]) -> set[Pair]:
 
 
 def _layers(names: Sequence[str], downward: Iterable[Pair]) -> dict[str, int]:
-    """Return each box's layer: one below the lowest that leads to it."""
+    """Return each box's layer: one below the lowest box that leads to it."""
     pairs = list(downward)
     layers = dict.fromkeys(names, 0)
     for _ in names:
@@ -134,7 +133,7 @@ def _rows(places: Iterable[BoxPlace]) -> list[list[BoxPlace]]:
 
 
 def _order(rows: list[list[BoxPlace]]) -> None:
-    """Sort each layer by where its neighbours are, down and up again, so that few lines cross."""
+    """Sort each layer by the positions of its neighbours, downwards and upwards, to reduce crossing lines."""
     at = {id(place): position for row in rows for position, place in enumerate(row)}
     for sweep in range(_SWEEPS):
         downward = sweep % 2 == 0
@@ -152,7 +151,7 @@ def _order(rows: list[list[BoxPlace]]) -> None:
 
 
 def _set_across(rows: list[list[BoxPlace]]) -> None:
-    """Give each place its x: near its neighbours, in the order of its layer, with a gap between."""
+    """Set the x of each place: near its neighbours, in the order of its layer, with a gap between."""
     for row in rows:
         _pack(row, [0.0] * len(row))
     for sweep in range(_SWEEPS):
@@ -185,7 +184,7 @@ def _set_down(rows: list[list[BoxPlace]]) -> float:
 
 
 def _line(chain: Sequence[BoxPlace], *, upward: bool) -> tuple[tuple[float, float], ...]:
-    """Return the points of a line from box to box, each end at its own place on the box's border."""
+    """Return the points of a line from box to box; each end has its own place on the box's border."""
     top, bottom = chain[0], chain[-1]
     points = [(_port(top, top.below, chain[1]), top.y + top.height / 2)]
     for place in chain[1:-1]:

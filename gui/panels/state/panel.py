@@ -1,4 +1,4 @@
-"""State: which kind of page this is and why, where that is in its space, and what the run keeps in mind."""
+"""State: the kind of page and why, its place in the state space, and what the run remembers."""
 
 from functools import partial
 
@@ -22,11 +22,11 @@ _NONE = "No state recognised yet. Step with F10 to observe the page and recognis
 
 
 class StatePanel(EditablePanel):
-    """Shows `StateView`; a state is forced from the menus of the diagram and of the states tried."""
+    """Shows `StateView`; the menus of the diagram and of the tried states force a state."""
 
     fact_changed = Signal(str)
     file_wanted = Signal(str)
-    """The path of the state space, to be opened for editing."""
+    """The path of the state space to open in the editor."""
     breakpoint_wanted = Signal(object)
     """A `Breakpoint` at a state of the diagram."""
 
@@ -69,7 +69,7 @@ class StatePanel(EditablePanel):
             show_right(button, "Edit buffer and memory (Ctrl+P, M)", self.why_not("memory"))
 
     def show_state(self, view: StateView) -> None:
-        """Replace what is on screen with `view`."""
+        """Replace what is shown with `view`."""
         self._view = view
         self.or_words.say("" if view.state and not view.message else view.message or _NONE)
         self.space.setText(f"{view.space} ›" if view.space else "")
@@ -102,7 +102,7 @@ class StatePanel(EditablePanel):
         head = QWidget(self)
         self.space = QLabel(head)
         set_tone(self.space, "dim")
-        self.state = ElidedLabel("", head)  # An attached agent may call its states by whole sentences.
+        self.state = ElidedLabel("", head)  # An attached agent may use whole sentences as names of states.
         self.state.setProperty("chipLabel", True)
         self.state.setFont(theme.text_font(bold=True))
         self.space.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -129,7 +129,7 @@ class StatePanel(EditablePanel):
         return notes
 
     def entries(self, state: str) -> tuple[MenuEntry, ...]:
-        """Return what can be asked for of a state of the diagram."""
+        """Return the menu entries of a state of the diagram."""
         want = self.breakpoint_wanted.emit
         name = "ForceState"
         return (
@@ -146,7 +146,7 @@ class StatePanel(EditablePanel):
 
     @Slot()
     def force(self) -> None:
-        """Ask which state the page is taken for in this step."""
+        """Ask which state to force in this step."""
         names = [one.name for one in self._view.states]
         if names and not self.why_not("ForceState"):
             label = "Treat the page in this step as:"
@@ -154,7 +154,7 @@ class StatePanel(EditablePanel):
 
     @property
     def why_no_force(self) -> str:
-        """Why no state can be forced, or nothing."""
+        """Why no state can be forced, or an empty string."""
         none = (
             ""
             if self._view.states
@@ -167,7 +167,7 @@ class StatePanel(EditablePanel):
 
     @Slot()
     def recognise(self) -> None:
-        """Have the state of the page recognised anew."""
+        """Recognise the state of the page again."""
         self.ask_edit("ForceState")
 
     def _on_menu(self, state: str, place: QPoint) -> None:
@@ -179,7 +179,7 @@ class StatePanel(EditablePanel):
 
 
 def _budget(view: StateView) -> str:
-    """Return such as ``7 of 15 transitions; from 13 on one of what was looked at has to be chosen``."""
+    """Return, for example, ``7 of 15 transitions; from 13 on one of what was looked at has to be chosen``."""
     if view.transitions_limit is None:
         return ""
     text = f"{view.transitions} of {count(view.transitions_limit, 'transition')}"

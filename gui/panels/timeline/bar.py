@@ -1,4 +1,4 @@
-"""The time bar: steps, phases, LLM calls and waits of a run to scale, with what happened on the way."""
+"""The time bar: steps, phases, LLM calls and waits of a run to scale, with marks for events."""
 
 from bisect import bisect_left, bisect_right
 
@@ -26,18 +26,18 @@ NONE = "No run is in view. F10 takes the first step; its steps, calls and waits 
 _BEGINNING = "The run has no steps yet. F10 takes the first one."
 _SIDE = 6
 _NEAR = 6.0
-"""Pixels within which a mark is meant."""
+"""Distance in pixels within which the pointer hits a mark."""
 
 
 class TimeBar(QWidget):
-    """Draws a `TimeView` and asks for the step that is clicked, or chosen with Left and Right."""
+    """Draws a `TimeView` and requests the step that is clicked, or chosen with Left and Right."""
 
     step_requested = Signal(int, int)
     """Run and number of a step."""
     scrubbed = Signal(int, int)
-    """The same while the mouse is pressed and moves over the whole bar."""
+    """The same while the mouse button is held and the mouse moves over the bar."""
     changed = Signal()
-    """Zoom or place has changed."""
+    """Zoom or position has changed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +60,7 @@ class TimeBar(QWidget):
 
     @property
     def rows(self) -> TimelineRows:
-        """Where the rows begin."""
+        """The positions of the rows."""
         return self._painter.rows
 
     def sizeHint(self) -> QSize:
@@ -73,7 +73,7 @@ class TimeBar(QWidget):
 
     @property
     def viewed(self) -> StepSpan | None:
-        """The step whose content the panels show, where it is one of this run's."""
+        """The step whose content the panels show, if it belongs to this run."""
         if self._viewed is None:
             return None
         run, number = self._viewed
@@ -82,7 +82,7 @@ class TimeBar(QWidget):
         return found if own else None
 
     def show_times(self, view: TimeView) -> None:
-        """Replace what is drawn; zoom and place stay where it is the same run."""
+        """Replace what is drawn; zoom and position stay if it is the same run."""
         if view.run != self.view.run:
             self.scale.fit()
         self.view = view
@@ -115,12 +115,12 @@ class TimeBar(QWidget):
         self._repaint()
 
     def move_to(self, left: float) -> None:
-        """Put this place of the zoomed bar, in pixels, at the left."""
+        """Scroll this position of the zoomed bar, in pixels, to the left edge."""
         self.scale.move_to(left)
         self._repaint()
 
     def go(self, offset: int) -> None:
-        """Ask for the step `offset` steps on, from the one in view."""
+        """Request the step that is `offset` steps after the one in view."""
         steps = self.view.steps
         if not steps:
             return
@@ -130,7 +130,7 @@ class TimeBar(QWidget):
         self._ask(steps[min(max(at, 0), len(steps) - 1)])
 
     def words_at(self, x: float, y: float) -> str:
-        """Return what lies at a place, in words; empty where nothing does."""
+        """Return a description of what is at a position; empty if there is nothing."""
         view, time = self.view, self.scale.time(x)
         if not view.steps:
             return ""
@@ -160,7 +160,7 @@ class TimeBar(QWidget):
         return time_words.step_words(step, timed=not view.untimed)
 
     def step_at(self, x: float) -> StepSpan | None:
-        """Return the step at a place; that of a wait is the one before it."""
+        """Return the step at a position; for a wait, the step before it."""
         at = bisect_right(self._begins, self.scale.time(x)) - 1
         return self.view.steps[at] if 0 <= at < len(self.view.steps) else None
 
@@ -285,7 +285,7 @@ class TimeBar(QWidget):
 
 
 class TimeArea(QWidget):
-    """The bar with a scroll bar under it while it is zoomed, or words in its place."""
+    """The bar with a scroll bar below it while it is zoomed, or a message in its place."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -294,7 +294,7 @@ class TimeArea(QWidget):
         self.slider.valueChanged.connect(self._on_scrolled)
         self.or_words = OrWords(self.bar, self)
         self._fit()
-        theme.text_resized.connect(self._fit)  # After the bar's own.
+        theme.text_resized.connect(self._fit)  # After the bar's own handler.
         self.or_words.say(NONE)
         in_column(self, self.or_words, self.slider, spacing=0)
         self.bar.changed.connect(self._follow)

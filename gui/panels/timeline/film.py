@@ -1,4 +1,4 @@
-"""The filmstrip: a picture of each step, with what happened in it; scrubbed by mouse and keys."""
+"""The filmstrip: a picture of each step, with its events; scrubbed by mouse and keys."""
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -27,22 +27,22 @@ _CAPTION = 17
 _GAP = 6
 _CHIP = 15
 _RATIO = 1.6
-"""Width of a picture's room in heights; a picture of another shape lies in it whole."""
+"""Width of a picture's cell relative to its height. A picture with another shape is fitted into it."""
 _REST_MS = 220
-"""How long the keys rest on a step before all panels show it."""
+"""How long keyboard scrubbing pauses on a step before all panels show it."""
 _DRAG_MS = 60
 _LONGEST = 200
 
 
 class FilmStrip(QAbstractScrollArea):
-    """Draws the steps of a `TimeView` side by side; only what is in view is drawn, and has its picture loaded."""
+    """Draws the steps of a `TimeView` side by side; only visible steps are drawn and have their pictures loaded."""
 
     scrubbed = Signal(int, int)
-    """Run and number of a step to show large at once, while the mouse or the keys move on."""
+    """Run and number of a step to show large at once, while the mouse or the keys keep moving."""
     step_requested = Signal(int, int)
-    """Run and number of a step on which they rest."""
+    """Run and number of a step on which scrubbing pauses."""
     scrub_ended = Signal()
-    """No step is rested on: Esc was pressed, or another run has taken the place of the one scrubbed through."""
+    """Scrubbing ended without a step: Esc was pressed, or another run replaced the one being scrubbed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,9 +52,9 @@ class FilmStrip(QAbstractScrollArea):
         self.thumbnails.changed.connect(self.viewport().update)
         self._marks: dict[int, list[TimeMark]] = {}
         self._places: dict[tuple[int, int], int] = {}
-        """Position of a step by its run and number."""
+        """Index of a step by its run and number."""
         self._at: int | None = None
-        """Position of the step that is framed."""
+        """Index of the framed step."""
         self._viewed = (0, 0)
         """Run and number of the step that the panels show."""
         self._pressed = False
@@ -68,7 +68,7 @@ class FilmStrip(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # The pictures are as high as there is room: a bar that came and went would change whether it is needed.
+        # The pictures fill the height. A scroll bar that appears and disappears would change whether it is needed.
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setAccessibleName("Filmstrip")
         self.viewport().setMouseTracking(True)
@@ -77,7 +77,7 @@ class FilmStrip(QAbstractScrollArea):
 
     @property
     def at(self) -> StepSpan | None:
-        """The step that is framed."""
+        """The framed step."""
         return self.view.steps[self._at] if self._at is not None else None
 
     @property
@@ -86,7 +86,7 @@ class FilmStrip(QAbstractScrollArea):
         return self._pressed or self._rest.isActive()
 
     def show_times(self, view: TimeView) -> None:
-        """Replace the steps; the place stays where it is the same run."""
+        """Replace the steps; the position stays if it is the same run."""
         same, shown, scrubbing = view.run == self.view.run, self.at, self.is_scrubbing
         self.view = view
         self._marks = {}
@@ -102,17 +102,17 @@ class FilmStrip(QAbstractScrollArea):
         self.setAccessibleDescription(time_words.description(view))
 
     def show_viewed(self, run: int, number: int) -> None:
-        """Frame the step that the panels show and bring it into view; not while another one is scrubbed to."""
+        """Frame the step that the panels show and scroll it into view; not while another one is being scrubbed."""
         self._viewed = (run, number)
         if self.is_scrubbing:
             return
         at = self._places.get((run, number))
-        if at is None and run == self.view.run:  # A step before the branch, asked for by the branch's number.
+        if at is None and run == self.view.run:  # A step before the branch, requested by the branch's number.
             at = next((at for at, step in enumerate(self.view.steps) if step.number == number), None)
         self._frame(at)
 
     def go(self, offset: int) -> None:
-        """Scrub to the step `offset` steps on."""
+        """Scrub to the step that is `offset` steps further."""
         last = len(self.view.steps) - 1
         if last < 0:
             return
@@ -121,7 +121,7 @@ class FilmStrip(QAbstractScrollArea):
         self._rest.start()
 
     def end_scrubbing(self) -> None:
-        """Rest on no step: the one that the panels show is framed again."""
+        """End scrubbing without a step: frame the step that the panels show again."""
         self._pressed = False
         self._rest.stop()
         self._dragging.stop()
@@ -134,12 +134,12 @@ class FilmStrip(QAbstractScrollArea):
         return QRect(left, 2, self._pitch - _GAP, self.viewport().height() - 4)
 
     def step_at(self, x: int) -> int | None:
-        """Return the position of the step at a place of the viewport."""
+        """Return the index of the step at a position of the viewport."""
         at = (x + self.horizontalScrollBar().value()) // self._pitch
         return at if 0 <= at < len(self.view.steps) else None
 
     def words_at(self, place: QPoint) -> str:
-        """Return what lies at a place of the viewport, in words; empty where nothing does."""
+        """Return a description of what is at a position of the viewport; empty if there is nothing."""
         at = self.step_at(place.x())
         if at is None:
             return ""
@@ -162,7 +162,7 @@ class FilmStrip(QAbstractScrollArea):
         return max(self.viewport().height() - self._theme.scaled(_CAPTION) - 4, 20)
 
     def _seen(self) -> range:
-        """Return the positions of the steps in view."""
+        """Return the indexes of the visible steps."""
         left = self.horizontalScrollBar().value()
         first, last = left // self._pitch, (left + self.viewport().width()) // self._pitch
         return range(max(first, 0), min(last + 1, len(self.view.steps)))
@@ -199,7 +199,7 @@ class FilmStrip(QAbstractScrollArea):
             self.scrubbed.emit(step.run, step.number)
 
     def _scrub_to(self, x: int) -> None:
-        """Scrub to the step at a place; one outside of the viewport scrolls."""
+        """Scrub to the step at a position; one outside of the viewport scrolls."""
         bar, room = self.horizontalScrollBar(), self.viewport().width()
         outside = min(x, 0) + max(x - room, 0)
         if outside:
@@ -214,7 +214,7 @@ class FilmStrip(QAbstractScrollArea):
         if (step := self.at) is not None:
             self.step_requested.emit(step.run, step.number)
 
-    # What is drawn
+    # Drawing
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
@@ -274,7 +274,7 @@ class FilmStrip(QAbstractScrollArea):
         draw_cut(painter, room.adjusted(13, 0, 0, 0), words.rstrip(), LEFT)
 
     def _chips(self, at: int) -> list[tuple[TimeMark, QRect]]:
-        """Return the marks of a step, one of each kind, with where they are drawn."""
+        """Return the marks of a step, one of each kind, with their positions."""
         cell, chip = self.cell(at), self._theme.scaled(_CHIP)
         kinds = {mark.kind: mark for mark in reversed(self._marks.get(self.view.steps[at].number, ()))}
         found = []
@@ -359,7 +359,7 @@ class FilmStrip(QAbstractScrollArea):
 
 
 def _place(image: QImage, room: QRect, ratio: float) -> QRect:
-    """Return where a picture lies whole in a room, never larger than it is."""
+    """Return where a picture fits completely into a cell, never larger than its own size."""
     size = image.size() / ratio
     size = size.scaled(size.boundedTo(room.size()), Qt.AspectRatioMode.KeepAspectRatio)
     left = room.left() + (room.width() - size.width()) // 2

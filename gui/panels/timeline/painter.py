@@ -1,4 +1,4 @@
-"""Paints the time bar: where each moment lies, and what is seen of it."""
+"""Paints the time bar: the position of each moment, and what is visible of it."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -16,25 +16,25 @@ from gui.widgets.formats import dollars, seconds
 from gui.widgets.item_views import LEFT
 
 _WAITS = 0.22
-"""What part of the bar the folded waits take at most, all together."""
+"""Maximum share of the bar that all folded waits take together."""
 _CLOSEST = 4000.0
-"""Pixels of a second at the closest zoom."""
+"""Pixels per second at the closest zoom."""
 _NARROW = 10.0
-"""Pixels of a step below which it has no number, and its phases are one grey band."""
+"""Width of a step in pixels below which it has no number and its phases are one grey band."""
 _LEAST = 2.0
-"""Pixels that a call takes at least, so that it can be seen and met."""
+"""Minimum width of a call in pixels, so that it can be seen and clicked."""
 
 
 class _Piece(NamedTuple):
     time: float
     length: float
     at: float
-    """In units of the bar: seconds, where they are not folded."""
+    """In units of the bar: seconds, unless it is folded."""
     width: float
 
 
 class TimeScale:
-    """Where each moment lies in a bar of a width; waits are drawn short while they are folded."""
+    """The position of each moment in a bar of a given width; waits are short while they are folded."""
 
     def __init__(self) -> None:
         self._begun = self._ended = 0.0
@@ -46,22 +46,22 @@ class TimeScale:
         self._units = 0.0
         self._width = 1.0
         self.zoom = 1.0
-        """1 where all of it fits."""
+        """1 if the whole bar fits."""
         self.left = 0.0
-        """Pixels of the zoomed bar that lie left of the view."""
+        """Pixels of the zoomed bar to the left of the view."""
 
     @property
     def length(self) -> float:
-        """Pixels of the whole bar at this zoom."""
+        """Length of the whole bar at this zoom, in pixels."""
         return self._width * self.zoom
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the bar is in view."""
+        """Whether the whole bar is in view."""
         return self.zoom <= 1.001
 
     def show(self, begun: float, ended: float, waits: Sequence[HeldSpan], *, folded: bool) -> None:
-        """Take another time; zoom and place stay as far as they can."""
+        """Show another period; zoom and position stay as far as possible."""
         self._begun, self._ended = begun, max(ended, begun + 1e-3)
         self._waits = tuple(wait for wait in waits if wait.ended > wait.begun)
         self._folded = folded
@@ -76,7 +76,7 @@ class TimeScale:
         self.zoom, self.left = 1.0, 0.0
 
     def zoom_by(self, factor: float, x: float) -> None:
-        """Zoom so that the moment at `x` stays there."""
+        """Zoom and keep the moment at `x` in place."""
         place = (self.left + x) / self.length
         self.zoom = min(max(self.zoom * factor, 1.0), self._closest())
         self.left = place * self.length - x
@@ -91,7 +91,7 @@ class TimeScale:
         self._keep_inside()
 
     def reveal(self, begun: float, ended: float) -> None:
-        """Move as little as brings this time into view, its beginning first."""
+        """Scroll as little as needed to bring this period into view, with its beginning first."""
         left, right = self.x(begun), self.x(ended)
         if right > self._width:
             self.move_by(min(right - self._width + 8, left - 8))
@@ -99,11 +99,11 @@ class TimeScale:
             self.move_by(self.x(begun) - 8)
 
     def x(self, time: float) -> float:
-        """Return where a moment lies in the view, in pixels; outside of it where it is out of view."""
+        """Return the position of a moment in the view, in pixels; outside of the view if the moment is not visible."""
         return self._unit(time) / self._units * self.length - self.left if self._units else 0.0
 
     def time(self, x: float) -> float:
-        """Return the moment at a place of the view."""
+        """Return the moment at a position of the view."""
         if not self._units:
             return self._begun
         unit = min(max((self.left + x) / self.length * self._units, 0.0), self._units)
@@ -146,7 +146,7 @@ class TimeScale:
 
 
 class TimelineRows(NamedTuple):
-    """Where each row of the bar begins, from the top, at the normal size of text."""
+    """The position of each row of the bar from the top, at normal text size."""
 
     marks: int = 1
     steps: int = 15
@@ -160,17 +160,17 @@ ROWS = TimelineRows()
 
 
 class TimePainter:
-    """Draws a `TimeView` by a scale; x is 0 at the left of the view."""
+    """Draws a `TimeView` with a scale; x is 0 at the left of the view."""
 
     def __init__(self, theme: Theme, scale: TimeScale) -> None:
         self._theme = theme
         self._scale = scale
         self.fit()
         self._colours: dict[str, QColor] = {}
-        """Those of the theme, asked for once a painting: there are thousands of strokes."""
+        """The theme's colours, read once per painting because there are thousands of strokes."""
 
     def fit(self) -> None:
-        """Make the rows as high as text is large."""
+        """Adapt the height of the rows to the text size."""
         self.rows = TimelineRows(*map(self._theme.scaled, ROWS))
 
     @property
@@ -185,7 +185,9 @@ class TimePainter:
         viewed: StepSpan | None,
         width: int,
     ) -> None:
-        """Draw what of `view` lies in `width`; `steps` are the positions of the first seen and behind the last."""
+        """Paint the part of `view` within `width`; `steps` are the indexes of the first visible step and of the
+        end.
+        """
         self._colours.clear()
         painter.setFont(self._theme.small_font())
         seen = view.steps[slice(*steps)]
@@ -246,7 +248,7 @@ class TimePainter:
         self._name(painter, room, phase, "text")
 
     def _call(self, painter: QPainter, call: CallSpan, width: int, drawn: float) -> float:
-        """Draw a call and return how far to the right calls are drawn; one that lies under others is left out."""
+        """Draw a call and return how far to the right calls are drawn; a call that is covered by others is skipped."""
         left, right = self._span(call.begun, call.ended, width)
         if right < 0 or left > width or (max(right, left + _LEAST) <= drawn and not call.error):
             return drawn
@@ -309,7 +311,7 @@ class TimePainter:
         for mark in view.marks:
             x = self._scale.x(mark.time)
             if not -6 <= x <= width + 6 or x - last.get(mark.kind, -100.0) < 3:
-                continue  # Signs of one kind on one place are drawn once; the tooltip has them all.
+                continue  # Marks of one kind at the same position are drawn once; the tooltip lists all of them.
             last[mark.kind] = x
             sign, tone, _ = MARKS[mark.kind]
             painter.setPen(self._colour(tone))
@@ -317,7 +319,9 @@ class TimePainter:
             painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), sign)
 
     def _span(self, begun: float, ended: float, width: int) -> tuple[float, float]:
-        """Return a span in pixels, cut a little outside of the view: far coordinates draw wrong."""
+        """Return a span in pixels, clipped slightly outside of the view because large coordinates are drawn
+        incorrectly.
+        """
         return max(self._scale.x(begun), -20.0), min(self._scale.x(ended), width + 20.0)
 
     def _colour(self, token: str, alpha: int = 255) -> QColor:
@@ -328,7 +332,7 @@ class TimePainter:
         return self._colours[key]
 
     def _name(self, painter: QPainter, room: QRectF, name: str, tone: str) -> None:
-        """Write what a phase or a call is named in the smallest letters, where there is room for it."""
+        """Draw the name of a phase or a call in the smallest text size, if there is space for it."""
         if room.width() <= 18 or painter.fontMetrics().horizontalAdvance(name) + 6 >= room.width():
             return
         font = painter.font()

@@ -1,4 +1,4 @@
-"""The strip above the status line: the filmstrip over the time bar, with their buttons."""
+"""The strip above the status line: the filmstrip above the time bar, with their buttons."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,10 +34,10 @@ _SPEED_WORDS = "Playback speed: 1× is the speed of the run, with at most two se
 
 
 class HeightGrip(QWidget):
-    """The upper edge of the filmstrip: dragged, or moved with Up and Down, it makes the pictures larger or smaller."""
+    """The upper edge of the filmstrip. Dragging it, or Up and Down, resizes the pictures."""
 
     grown = Signal(int)
-    """Pixels that the filmstrip is to be higher."""
+    """Pixels by which to grow the filmstrip."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,12 +81,12 @@ class HeightGrip(QWidget):
 
 
 class TimeStrip(QToolBar):
-    """Lies above the status line; it is hidden and shown as tool bars are, and stays as it was left."""
+    """Is above the status line; it is hidden and shown like a tool bar, and its state is remembered."""
 
     shown_changed = Signal()
     """It was shown or hidden."""
     playing_changed = Signal(bool)
-    """The run in view is to be played back, or no longer."""
+    """Start or stop the playback of the run in view."""
 
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
         super().__init__("Time bar", parent)
@@ -138,7 +138,7 @@ class TimeStrip(QToolBar):
 
     @Slot(object)
     def show_times(self, view: TimeView) -> None:
-        """Replace what is on screen with `view`."""
+        """Replace what is shown with `view`."""
         facts = time_words.summary(view)
         if view.steps and not any(step.picture for step in view.steps):
             facts = f"{facts} · {_NO_PICTURES}"
@@ -153,7 +153,7 @@ class TimeStrip(QToolBar):
         self.film.show_viewed(run, number)
 
     def reach(self) -> None:
-        """Show it and give it the focus; hide it where it has the focus already."""
+        """Show and focus it; hide it if it already has the focus."""
         front = self.film if self.pictures.isChecked() and self.film.view.steps else self.bar
         if self.isVisible() and (self.film.hasFocus() or self.bar.hasFocus()):
             self.hide()
@@ -166,7 +166,7 @@ class TimeStrip(QToolBar):
         return self._playing
 
     def toggle_playing(self) -> None:
-        """Play the run in view back, or stop at the step that is shown."""
+        """Play back the run in view, or stop at the step that is shown."""
         self._set_playing(not self._playing)
 
     def stop_playing(self) -> None:
@@ -205,7 +205,7 @@ class TimeStrip(QToolBar):
         self.film.setFixedHeight(self._remembered.film_height)
 
     def _fit(self) -> None:
-        # A chooser is higher than its letters by more than the line of buttons has room for.
+        # By default a combo box is too high for the line of buttons.
         self.speed.setFixedHeight(self._theme.scaled(20))
 
     def _on_grown(self, pixels: int) -> None:

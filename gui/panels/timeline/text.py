@@ -1,4 +1,4 @@
-"""The time of a run in words: for tooltips, and for who cannot see the bar."""
+"""The time of a run as text: for tooltips and screen readers."""
 
 from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, PhaseSpan, StepSpan, TimeMark, TimeView
 from core.schema.step import seconds_covered
@@ -16,11 +16,11 @@ MARKS: dict[MarkKind, tuple[str, str, str]] = {
     "right": ("✓", "good", "Judgement"),
     "wrong": ("≠", "bad", "Judgement"),
 }
-"""The sign, the colour token and the word of each kind of mark; no two kinds have one sign."""
+"""The sign, the colour token and the name of each kind of mark; each kind has a different sign."""
 
 
 def summary(view: TimeView) -> str:
-    """Return the run in one line."""
+    """Return a one-line summary of the run."""
     if not view.steps:
         return ""
     if view.untimed:
@@ -80,7 +80,7 @@ def mark_words(mark: TimeMark) -> str:
 
 
 def description(view: TimeView) -> str:
-    """Return what the bar shows as sentences, as long as can be listened to."""
+    """Return a description of the bar as sentences, short enough to listen to."""
     if view.problem or not view.steps:
         return view.problem or "No step has been taken yet."
     longest = sorted(view.steps, key=lambda step: step.begun - step.ended)[:3]

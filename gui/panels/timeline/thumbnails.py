@@ -11,18 +11,19 @@ from core.schema.step import BlobHash
 from gui.widgets.decoding import PictureDecoder
 
 MOST_BYTES = 16 * 1024 * 1024
-"""What all thumbnails together may take; the ones used longest ago go first."""
+"""Maximum size of all thumbnails together; the least recently used are removed first."""
 _AT_ONCE = 6
-"""Pictures that are asked for together: what is scrolled away meanwhile is not asked for."""
+"""Number of pictures requested at once. Pictures that are scrolled out of view before their turn are not requested.
+"""
 
 
 class Thumbnails(QObject):
-    """Asks for the pictures that are wanted now and makes them small in a thread of its own."""
+    """Requests the pictures that are needed now and scales them down in a separate thread."""
 
     wanted = Signal(object)
-    """A tuple of names of blobs; `show_pictures` answers it."""
+    """A tuple of names of blobs; `show_pictures` receives the answer."""
     changed = Signal()
-    """One more is there."""
+    """Another thumbnail is available."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,30 +38,30 @@ class Thumbnails(QObject):
 
     @property
     def bytes(self) -> int:
-        """What the thumbnails take."""
+        """The total size of the thumbnails."""
         return self._bytes
 
     def set_size(self, size: QSize) -> None:
-        """Make them this large at most; those of another size are made again."""
+        """Set the maximum size of thumbnails; those of another size are created again."""
         if size != self._size:
             self._size = size
             self._made.clear()
             self._bytes = 0
 
     def of(self, name: BlobHash) -> QImage | None:
-        """Return a thumbnail, a null one where the picture cannot be read, and None where it is not there yet."""
+        """Return a thumbnail, a null one if the picture cannot be read, or None if it is not available yet."""
         found = self._made.get(name)
         if found is not None:
             self._made.move_to_end(name)
         return found
 
     def want(self, names: Iterable[BlobHash]) -> None:
-        """Ask for those that are missing; those that were wanted before are not wanted any more."""
+        """Request the missing ones of these; earlier requests are dropped."""
         self._in_view = tuple(names)
         self._ask()
 
     def show_pictures(self, view: FilmPictures) -> None:
-        """Take what was asked for."""
+        """Receive the requested pictures."""
         self._asked = frozenset()
         for name, data in view.pictures:
             if name in self._in_view and name not in self._made:

@@ -1,4 +1,4 @@
-"""Buttons that name their key, that are an icon, or that show what is chosen."""
+"""Buttons that show their key, an icon, or the current choice."""
 
 from collections.abc import Callable
 
@@ -32,9 +32,9 @@ def key_button(
     *,
     accent: bool = False,
 ) -> QPushButton:
-    """Return a button that is never the one that Enter presses by itself; it needs no key.
+    """Return a button that is never a dialog's default button; `key` is optional.
 
-    Esc is only mentioned: a dialog has that one already.
+    Esc is only shown: a dialog already handles that key.
     """
     button = QPushButton(text, parent, autoDefault=False)
     if key and key != "Esc":
@@ -56,9 +56,9 @@ def icon_button(
     key: str = "",
     size: int = 14,
 ) -> QToolButton:
-    """Return a button that is an icon of this many pixels; name and tooltip say what it does.
+    """Return a button with an icon of this many pixels; name and tooltip describe it.
 
-    The tooltip tells of the `key` too, which is heard elsewhere.
+    The tooltip also shows the `key`, which is handled elsewhere.
     """
     button = labelled(QToolButton(parent), words, f"{words} ({key})" if key else words)
     button.setIcon(theme.icon(icon))
@@ -70,7 +70,7 @@ def icon_button(
 
 
 class ElidedButton(QPushButton):
-    """Gives way when room is short; its tooltip begins with its words."""
+    """Shrinks when space is short; its tooltip begins with its full text."""
 
     def __init__(self, text: str, tooltip: str, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
@@ -91,9 +91,9 @@ class ElidedButton(QPushButton):
 
 
 class PickerButton(QToolButton):
-    """The name of the choice in dim letters, or an icon for it; the choice beside it, and an arrow.
+    """Shows the picker's name in dim text or an icon for it, then the current choice and an arrow.
 
-    It is as wide whatever is chosen: what stands beside it keeps its place.
+    Its width does not depend on the choice, so its neighbours do not move.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Combo boxes: what they offer has a title and a value; one gives way where room is short."""
+"""Combo boxes whose entries have a title and a value, and one that shrinks when space is short."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +13,7 @@ from gui.widgets.words import labelled
 def titled_box(
     choices: Iterable[tuple[str, object]], name: str = "", tooltip: str = "", parent: QWidget | None = None
 ) -> QComboBox:
-    """Return a box that offers titles, each of which stands for a value."""
+    """Return a combo box with titles, each of which stands for a value."""
     box = labelled(QComboBox(parent), name, tooltip)
     for title, value in choices:
         box.addItem(title, value)
@@ -21,7 +21,7 @@ def titled_box(
 
 
 def choice_box(name: str, tooltip: str, *, letters: int = 0, parent: QWidget | None = None) -> QComboBox:
-    """Return a box that is as wide as there is room, and at least so many letters."""
+    """Return a combo box that fills the available width, with a minimum number of characters."""
     box = labelled(QComboBox(parent), name, tooltip)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(letters)
@@ -31,7 +31,9 @@ def choice_box(name: str, tooltip: str, *, letters: int = 0, parent: QWidget | N
 def offer_choices(
     box: QComboBox, choices: Sequence[PresetOption | LLMChoice], first: str | None = None
 ) -> None:
-    """Offer these after `first`, which stands for an empty name; what is chosen stays so, or is the first."""
+    """Offer these after `first`, which stands for an empty name; the current choice is kept, or else the first is
+    selected.
+    """
     chosen = box.currentData()
     with QSignalBlocker(box):
         box.clear()

@@ -1,4 +1,4 @@
-"""What rows are copied as: the text that they show, JSON, and what else a panel knows of them."""
+"""Formats for copying rows: the text that they show, JSON, and formats that a panel adds."""
 
 import dataclasses
 import json
@@ -15,10 +15,10 @@ from core.schema.record import Record
 
 @dataclass(frozen=True)
 class CopyEntry:
-    """One more thing that a row can be copied as."""
+    """Another format in which a row can be copied."""
 
     text: str
-    """What the menu says, such as ``Copy as cURL``."""
+    """The menu text, for example ``Copy as cURL``."""
     what: str = ""
     why_not: str = ""
     """Why there is nothing to copy."""
@@ -30,7 +30,7 @@ def to_clipboard(lines: Sequence[str]) -> None:
 
 
 def chosen_rows(view: QAbstractItemView, index: QModelIndex) -> list[QModelIndex]:
-    """Return the selected rows where the one at `index` is among them, else that one alone, from above."""
+    """Return the selected rows from the top if the one at `index` is among them, otherwise only that one."""
     selection = view.selectionModel()
     found = (
         {row.siblingAtColumn(0) for row in selection.selectedIndexes()} if selection is not None else set()
@@ -42,13 +42,13 @@ def chosen_rows(view: QAbstractItemView, index: QModelIndex) -> list[QModelIndex
 
 
 def _place(index: QModelIndex) -> tuple[int, ...]:
-    """Return where a row stands: its number below those of the rows that it lies in."""
+    """Return the position of a row: its number, after the numbers of its parents."""
     above = _place(index.parent()) if index.parent().isValid() else ()
     return (*above, index.row())
 
 
 def text_of(view: QAbstractItemView, index: QModelIndex) -> str:
-    """Return a row as text: of a table its cells with tabs between them."""
+    """Return a row as text; the cells of a table are separated by tabs."""
     model = index.model()
     if isinstance(view, QTableView):
         header = view.horizontalHeader()
@@ -71,7 +71,7 @@ def _words(model: QAbstractItemModel, index: QModelIndex) -> str:
 
 
 def record_of(view: QAbstractItemView, index: QModelIndex) -> Any:
-    """Return what a row stands for: its record, or what its cells say by the headings of their columns."""
+    """Return a row's record, or its cells' texts by the headings of their columns."""
     model = index.model()
     if (lines := getattr(model, "lines", None)) is not None and isinstance(lines[index.row()].key, Record):
         return lines[index.row()].key
@@ -90,7 +90,7 @@ def record_of(view: QAbstractItemView, index: QModelIndex) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """Return a record, or several, as indented JSON; what is not of data is left out."""
+    """Return a record, or several, as indented JSON; values that are not data are left out."""
     return json.dumps(_plain(value), indent=2, ensure_ascii=False)
 
 
@@ -108,7 +108,7 @@ def _plain(value: Any) -> Any:
 
 
 def action_copies(text: str, elements: Iterable[Element] = (), words: str = "") -> tuple[CopyEntry, ...]:
-    """Return an action as text, and as a line of Playwright; nothing where there is none."""
+    """Return an action as text and as a line of Playwright; empty if there is none."""
     # Only needed in a menu.
     from core.trace.exports.copied import playwright_line
     from core.trace.exports.playwright_script import NotExpressibleError

@@ -1,4 +1,4 @@
-"""Pictures decoded beside the main thread: a large one takes longer than a frame."""
+"""Decodes pictures outside of the main thread, because a large one takes longer than a frame."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +12,7 @@ from gui.widgets.relay import Relay
 
 
 class _DecodingThread:
-    """A plain object, so that it is there still while the decoder is deleted."""
+    """A plain object, so that it still exists while the decoder is deleted."""
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="backstep pictures")
@@ -22,10 +22,10 @@ class _DecodingThread:
 
 
 class PictureDecoder(QObject):
-    """Decodes pictures one after another in a thread of its own."""
+    """Decodes pictures one after another in a separate thread."""
 
     decoded = QtCore.Signal(object, object)
-    """The key that was given, and the `QImage`; a null one where the bytes are no picture."""
+    """The given key, and the `QImage`; a null image if the bytes are not a picture."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -36,7 +36,7 @@ class PictureDecoder(QObject):
         self.destroyed.connect(self._thread.close)
 
     def decode(self, key: Any, data: bytes, most: QSize | None = None) -> None:
-        """Decode `data`, made smaller where it is larger than `most`."""
+        """Decode `data`, and scale it down if it is larger than `most`."""
         done = self._done
         self._thread.pool.submit(lambda: done.send((key, read_picture(data, most))))
 
@@ -46,7 +46,7 @@ class PictureDecoder(QObject):
 
 
 def read_picture(data: bytes, most: QSize | None = None) -> QImage:
-    """Return a picture, made smaller where it is larger than `most`; a null one where there is none to be read."""
+    """Return a picture, scaled down if it is larger than `most`; a null picture if it cannot be read."""
     if not data:
         return QImage()
     content = QByteArray(data)

@@ -1,4 +1,4 @@
-"""A text that is edited: its line ends and its no-break spaces stay as they were read."""
+"""A text editor that preserves the line ends and no-break spaces of the text that was read."""
 
 from PySide6.QtGui import QColor, QFontMetricsF, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
@@ -7,12 +7,12 @@ from gui.theme.theme import Theme
 
 
 class DraftField(QPlainTextEdit):
-    """Holds a text as it was read and as it is typed."""
+    """Holds a text as it was read and as it is edited."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._read = self._shown = ""
-        """The text as it was read, which the draft began with, and as the field shows it."""
+        """The text as it was read, with which the draft began, and as the field shows it."""
         self._line_end = "\n"
         self.setFont(theme.machine_font())
         self.document().setDocumentMargin(8)
@@ -22,8 +22,8 @@ class DraftField(QPlainTextEdit):
 
     @property
     def text(self) -> str:
-        """The text with the line ends that it was read with; exactly what was read, where nothing was typed."""
-        raw = self.document().toRawText()  # toPlainText would make spaces of no-break spaces.
+        """The text with its original line ends; exactly the original text if nothing was typed."""
+        raw = self.document().toRawText()  # toPlainText would replace no-break spaces by spaces.
         return self._read if raw == self._shown else raw.replace("\u2029", self._line_end)
 
     @property
@@ -33,19 +33,19 @@ class DraftField(QPlainTextEdit):
 
     @property
     def place(self) -> str:
-        """Where the cursor is, in words."""
+        """The cursor position as text."""
         cursor = self.textCursor()
         return f"line {cursor.blockNumber() + 1}, column {cursor.positionInBlock() + 1}"
 
     def begin(self, text: str, *, draft: str | None = None) -> None:
-        """Show a text that was read, or a draft of it; the cursor is at its beginning. Nothing is emitted."""
+        """Show a text that was read, or a draft of it, with the cursor at its beginning. Nothing is emitted."""
         self.blockSignals(True)
         self.setPlainText(text if draft is None else draft)
         self.blockSignals(False)
         self.count_from(text)
 
     def count_from(self, text: str) -> None:
-        """Count from this text on what is typed."""
+        """Use this text as the original, against which edits are detected."""
         document = QTextDocument()
         document.setPlainText(text)
         self._read, self._shown = text, document.toRawText()
@@ -53,20 +53,20 @@ class DraftField(QPlainTextEdit):
         self._line_end = "\r\n" if lines and text.count("\r\n") == lines else "\n"
 
     def go_to(self, position: int) -> None:
-        """Put the cursor at a position."""
+        """Move the cursor to a position."""
         cursor = QTextCursor(self.document())
         cursor.setPosition(position)
         self.setTextCursor(cursor)
 
     def go_to_line(self, line: int) -> None:
-        """Put the cursor at the beginning of a line, from 1, and show it in the middle."""
+        """Move the cursor to the beginning of a line, from 1, and show it in the middle."""
         block = self.document().findBlockByNumber(max(0, line - 1))
         if block.isValid():
             self.go_to(block.position())
             self.centerCursor()
 
     def mark_line(self, line: int, colour: QColor) -> None:
-        """Mark a line, from 1, in its whole width; 0 marks none. The mark stays with its words."""
+        """Highlight a line, from 1, in its full width; 0 highlights none. The highlight moves with its text."""
         block = self.document().findBlockByNumber(line - 1)
         mark = QTextEdit.ExtraSelection()
         mark.format.setBackground(colour)

@@ -1,4 +1,4 @@
-"""What panels have in common that change the run: what they ask for, and what says why it cannot be changed now."""
+"""The common part of panels that edit the run: requests, and the reasons why an edit is unavailable."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -14,43 +14,45 @@ _LINE_WIDTH = 460
 
 
 class EditablePanel(QWidget):
-    """A panel of the step under way whose content a person may put right while the run rests."""
+    """A panel of the current step whose content a person may correct while the run is paused."""
 
     edit_wanted = Signal(str, dict)
-    """The name of an edit as `core.agent.edits.registry` has it, and its values."""
+    """The name of an edit in `core.agent.edits.registry`, and its values."""
     text_wanted = Signal(str)
-    """The name of a text of the run, to be opened in the editor."""
+    """The name of a text of the run to open in the editor."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = SessionView()
         self.live = True
-        """Whether the step in view is the one under way."""
+        """Whether the step in view is the current one."""
         self._wanted: tuple[str, dict[str, object]] | None = None
-        """The edit that was asked for last."""
+        """The last requested edit."""
         self._ask_line_again: Callable[[str], None] | None = None
-        """Asks for the line of that edit again, with why it was refused; None where it was made of none."""
+        """Asks for the line of that edit again, with the reason why it was refused; None if it was not made from a
+        line.
+        """
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:
-        """Follow what the session is doing."""
+        """Follow the state of the session."""
         self.session = view
         self.show_rights()
 
     def show_liveness(self, step: StepView) -> None:
-        """Follow whether the step under way is in view."""
+        """Follow whether the current step is in view."""
         self.live = step.live
         self.show_rights()
 
     def show_rights(self) -> None:
-        """Let only those buttons be pressed whose edits can be had now."""
+        """Enable only the buttons whose edits are available now."""
 
     def why_not(self, name: str = "") -> str:
-        """Return why the run cannot be edited now, or nothing; `name` as `SessionView.refusals` has it."""
+        """Return why the run cannot be edited now, or an empty string; `name` is a key of `SessionView.refusals`."""
         return why_no_edit(self.session, live=self.live, name=name)
 
     def ask_edit(self, name: str, **values: object) -> None:
-        """Ask for an edit, where the run can be edited."""
+        """Request an edit if the run can be edited."""
         if not self.why_not():
             self._wanted, self._ask_line_again = (name, values), None
             self.edit_wanted.emit(name, values)
@@ -66,10 +68,9 @@ class EditablePanel(QWidget):
         only: bool = False,
         problem: str = "",
     ) -> None:
-        """Ask for the line that an edit is made of, as `ask_line` does.
+        """Ask for the line from which an edit is made, as `ask_line` does.
 
-        `then` asks for the edit. Where that is refused, the line is asked for
-        again, as it was written, with the problem.
+        `then` requests the edit. If it is refused, the same line is shown again with the problem.
         """
 
         def done(line: str) -> None:
@@ -85,12 +86,12 @@ class EditablePanel(QWidget):
         ask_line(self, title, label, done, text=text, choices=choices, only=only, problem=problem)
 
     def show_refused(self, edit: RefusedEdit) -> None:
-        """Ask for the line again that a refused edit was made of, where it is this panel's last one."""
+        """Ask again for the line of a refused edit, if it is the last edit of this panel."""
         if (edit.name, edit.values) == self._wanted and self._ask_line_again is not None:
             self._ask_line_again(edit.problem)
 
     def edit_entry(self, text: str, do: Callable[[], object], name: str = "", key: str = "") -> MenuEntry:
-        """Return an entry of a menu that says why it cannot be chosen where the edit `name` cannot be had."""
+        """Return a menu entry, disabled with a reason if the edit `name` is unavailable."""
         why = self.why_not(name)
         return MenuEntry(text, do, key=key, enabled=not why, why=why)
 
@@ -100,7 +101,7 @@ class EditablePanel(QWidget):
 
 
 def show_right(button: QAbstractButton, words: str, why: str) -> None:
-    """Let a button be pressed unless there is a reason why not; the tooltip tells it."""
+    """Enable a button unless there is a reason against it; the tooltip shows the reason."""
     button.setEnabled(not why)
     button.setToolTip(f"{words}: {why[:1].lower()}{why[1:]}" if why else words)
 
@@ -118,8 +119,8 @@ def ask_line(
 ) -> None:
     """Ask for a line of text, or for one of `choices`, and call `then` with it.
 
-    Of a mapping the keys are shown and the values are meant. With `only` nothing else can be written.
-    A `problem` of the line given is shown below it.
+    For a mapping, the keys are shown and the values are returned. With `only`, no other text is allowed. A
+    `problem` with the given line is shown below it.
     """
     dialog = QInputDialog(parent)
     dialog.setWindowTitle(title)
@@ -138,6 +139,6 @@ def ask_line(
     if problem and isinstance(layout, QBoxLayout):
         note = NoteLabel("bad", problem, dialog)
         layout.insertWidget(layout.count() - 1, note)
-        # The dialog's layout gives words that wrap the height of two lines.
+        # The dialog's layout gives wrapped text the height of two lines.
         margins = layout.contentsMargins()
         note.setFixedHeight(note.heightForWidth(dialog.width() - margins.left() - margins.right()))

@@ -1,11 +1,11 @@
-"""What can be asked for in each mode of the session."""
+"""Which commands are available in each mode of the session."""
 
 from core.debugger.snapshots import SessionView
 from core.trace.records import RunRow
 
 BUSY = ("running", "asking", "acting")
 RESTING = ("waiting", "failed")
-"""A failed run can be tried again from where it stands."""
+"""A failed run can be retried from its current position."""
 
 
 def can_step(view: SessionView) -> bool:
@@ -13,7 +13,9 @@ def can_step(view: SessionView) -> bool:
 
 
 def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
-    """Return why the run cannot be edited now, or nothing; `name` is that of an edit in `SessionView.refusals`."""
+    """Return why the run cannot be edited now, or an empty string; `name` is that of an edit in
+    `SessionView.refusals`.
+    """
     if view.run is None or view.mode == "ended":
         return "Only a run under way can be changed: open a task (Ctrl+N), or go back to a step of this one (Ctrl+B)"
     if not live:
@@ -34,7 +36,7 @@ def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
 
 
 def can_take_up(row: RunRow) -> bool:
-    """Whether a run that is not the current one can be gone on with."""
+    """Whether a run that is not the current one can be resumed."""
     return row.outcome in ("left", "interrupted")
 
 
@@ -48,7 +50,7 @@ def can_hand_over(view: SessionView) -> bool:
 
 
 def why_no_devtools(view: SessionView) -> str:
-    """Return why DevTools cannot be opened now, or nothing; once open, they stay open."""
+    """Return why DevTools cannot be opened now, or an empty string; once open, they stay open."""
     if view.run is None:
         return "DevTools open here once there is a page: open a task (Ctrl+N)."
     if view.mode in BUSY and not view.handed_over:
@@ -57,7 +59,7 @@ def why_no_devtools(view: SessionView) -> str:
 
 
 def can_say_how_it_ended(view: SessionView) -> bool:
-    """Where there is no judge, once the agent rests."""
+    """If there is no judge, when the agent is idle."""
     return (
         view.run is not None
         and not view.judged

@@ -1,4 +1,4 @@
-"""Numbers, and texts of others, as the window writes them."""
+"""Formatting of numbers and of external texts for display."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ _REF = re.compile(r"\[\d+\]")
 
 
 def step_text(row: StepRow) -> str:
-    """Return the action in words: what it acted on stands in place of its number."""
+    """Return the action as text, with the element's description instead of its number."""
     if not row.action:
         return "no action" if row.outcome in ("skipped", "failed") else "…"
     if not row.target:
@@ -36,9 +36,9 @@ def ranges(numbers: Iterable[int], dash: str = "–") -> str:
 
 
 def in_line(text: str, most: int = 1000) -> str:
-    """Return a text that is to be one line, without its middle where it is longer than any screen.
+    """Return a text as one line, with its middle removed if it is longer than any screen.
 
-    Qt measures all of a line before it cuts it: a megabyte takes seconds.
+    Qt measures a whole line before it cuts it: a megabyte takes seconds.
     """
     if len(text) > most:
         half = most // 2
@@ -47,22 +47,24 @@ def in_line(text: str, most: int = 1000) -> str:
 
 
 def as_read(text: str) -> str:
-    """Return a text of somebody else with each letter that would draw nothing, or the others elsewhere, replaced."""
+    """Return an external text with each character replaced that would be invisible or move the others."""
     return _ODD.sub("\ufffd", text)
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most so many letters, the last of which tells that there are more."""
+    """Return a text of at most this many characters; the last one shows that there are more."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def thousands(number: int) -> str:
-    """Return ``5 120``, with narrow no-break spaces between thousands."""
+    """Return, for example, ``5 120``, with narrow no-break spaces between thousands."""
     return f"{number:,}".replace(",", "\u202f")
 
 
 def dollars(cost: float | None) -> str:
-    """Return ``$0.02``; what costs less than a cent shows the digits that matter, no price a dash."""
+    """Return, for example, ``$0.02``. Amounts below a cent show their significant digits; without a price it is a
+    dash.
+    """
     if cost is None:
         return "–"
     if cost and cost < 0.01:
@@ -71,7 +73,7 @@ def dollars(cost: float | None) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return ``412 ms``, ``3.2 s`` or ``2 min 5 s``."""
+    """Return, for example, ``412 ms``, ``3.2 s`` or ``2 min 5 s``."""
     if value < 1:
         return f"{value * 1000:.0f} ms"
     if value < 60:

@@ -1,4 +1,4 @@
-"""Rows of a list that say where something was found: a title, and the words around it with the match marked."""
+"""Rows of search results: a title, and the text around the match with the match highlighted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,20 +26,20 @@ _GROUP = 24
 
 @dataclass(frozen=True)
 class FoundRow:
-    """One place, or the heading of a group where there is no excerpt."""
+    """One result, or the heading of a group if there is no excerpt."""
 
     title: str
     word: str = ""
     """At the right of the title."""
     excerpt: str = ""
     spans: tuple[tuple[int, int], ...] = ()
-    """What is marked, as stretches of the excerpt."""
+    """The highlighted ranges of the excerpt."""
     key: Any = None
     """What it stands for; None for a heading."""
 
     @property
     def natural(self) -> str:
-        """The row as it reads, to be copied."""
+        """The text of the row, for copying."""
         first = "  ".join(part for part in (self.title, self.word) if part)
         return f"{first}\n{self.excerpt}" if self.excerpt else first
 
@@ -49,7 +49,7 @@ class FoundRow:
 
 
 class _FoundModel(RowsModel):
-    """The headings among the rows cannot be chosen."""
+    """Headings among the rows cannot be selected."""
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         chosen = 0 <= index.row() < len(self.rows) and self.rows[index.row()].key is not None
@@ -134,7 +134,7 @@ class FoundRows(QListView):
         return self.rows_model.rows
 
     def show_rows(self, rows: tuple[FoundRow, ...]) -> None:
-        """Replace the rows; the first place becomes the current one."""
+        """Replace the rows; the first result becomes the current one."""
         self.rows_model.show_rows(rows)
         first = next((at for at, row in enumerate(rows) if row.key is not None), None)
         if first is not None:
@@ -159,5 +159,5 @@ class FoundRows(QListView):
 
 
 def _length(text: str) -> int:
-    """Return the length of a text as Qt counts it: letters beyond the first plane are two."""
+    """Return the length of a text as Qt counts it: characters outside the basic plane count as two."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2

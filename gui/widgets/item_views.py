@@ -1,4 +1,4 @@
-"""Rows of lists, tables and trees: what a list holds, how a row is drawn, and its context menu."""
+"""Rows of lists, tables and trees: their content, how they are drawn, and their context menu."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,13 +34,13 @@ from gui.widgets.formats import in_line
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole
-"""What a row of a `RowsModel` is, as it was given."""
+"""The row of a `RowsModel` as it was given."""
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class RowsModel(QAbstractListModel):
-    """Holds rows as they were given; `words` tells by role what a row says."""
+    """Holds rows as they were given; `words` returns a row's text for each role."""
 
     def __init__(self, words: Mapping[int, Callable[[Any], str]], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -66,9 +66,9 @@ class RowsModel(QAbstractListModel):
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Draws each row by `draw`, with a painter that may be left in any state.
+    """Draws each row with `draw`, which may leave the painter in any state.
 
-    `size` is that of a row at the normal size of text; rows grow with text.
+    `size` is the size of a row at normal text size; rows grow with the text.
     """
 
     def __init__(self, theme: Theme, size: QSize, parent: QWidget | None = None) -> None:
@@ -90,7 +90,7 @@ class RowDelegate(QStyledItemDelegate):
         tone: str = "text",
         align: Qt.AlignmentFlag = LEFT,
     ) -> int:
-        """Write one line of text, cut where the room is too small; returns how wide all of it is."""
+        """Draw one line of text, elided if the space is too small; return the full width of the text."""
         text = in_line(text)
         painter.setFont(font)
         painter.setPen(self.theme.colour(tone))
@@ -98,7 +98,7 @@ class RowDelegate(QStyledItemDelegate):
         return painter.fontMetrics().horizontalAdvance(text)
 
     def draw_focus(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-        """Frame the row that has the focus."""
+        """Frame the focused row."""
         if state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(self.theme.colour("agent"))
             painter.drawRect(rect.adjusted(0, 0, -1, -1))
@@ -115,7 +115,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
 
     def draw_ground(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag) -> None:
-        """Shade what is selected or under the pointer, and frame what has the focus."""
+        """Shade the row if it is selected or under the pointer, and frame it if it has the focus."""
         flags = QStyle.StateFlag
         if state & (flags.State_Selected | flags.State_MouseOver):
             painter.fillRect(
@@ -125,7 +125,7 @@ class RowDelegate(QStyledItemDelegate):
 
 
 class TableRows(QObject):
-    """Keeps the rows of a table at `height`, given for the normal size of text; rows and columns grow with text."""
+    """Keeps the rows of a table at `height`, given for normal text size; rows and columns grow with the text."""
 
     def __init__(self, theme: Theme, height: int, table: QTableView) -> None:
         super().__init__(table)
@@ -133,7 +133,7 @@ class TableRows(QObject):
         self._height = height
         self._table = table
         self.resizing = False
-        """Whether columns are made wider or narrower now because text is."""
+        """Whether columns are being resized now because the text size changed."""
         theme.text_resized.connect(self._on_text_resized)
         self._on_text_resized(1.0)
 
@@ -148,32 +148,31 @@ class TableRows(QObject):
 
 
 def draw_cut(painter: QPainter, room: QRect, text: str, align: Qt.AlignmentFlag = LEFT) -> None:
-    """Draw one line of text, cut at the right where the room is too small."""
+    """Draw one line of text, elided at the right if the space is too small."""
     line = painter.fontMetrics().elidedText(in_line(text), Qt.TextElideMode.ElideRight, max(0, room.width()))
     painter.drawText(room, int(align), line)
 
 
 @dataclass(frozen=True)
 class MenuEntry:
-    """One line of a menu."""
+    """One entry of a menu."""
 
     text: str
     do: Callable[[], object]
     key: str = ""
-    """The key that asks for the same where it is heard elsewhere."""
+    """The key for the same command, if it is handled elsewhere."""
     enabled: bool = True
     why: str = ""
-    """What the tooltip says, such as why it cannot be asked for."""
+    """The tooltip, for example why the entry is disabled."""
     begins: bool = False
-    """Whether a line parts it from those above."""
+    """Whether a separator is above it."""
 
 
 class RowMenu(QObject):
-    """The context menu of the rows of a view, which it has anyway; another one takes the place of the one before.
+    """The context menu of the rows of a view; a new one replaces the previous one.
 
-    It opens for the row under the pointer, or for the current one where the
-    menu key was pressed. First comes what `entries` says, then the actions of
-    the view, then what the row can be copied as: as text (Ctrl+C), by `copies`,
+    It opens for the row under the pointer, or for the current one if the menu key was pressed. It contains the
+    `entries`, then the actions of the view, then the formats for copying the row: as text (Ctrl+C), the `copies`,
     and as JSON of `record`.
     """
 
@@ -199,7 +198,7 @@ class RowMenu(QObject):
         view.viewport().installEventFilter(self)
 
     def all_entries(self, index: QModelIndex) -> list[MenuEntry]:
-        """Return everything that the menu of a row offers, what it can be copied as last."""
+        """Return all entries of a row's menu, with those for copying last."""
         own = list(self.entries(index))
         keys = {entry.key for entry in own}
         rows = chosen_rows(self._view, index)
@@ -217,7 +216,7 @@ class RowMenu(QObject):
         return [*own, copy, *more, as_text]
 
     def copy(self) -> bool:
-        """Copy the selected rows, else the current one; returns whether there is any."""
+        """Copy the selected rows, or else the current one; return whether there is any."""
         index = self._view.currentIndex()
         selected = self._view.selectionModel().selectedIndexes()
         if selected and index not in selected:
@@ -228,7 +227,7 @@ class RowMenu(QObject):
         return True
 
     def open(self, place: QPoint, *, by_key: bool = False) -> QMenu | None:
-        """Open the menu of the row at a place of the view's viewport, else of the current row."""
+        """Open the menu of the row at a position of the view's viewport, or else of the current row."""
         view = self._view
         index = QModelIndex() if by_key else view.indexAt(place)
         if not index.isValid():
@@ -267,7 +266,7 @@ class RowMenu(QObject):
 
 
 def open_menu(parent: QWidget, entries: Iterable[MenuEntry], place: QPoint) -> QMenu | None:
-    """Open a menu at a place of the screen; nothing where there are no entries."""
+    """Open a menu at a screen position; does nothing if there are no entries."""
     menu = QMenu(parent)
     menu.setToolTipsVisible(True)
     menu.aboutToHide.connect(menu.deleteLater)

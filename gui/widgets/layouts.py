@@ -1,4 +1,4 @@
-"""Rows, columns, splitters and sections of panels in one call each."""
+"""Rows, columns, splitters and sections of panels, each with one call."""
 
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from gui.theme.theme import Theme
 from gui.widgets.words import ElidedLabel
 
 Content = QWidget | QLayout | int
-"""A number is an empty stretch of this share."""
+"""A number is an empty stretch with this stretch factor."""
 Margins = tuple[int, int, int, int]
 """Left, top, right and bottom, in pixels."""
 AnyBox = TypeVar("AnyBox", bound=QBoxLayout)
@@ -34,7 +34,9 @@ def in_column(
     margins: Margins = (0, 0, 0, 0),
     spacing: int | None = None,
 ) -> QVBoxLayout:
-    """Lay contents under each other, in a widget or for another layout; one with a number takes this share of room."""
+    """Arrange contents vertically, in a widget or for another layout; one with a number gets this share of the
+    space.
+    """
     return _filled(QVBoxLayout(owner) if owner is not None else QVBoxLayout(), contents, margins, spacing)
 
 
@@ -44,7 +46,7 @@ def in_row(
     margins: Margins = (0, 0, 0, 0),
     spacing: int | None = None,
 ) -> QHBoxLayout:
-    """Lay contents beside each other, as `in_column` does under each other."""
+    """Arrange contents horizontally; arguments as for `in_column`."""
     return _filled(QHBoxLayout(owner) if owner is not None else QHBoxLayout(), contents, margins, spacing)
 
 
@@ -63,7 +65,7 @@ def splitter(
 
 
 def holding(content: QLayout) -> QWidget:
-    """Return a widget that has this layout."""
+    """Return a widget with this layout."""
     around = QWidget()
     around.setLayout(content)
     return around
@@ -90,7 +92,7 @@ def _filled(
 
 
 class FlowLayout(QLayout):
-    """Places items left to right and begins a new row where one would not fit."""
+    """Places items from left to right, and starts a new row when one does not fit."""
 
     def __init__(self, parent: QWidget | None = None, *, spacing: int = 5) -> None:
         super().__init__(parent)
@@ -155,7 +157,7 @@ class FlowLayout(QLayout):
 
 
 class Section(QWidget):
-    """A heading over widgets; hidden as a whole where there is nothing to show."""
+    """A heading above widgets; hidden as a whole if there is nothing to show."""
 
     def __init__(self, theme: Theme, title: str, *contents: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,28 +170,28 @@ class Section(QWidget):
         in_column(self, self.head, *contents, margins=(0, 0, 0, 2), spacing=0)
 
     def show_fact(self, text: str) -> None:
-        """Put the fact that matters at the right of the heading."""
+        """Show the main fact at the right of the heading."""
         self.fact.setText(text)
 
     def show_where(self, there: object, fact: str = "") -> None:
-        """Show it with its fact where there is something to show, and hide it where not."""
+        """Show it with its fact if there is something to show, otherwise hide it."""
         self.show_fact(fact)
         self.setVisible(bool(there))
 
 
 def indented(content: QWidget) -> QWidget:
-    """Return a widget that holds this one in line with headings and rows."""
+    """Return a widget that contains this one, aligned with headings and rows."""
     return holding(in_column(None, content, margins=(10, 0, 10, 0)))
 
 
 def on_panel(widget: QWidget) -> None:
-    """Give a widget of a window the ground that panels lie on."""
+    """Give a widget of a window the background of panels."""
     widget.setBackgroundRole(QPalette.ColorRole.Base)
     widget.setAutoFillBackground(True)
 
 
 def scrolled(name: str, *contents: QWidget, tall: QWidget | None = None) -> QScrollArea:
-    """Return an area that scrolls these under each other, never sideways; `tall` takes the room left over."""
+    """Return an area that scrolls these vertically, never horizontally; `tall` gets the remaining space."""
     shares = [(content, int(content is tall)) for content in contents]
     area = QScrollArea()
     area.setWidgetResizable(True)

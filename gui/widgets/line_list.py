@@ -1,4 +1,4 @@
-"""A list of lines with columns of the machine's letters, a choice of kinds and a search above it, to be copied."""
+"""A list of lines with columns in monospace text; a kind filter and a search are above it, and lines can be copied."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ from gui.widgets.search import SearchField
 from gui.widgets.words import OrWords, labelled
 
 Column = tuple[str, str, int]
-"""Text, its tone in the theme, and how many letters wide; 0 for the rest of the line."""
+"""Text, its tone in the theme, and the width in characters; 0 for the rest of the line."""
 Line = TypeVar("Line")
 Columns = Callable[[Index], Sequence[Column]]
 
@@ -31,7 +31,7 @@ _CLEAR = QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_L)
 
 
 class LineModel(RowsModel, Generic[Line]):
-    """Lines, of which those are rows that fit the choice of kinds and hold all the words of the search."""
+    """Lines, of which those are rows that match the kind filter and contain all the words of the search."""
 
     def __init__(self) -> None:
         text, spoken = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole
@@ -48,11 +48,11 @@ class LineModel(RowsModel, Generic[Line]):
 
     @abstractmethod
     def is_of(self, line: Line, chosen: int) -> bool:
-        """Return whether a line is of the kinds that are chosen."""
+        """Return whether a line is of the selected kinds."""
 
     @abstractmethod
     def searched(self, line: Line) -> str:
-        """Return the text of a line in which words are looked for."""
+        """Return the text of a line that is searched."""
 
     @abstractmethod
     def copied(self, line: Line) -> str:
@@ -60,18 +60,18 @@ class LineModel(RowsModel, Generic[Line]):
 
     @abstractmethod
     def spoken_text(self, line: Line) -> str:
-        """Return a line as a screen reader says it."""
+        """Return a line as a screen reader speaks it."""
 
     @abstractmethod
     def whole(self, line: Line) -> str:
-        """Return what the tooltip says of a line."""
+        """Return the tooltip of a line."""
 
     def show_lines(self, lines: Iterable[Line]) -> None:
         self.all = tuple(lines)
         self.show_rows([line for line in self.all if self.fits(line)])
 
     def show_only(self, chosen: int, search: str) -> None:
-        """Show lines of one choice of kinds that hold all the words."""
+        """Show lines of one kind filter that contain all the words."""
         self._chosen, self._words_wanted = chosen, search.lower().split()
         self.show_rows([line for line in self.all if self.fits(line)])
 
@@ -83,7 +83,7 @@ class LineModel(RowsModel, Generic[Line]):
 
 
 class LineList(QWidget):
-    """The base of panels that list lines; a subclass fills the model and says what `_tell` tells."""
+    """Base class of panels that list lines; a subclass fills the model and implements `_tell`."""
 
     fact_changed = Signal(str)
 
@@ -97,7 +97,7 @@ class LineList(QWidget):
         choice: tuple[str, str, Sequence[str]],
         parent: QWidget | None = None,
     ) -> None:
-        """`choice` is what kinds are called, its tooltip, and the kinds."""
+        """`choice` is the label of the kind filter, its tooltip, and the kinds."""
         super().__init__(parent)
         self._lines = model
         model.setParent(self)
@@ -127,18 +127,18 @@ class LineList(QWidget):
         self.search.reach()
 
     def copy(self) -> None:
-        """Copy the selected lines, or all that show where none is selected."""
+        """Copy the selected lines, or all shown lines if none is selected."""
         chosen = sorted(index.row() for index in self.list.selectionModel().selectedIndexes())
         rows = [self._lines.rows[at] for at in chosen] or self._lines.rows
         to_clipboard([self._lines.copied(row) for row in rows])
 
     def say(self, empty: str, none_fits: str) -> None:
-        """Say `empty` in place of the list, or what to do where no line fits; neither where lines show."""
+        """Show `empty` instead of the list, or what to do if no line matches; neither if there are lines."""
         self.or_words.say(empty or ("" if self._lines.rows else none_fits))
 
     @abstractmethod
     def _tell(self) -> None:
-        """Say what stands in place of the list, and the fact of the title."""
+        """Show the message that replaces the list, and the fact of the title."""
 
     def _on_filter(self) -> None:
         self._lines.show_only(self.choice.currentIndex(), self.search.text())
@@ -146,7 +146,7 @@ class LineList(QWidget):
 
 
 class _Rows(RowDelegate):
-    """The columns of a line, the last as wide as there is room."""
+    """The columns of a line; the last one fills the available width."""
 
     def __init__(self, theme: Theme, columns: Columns, parent: QWidget) -> None:
         super().__init__(theme, QSize(200, 20), parent)
@@ -173,7 +173,7 @@ class _List(QListView):
     clear_wanted = Signal()
 
     def event(self, event: QEvent) -> bool:
-        # In the window the same key opens the library.
+        # In the window, the same key opens the library.
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)

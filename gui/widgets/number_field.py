@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QWidget
 
 
 class NumberField(QDoubleSpinBox):
-    """A number from 0 on, without noughts at its end."""
+    """A number from 0, without trailing zeros."""
 
     def __init__(
         self, parent: QWidget | None = None, *, decimals: int = 4, maximum: float = 1e9, step: float = 1.0

@@ -1,4 +1,4 @@
-"""Whose an action is: always a colour, a shape and a word together."""
+"""The origin of an action: always a colour, a shape and a word together."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPolygonF
@@ -12,7 +12,7 @@ _CORNERS: dict[Origin, tuple[tuple[float, float], ...]] = {
     "remedy": ((0, -1), (1, 0.8), (-1, 0.8)),
     "replay": ((-0.8, -0.8), (0.8, -0.8), (0.8, 0.8), (-0.8, 0.8)),
 }
-"""The shapes, across and down in a square of side 2; the agent's is a disc."""
+"""The shapes, as x and y in a square of side 2; the agent's is a disc."""
 _MEANINGS: dict[Origin, str] = {
     "agent": "The agent's own action",
     "person": "Chosen or changed by a person",
@@ -26,7 +26,7 @@ def paint_origin(
 ) -> None:
     """Draw an origin's shape into `room`: disc, diamond, triangle or square.
 
-    `hollow` leaves the inside empty: an action that failed or was skipped.
+    `hollow` leaves the inside empty, for an action that failed or was skipped.
     """
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -57,7 +57,7 @@ def paint_chosen(painter: QPainter, room: QRectF, colour: QColor) -> None:
 
 
 class OriginMark(QWidget):
-    """An origin's shape with a word beside it."""
+    """An origin's shape with a word next to it."""
 
     def __init__(self, theme: Theme, origin: Origin = "agent", parent: QWidget | None = None) -> None:
         super().__init__(parent)

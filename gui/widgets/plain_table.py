@@ -1,4 +1,4 @@
-"""A table of texts and numbers, sorted by a press on its heading, with a key behind each row."""
+"""A table of texts and numbers, sorted by clicking a heading, with a key for each row."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _WIDEST = 320
 
 @dataclass(frozen=True)
 class Column:
-    """One column; a number stands at the right."""
+    """One column; numbers are aligned to the right."""
 
     title: str
     number: bool = False
@@ -25,17 +25,17 @@ class Column:
 
 @dataclass(frozen=True)
 class TableLine:
-    """One row: what its cells say, and what they are sorted by where that is something else."""
+    """One row: the texts of its cells, and the sort keys if they differ."""
 
     cells: tuple[str, ...]
     key: Any = None
     tooltip: str = ""
     tooltips: Mapping[int, str] = field(default_factory=dict)
-    """Those of single cells, by their columns."""
+    """The tooltips of single cells, by column."""
     tone: str = ""
-    """A colour token; never without a word that says the same."""
+    """A colour token; always together with a word of the same meaning."""
     toned: int | None = None
-    """The only cell that has it; None for all."""
+    """The only cell with this tone; None for all."""
     strong: bool = False
     values: tuple[Any, ...] = ()
 
@@ -121,9 +121,9 @@ class PlainTable(QTableView):
     opened = Signal(object)
     """The key of the row."""
     current = Signal(object)
-    """The key of the row that is current now."""
+    """The key of the row that is now current."""
     marked = Signal()
-    """Other rows are selected."""
+    """The selection has changed."""
 
     def __init__(
         self,
@@ -169,10 +169,9 @@ class PlainTable(QTableView):
         return self.lines_model.lines
 
     def show_lines(self, lines: Iterable[TableLine]) -> None:
-        """Replace the lines; the current row and what is selected stay where their keys are still there.
+        """Replace the lines; current row and selection stay if their keys still exist.
 
-        Columns take the width of what they show, but for too wide a one, until
-        a person gives one a width.
+        Columns fit their content up to a maximum width, until a person resizes them.
         """
         before = self.current_key
         selected = set(self.selected)
@@ -192,7 +191,7 @@ class PlainTable(QTableView):
                     self.selectionModel().select(self.lines_model.index(at, 0), flags.Select | flags.Rows)
 
     def choose(self, key: object) -> bool:
-        """Make the row of a key current; returns whether there is one."""
+        """Make the row of a key current; return whether it exists."""
         for at, line in enumerate(self.lines):
             if line.key == key:
                 if self.currentIndex().row() != at:
@@ -202,7 +201,7 @@ class PlainTable(QTableView):
 
     @property
     def selected(self) -> tuple[Any, ...]:
-        """The keys of the selected rows, from above."""
+        """The keys of the selected rows, from the top."""
         rows = sorted(index.row() for index in self.selectionModel().selectedRows())
         return tuple(self.lines[at].key for at in rows if at < len(self.lines))
 
@@ -221,7 +220,7 @@ class PlainTable(QTableView):
     def _on_resized(self, column: int, old: int, new: int) -> None:
         is_stretched = column == len(self.lines_model.columns) - 1
         if old and new and not self._sizing and not self._rows.resizing and not is_stretched:
-            self._own_widths = True  # A column that is hidden or shown has no width before or after.
+            self._own_widths = True  # A column that is being hidden or shown has no width before or after.
 
     def _on_opened(self, index: QModelIndex) -> None:
         if 0 <= index.row() < len(self.lines) and self.lines[index.row()].key is not None:

@@ -1,7 +1,7 @@
-"""A plot in the colours of the theme that is used by keys, drawn by pyqtgraph.
+"""A plot in the theme's colours that supports the keyboard, drawn by pyqtgraph.
 
-Importing this module imports pyqtgraph, which the start of the main window must
-not wait for: import it only when a page or window with a plot is first opened.
+Importing this module imports pyqtgraph, which must not delay the start of the main window. Import it only when a
+page or window with a plot is first opened.
 """
 
 from html import escape
@@ -17,14 +17,14 @@ pyqtgraph.setConfigOptions(antialias=True, exitCleanup=False)  # Qt deletes the 
 
 
 class Plot(pyqtgraph.PlotWidget):  # type: ignore[misc]  # pyqtgraph tells no types.
-    """A `PlotWidget` without menu and buttons; a subclass draws itself anew in `_draw` when the theme changes."""
+    """A `PlotWidget` without menu and buttons; a subclass redraws itself in `_draw` when the theme changes."""
 
     def __init__(self, theme: Theme, name: str, hint: QSize, parent: QWidget | None = None) -> None:
         super().__init__(parent, enableMenu=False)
         self._theme = theme
         self._hint = hint
         self.box: pyqtgraph.ViewBox = self.getViewBox()
-        """The part between the axes, with zoom and place."""
+        """The part between the axes, with zoom and position."""
         self.box.disableAutoRange()
         self.hideButtons()
         self.setAntialiasing(True)
@@ -35,18 +35,18 @@ class Plot(pyqtgraph.PlotWidget):  # type: ignore[misc]  # pyqtgraph tells no ty
         return self._hint
 
     def point_at(self, x: float, y: float) -> QPointF:
-        """Return where a place of the plot lies on the viewport, in pixels."""
+        """Return the position of a plot coordinate on the viewport, in pixels."""
         place: QPointF = self.box.mapViewToScene(QPointF(x, y))
         return place
 
     def tell(self, words: str) -> None:
-        """Say what is current to who cannot see it."""
+        """Announce what is current to screen readers."""
         self.setAccessibleDescription(words)
         if self.hasFocus():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
 
     def show_tip(self, at: QPointF, words: str) -> None:
-        """Show a tool tip at a place of the viewport; tags in `words` are shown as they are written."""
+        """Show a tooltip at a position of the viewport; tags in `words` are shown literally."""
         tip = f"<p>{escape(words)}</p>" if words else ""
         QToolTip.showText(self.viewport().mapToGlobal(at.toPoint()), tip, self)
 
@@ -60,7 +60,7 @@ class Plot(pyqtgraph.PlotWidget):  # type: ignore[misc]  # pyqtgraph tells no ty
         ground: str = "",
         bold: bool = False,
     ) -> pyqtgraph.TextItem:
-        """Write at a place of the plot; `anchor` is the part of the text that lies there, (0, 0) its top left."""
+        """Draw text at a plot coordinate; `anchor` is the part of the text at that coordinate, (0, 0) its top left."""
         fill = self._theme.colour(ground) if ground else None
         if fill is not None:
             fill.setAlpha(215)
@@ -72,7 +72,7 @@ class Plot(pyqtgraph.PlotWidget):  # type: ignore[misc]  # pyqtgraph tells no ty
         return item
 
     def _draw(self) -> None:
-        """Draw what is shown, in the colours of the theme."""
+        """Draw the content in the colours of the theme."""
 
     def _on_theme(self) -> None:
         self.setBackground(self._theme.colour("panel"))
@@ -81,7 +81,7 @@ class Plot(pyqtgraph.PlotWidget):  # type: ignore[misc]  # pyqtgraph tells no ty
     # Qt's events
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        event.ignore()  # The scene would keep the keys of the window.
+        event.ignore()  # The scene would take the keys of the window.
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

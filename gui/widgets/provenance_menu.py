@@ -1,4 +1,4 @@
-"""The context menu of texts that can be asked about: what it has anyway, and where its words come from."""
+"""Adds the question where its words come from to the standard context menu of a text."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,9 @@ _SHOWN = 30
 
 
 class WhyMenu(QObject):
-    """Adds an entry to the menus of these widgets; `asked` has what is selected, else the whole text."""
+    """Adds an entry to the menus of these widgets; `asked` is sent with the selected text, or else with the whole
+    text.
+    """
 
     asked = Signal(str)
 
@@ -42,7 +44,7 @@ class WhyMenu(QObject):
 
 
 def selected_in(widget: QWidget | None) -> str:
-    """Return what is selected in a widget of text."""
+    """Return the selected text of a text widget."""
     if isinstance(widget, QPlainTextEdit):
         text = widget.textCursor().selectedText().replace("\u2029", "\n").replace("\u2060\n", "")
         return _bare(text) if widget.isReadOnly() else text

@@ -1,4 +1,4 @@
-"""Refs of elements in texts, such as ``[12]``: hovering one tells it, a click chooses it."""
+"""Refs of elements in texts, such as ``[12]``: hovering over one reports it, a click chooses it."""
 
 import re
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ from PySide6.QtGui import QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit
 
 _LINE = re.compile(r"\s*\[(\d+)\] ")
-"""How a line of an observation begins: all of it is about that element."""
+"""The beginning of a line of an observation; the whole line is about that element."""
 _REF = re.compile(r'\[(\d+)\]|"(?:target|source|ref|element|bid)": *"?(\d+)')
-"""A ref within a line: as an action has it, or a tool call."""
+"""A ref within a line, as in an action or a tool call."""
 
 
 def ref_of_line(line: str) -> int | None:
-    """Return the ref that a line of an observation begins with."""
+    """Return the ref at the beginning of a line of an observation."""
     found = _LINE.match(line)
     return int(found[1]) if found else None
 
@@ -33,9 +33,9 @@ class RefLinks(QObject):
     """Watches the mouse over texts."""
 
     hovered = Signal(object)
-    """The ref under the pointer, or None once there is none."""
+    """The ref under the pointer, or None if there is none."""
     chosen = Signal(int)
-    """The ref that was clicked."""
+    """The clicked ref."""
 
     def __init__(self, texts: Iterable[QPlainTextEdit], parent: QObject) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class RefLinks(QObject):
             viewport.installEventFilter(self)
 
     def at_cursor(self) -> int | None:
-        """Return the ref at the text cursor of the text that has the focus."""
+        """Return the ref at the text cursor of the focused text."""
         focused = next((text for text in self._texts.values() if text.hasFocus()), None)
         return _at(focused.textCursor()) if focused is not None else None
 

@@ -1,8 +1,7 @@
-"""Carries what core announces onto the GUI thread: the only way across.
+"""Carries announcements of core to the GUI thread: the only connection between them.
 
-A core `Signal` is sent from the worker's thread; the relay takes the value
-there, returns at once, and emits `received` on its own thread. Bursts are
-thinned here and nowhere else.
+A core `Signal` is sent from the worker's thread; the relay takes the value there, returns at once, and emits
+`received` on its own thread. Bursts are thinned out here and nowhere else.
 """
 
 import threading
@@ -16,10 +15,10 @@ from core.schema.signal import Signal
 
 
 class _Inbox:
-    """What has been sent and not yet delivered; lives as long as either side needs it.
+    """Values that were sent but not yet delivered; lives as long as either side needs it.
 
-    A plain object, so that a send that races with the relay's destruction
-    meets a closed inbox and not a deleted QObject.
+    It is a plain object, so that a send that races with the relay's destruction meets a closed inbox and not a
+    deleted QObject.
     """
 
     def __init__(self, source: Signal[Any], keep: Literal["latest", "every"], wake: "Relay") -> None:
@@ -62,14 +61,12 @@ class _Inbox:
 
 
 class Relay(QObject):
-    """Emits what `source` sends, on the thread that made the relay.
+    """Emits what `source` sends, on the thread that created the relay.
 
-    Keeping the latest, `received` carries one value, at most one every
-    `interval_ms`; values overtaken in between are never seen. Keeping every
-    one, it carries a tuple of all that came since the last time, in order.
+    If it keeps the latest, `received` carries one value, at most one every `interval_ms`; values replaced in
+    between are never seen. If it keeps all, it carries a tuple of all values since the last time, in order.
 
-    Nothing arrives after `close`, which also happens when the relay or its
-    parent is destroyed.
+    Nothing arrives after `close`, which also happens when the relay or its parent is destroyed.
     """
 
     received = QtCore.Signal(object)
@@ -94,7 +91,7 @@ class Relay(QObject):
         self.destroyed.connect(self._inbox.close)
 
     def close(self) -> None:
-        """Stop listening; a value on its way is dropped."""
+        """Stop listening; a value that was not delivered yet is dropped."""
         self._timer.stop()
         self._inbox.close()
 

@@ -1,4 +1,4 @@
-"""What the window remembers from one start to the next."""
+"""What the window remembers between starts."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,7 +22,7 @@ _RECENT = 8
 _QUERIES = 12
 _FOUND = 30
 _LONGEST = 40_000
-"""Characters of a page that is remembered with a lookup; of a longer one only the task is."""
+"""Maximum number of characters of a page remembered with a lookup; for a longer page, only the task is remembered."""
 _FOLDED = TypeAdapter(dict[str, bool])
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
@@ -36,11 +36,11 @@ class OpenedTask(Record):
     url: str = ""
     instruction: str = ""
     profile: str = ""
-    """The browser profile that keeps logins; empty is a clean one."""
+    """The browser profile that keeps logins; empty for a clean one."""
 
 
 class FoundBefore(Record):
-    """Something that was chosen in the command palette."""
+    """An entry that was chosen in the command palette."""
 
     kind: str
     name: str
@@ -49,12 +49,12 @@ class FoundBefore(Record):
 
 
 class _Kept(Generic[T]):
-    """An attribute of `Remembered` that is kept as text under a key; `default` where there is none to be read."""
+    """An attribute of `Remembered` that is stored as text under a key; `default` if it cannot be read."""
 
     def __init__(
         self, key: str, default: T, read: Callable[[str], T], write: Callable[[T], str] = str
     ) -> None:
-        """`read` raises a ValueError at a text that is damaged."""
+        """`read` raises a ValueError for invalid text."""
         self._key, self._default = key, default
         self._read, self._write = read, write
 
@@ -91,48 +91,48 @@ def _speed(text: str) -> Speed:
 
 
 class Remembered:
-    """Reads and writes `settings`; what is damaged there counts as not remembered."""
+    """Reads and writes `settings`; invalid values count as not remembered."""
 
     layout_name = _Kept("layout/name", "", str)
     preset = _Kept("last/preset", "", str)
     llm = _Kept("last/llm", "", str)
     folding = _Kept("tree/folding", "", str)
-    """Which runs of the tree are open, and which branches folded."""
+    """Which runs of the tree are open, and which branches are folded."""
     fork = _Kept("last/fork", Changes(), Changes.model_validate_json, _to_json)
-    """What was chosen for the last fork."""
+    """The choices of the last fork."""
     attach = _Kept("last/attach", AttachRequest(), AttachRequest.model_validate_json, _to_json)
-    """The agent that was attached last."""
+    """The last attached agent."""
     bisect = _Kept[BisectRequest | None]("last/bisect", None, BisectRequest.model_validate_json, _to_json)
-    """What was asked of the last bisection."""
+    """The settings of the last bisection."""
     worth = _Kept[WorthRequest | None]("last/worth", None, WorthRequest.model_validate_json, _to_json)
-    """What was asked of the last evaluation of exemplars."""
+    """The settings of the last evaluation of exemplars."""
     evaluation = _Kept("last/evaluation", EvalRequest(), EvalRequest.model_validate_json, _to_json)
-    """What was asked of the last evaluation."""
+    """The settings of the last evaluation."""
     library_query = _Kept("library/query", Query(), Query.model_validate_json, _to_json)
-    """What was looked for in the library, and in which order."""
+    """The last search in the library, and its order."""
     duplicates_within = _Kept(
         "duplicates/within", DuplicatesView().within, lambda text: min(2.0, max(0.0, float(text)))
     )
     """The distance up to which exemplars counted as near duplicates."""
     leaving_votes = _Kept("leaving/votes", LeaveOneOutView().votes, lambda text: min(50, max(1, int(text))))
-    """How many voted when exemplars were left out."""
+    """How many exemplars voted in the last leave-one-out analysis."""
     fix_seeds = _Kept("fix/seeds", 5, lambda text: min(MOST_SEEDS, max(1, int(text))))
-    """At how many other seeds a fix is tried."""
+    """The number of other seeds at which a fix is tested."""
     pace = _Kept("last/pace", 0.0, lambda text: max(0.0, float(text)))
     """Seconds to wait between the steps of a run."""
     downloads = _Kept("browser/downloads", "", str)
-    """The folder that downloads are saved in; empty is the system's."""
+    """The folder in which downloads are saved; empty for the system's folder."""
     waits_folded = _Kept("time/folded", True, lambda text: text != "false", _to_word)
     """Whether the time bar draws waits short."""
     film_shown = _Kept("time/film", True, lambda text: text != "false", _to_word)
     """Whether the time bar has the pictures of the steps."""
     film_height = _Kept("time/film_height", 92, lambda text: min(280, max(64, int(text))))
-    """Pixels of the filmstrip."""
+    """Height of the filmstrip in pixels."""
     cover_mode = _Kept[CoverMode]("page/before_after", "one", _cover_mode)
     play_speed = _Kept[Speed]("time/speed", "1", _speed)
-    """How fast a run is played back."""
+    """The playback speed of a run."""
     notifies = _Kept("notifications", True, lambda text: text != "false", _to_word)
-    """Whether the desktop tells what has ended while another window is in front."""
+    """Whether the desktop notifies the person of finished work while another window is in front."""
     welcome_seen = _Kept("welcome/seen", False, lambda text: text == "true", _to_word)
 
     def __init__(self, settings: QSettings) -> None:
@@ -140,7 +140,7 @@ class Remembered:
 
     @property
     def bench_queries(self) -> tuple[BenchQuery, ...]:
-        """What was looked up last on the bench, the latest first."""
+        """The last lookups on the bench, newest first."""
         return self._records("bench/last", BenchQuery)[:_QUERIES]
 
     def add_bench_query(self, query: BenchQuery) -> None:
@@ -152,7 +152,7 @@ class Remembered:
 
     @property
     def recent(self) -> tuple[OpenedTask, ...]:
-        """The tasks opened last, newest first, each once."""
+        """The last opened tasks, newest first, without duplicates."""
         return self._records("last/tasks", OpenedTask)[:_RECENT]
 
     def add_recent(self, opened: OpenedTask) -> None:
@@ -161,7 +161,7 @@ class Remembered:
 
     @property
     def found_before(self) -> tuple[FoundBefore, ...]:
-        """What was chosen in the command palette, the latest first, each once."""
+        """The last entries chosen in the command palette, newest first, without duplicates."""
         return self._records("palette/last", FoundBefore)[:_FOUND]
 
     def add_found(self, found: FoundBefore) -> None:
@@ -173,7 +173,7 @@ class Remembered:
         return next(iter(self.recent), None)
 
     def part(self, name: str) -> QByteArray | None:
-        """Return how a window or a part of one was left, such as the widths of columns."""
+        """Return the stored state of a window or a part of one, for example column widths."""
         value = self.settings.value(name)
         return value if isinstance(value, QByteArray) else None
 
@@ -181,7 +181,7 @@ class Remembered:
         self.settings.setValue(name, state)
 
     def layout(self, name: str, version: int) -> QByteArray | None:
-        """Return how the docks of a layout were left, or None where an older version stored them."""
+        """Return the stored docks of a layout, or None if an older version stored them."""
         if str(self.settings.value("layout/version")) != str(version):
             return None
         return self.part(_layout_key(name))
@@ -191,7 +191,7 @@ class Remembered:
         self.settings.setValue("layout/version", str(version))
 
     def folded(self, layout: str) -> dict[str, bool]:
-        """Return whether each dock that a person folded or unfolded in a layout is folded."""
+        """For each dock that the person folded or unfolded in a layout, return whether it is folded."""
         with suppress(ValueError):
             return _FOLDED.validate_json(str(self.settings.value(f"layout/{layout}/folded", "")))
         return {}
@@ -209,5 +209,5 @@ class Remembered:
 
 
 def _layout_key(name: str) -> str:
-    """Return where a layout is kept; that of debugging was once the only one."""
+    """Return the key under which a layout is stored; at first, that of debugging was the only one."""
     return "layout/state" if name == "debug" else f"layout/{name}/state"

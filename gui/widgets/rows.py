@@ -1,7 +1,7 @@
-"""A list of rows that wrap: a check box, an icon, what it says, a word for its state, and small print below.
+"""A list of rows with wrapped text: a check box, an icon, the text, a word for its state, and small text below.
 
-As high as its rows need, so that several stand under each other in one
-scrolling panel; the wheel is left to that panel.
+It is as high as its rows need, so that several can be placed below each other in one scrolling panel; the mouse
+wheel is left to that panel.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,14 +52,14 @@ _LOWEST = 24
 _CHECK = 21
 _INDENT = 18
 _KNOWN = 2000
-"""Rows whose places are remembered."""
+"""Number of rows whose positions are cached."""
 _LONGEST = 6000
-"""Characters of a row that are laid out."""
+"""Maximum number of characters of a row that are laid out."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row; `icon` and `tone` never tell more than `word` does."""
+    """One row; `icon` and `tone` never say more than `word`."""
 
     text: str
     icon: str = ""
@@ -69,37 +69,37 @@ class Row:
     word: str = ""
     """At the right of the first line."""
     detail: str = ""
-    """Small print below, with its own line breaks."""
+    """Small text below, with its own line breaks."""
     strong: bool = False
     quiet: bool = False
-    """For what is over, or was not used."""
+    """For things that are over or were not used."""
     link: bool = False
-    """Whether it leads somewhere else, by a click or Enter."""
+    """Whether a click or Enter leads somewhere else."""
     indent: int = 0
     machine: bool = False
-    """Whether a machine wrote the text or will read it."""
+    """Whether the text was written by a machine or will be read by one."""
     key: Any = None
-    """What this row stands for, as `Rows.chosen` tells it."""
+    """What this row stands for, as sent by `Rows.chosen`."""
     tooltip: str = ""
     checked: bool | None = None
-    """Whether its check box is; None has no check box."""
+    """Whether its check box is checked; None for no check box."""
 
     @property
     def natural(self) -> str:
-        """The row as it reads, to be copied."""
+        """The text of the row, for copying."""
         first = "  ".join(part for part in (self.text, self.word) if part)
         return f"{first}\n{self.detail}" if self.detail else first
 
     @property
     def spoken(self) -> str:
-        """The row in one line, as a screen reader says it."""
+        """The row as one line, for screen readers."""
         box = "" if self.checked is None else "checked" if self.checked else "not checked"
         parts = (box, self.text, self.word, self.detail.replace("\n", ", "))
         return ". ".join(part for part in parts if part)
 
 
 class RowPainter(RowDelegate):
-    """Draws a row and knows how high it has to be."""
+    """Draws a row and computes its height."""
 
     def __init__(self, theme: Theme, view: QListView) -> None:
         super().__init__(theme, QSize(120, _LOWEST), view)
@@ -133,7 +133,7 @@ class RowPainter(RowDelegate):
         wrapped(self.theme.small_font(), row.detail, detail.width()).draw(painter, QPointF(detail.topLeft()))
 
     def check_of(self, row: Row, rect: QRect) -> QRect:
-        """Return where the check box of a row is that is drawn in `rect`; nowhere where it has none."""
+        """Return the position of the check box of a row that is drawn in `rect`; an empty rectangle if it has none."""
         return QRect() if row.checked is None else self._check(row, self._places(row, rect)[0])
 
     def _check(self, row: Row, text: QRect) -> QRect:
@@ -154,10 +154,9 @@ class RowPainter(RowDelegate):
         return self.theme.machine_font() if row.machine else self.theme.text_font(bold=row.strong)
 
     def _places(self, row: Row, rect: QRect) -> tuple[QRect, QRect, QRect]:
-        """Return where text, word and detail go.
+        """Return the positions of text, word and detail.
 
-        Laid out once for a row and a width: lists ask for the height of every
-        row again and again.
+        Computed once for a row and a width, because lists ask for the height of every row again and again.
         """
         known = self._known.get((row, rect.width()))
         if known is None:
@@ -192,9 +191,9 @@ class Rows(QListView):
     pressed_on = Signal(object)
     """The key of the row, for Enter or a click."""
     selected = Signal(object)
-    """The key of the row that is current now, or None."""
+    """The key of the row that is now current, or None."""
     toggled = Signal(object, bool)
-    """The key of the row whose check box was clicked, or Space pressed on; and whether it is to be checked."""
+    """The key of the row whose check box was switched by a click or Space, and whether to check it."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -204,7 +203,7 @@ class Rows(QListView):
         self.setModel(self.rows_model)
         self._painter = RowPainter(theme, self)
         self._checking = False
-        """Whether the button was pressed on a check box."""
+        """Whether the mouse button was pressed on a check box."""
         self.setItemDelegate(self._painter)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -226,12 +225,12 @@ class Rows(QListView):
 
     @property
     def key(self) -> Any:
-        """The key of the current row; None where there is none."""
+        """The key of the current row; None if there is none."""
         row = self.currentIndex().data(ROW)
         return None if row is None else row.key
 
     def show_rows(self, rows: Iterable[Row]) -> None:
-        """Replace the rows; the one that was current stays so where its key is still there."""
+        """Replace the rows; the current one stays current if its key still exists."""
         rows = tuple(rows)
         if rows == self.rows:
             return
@@ -242,7 +241,7 @@ class Rows(QListView):
         self.fit()
 
     def select_key(self, key: object) -> bool:
-        """Make the row with this key the current one; False where there is none."""
+        """Make the row with this key the current one; return False if there is none."""
         for at, row in enumerate(self.rows):
             if row.key == key:
                 self.setCurrentIndex(self.rows_model.index(at))
@@ -250,7 +249,7 @@ class Rows(QListView):
         return False
 
     def fit(self) -> None:
-        """Take the height that the rows need at the width there is."""
+        """Take the height that the rows need at the current width."""
         self.scheduleDelayedItemsLayout()
         option = QStyleOptionViewItem()
         delegate = self.itemDelegate()
@@ -286,7 +285,7 @@ class Rows(QListView):
             self.mousePressEvent(event)
 
     def _checked_at(self, place: QPoint) -> Row | None:
-        """Return the row whose check box lies there."""
+        """Return the row whose check box is at that position."""
         index = self.indexAt(place)
         row: Row | None = index.data(ROW)
         if row is None or not self._painter.check_of(row, self.visualRect(index)).contains(place):
@@ -323,7 +322,7 @@ class Rows(QListView):
         self.selected.emit(None if row is None else row.key)
 
     def _reveal(self, index: QModelIndex) -> None:
-        """Scroll the panel so that the row is in view."""
+        """Scroll the panel so that the row is visible."""
         area: QWidget | None = self.parentWidget()
         while area is not None and not isinstance(area, QScrollArea):
             area = area.parentWidget()
@@ -345,7 +344,7 @@ def _room(font: QFont, text: str, place: QRect) -> QRect:
 
 
 def wrapped(font: QFont, text: str, width: int, marks: Sequence[QTextLayout.FormatRange] = ()) -> QTextLayout:
-    """Lay `text` out in lines of at most this width, broken within a word only where it is too long."""
+    """Lay `text` out in lines of at most this width; words are broken only if they are too long."""
     shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
     layout = QTextLayout(shown.replace("\n", "\u2028"), font)
     option = QTextOption()

@@ -1,4 +1,4 @@
-"""Search fields: one alone, and one that finds words in texts beside each other."""
+"""Search fields: one alone, and one that finds words in texts next to each other."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _IDLE_MS = 120
 
 
 class SearchField(QLineEdit):
-    """Enter and Shift+Enter go to the next and the previous match, Escape empties it.
+    """Enter and Shift+Enter go to the next and the previous match, Escape clears the field.
 
     Escape in an empty field is left to the window.
     """
@@ -33,7 +33,7 @@ class SearchField(QLineEdit):
         theme.changed.connect(self.update)
 
     def reach(self) -> None:
-        """Go to the field, to type other words over those that are there."""
+        """Focus the field and select its text."""
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.selectAll()
 
@@ -76,7 +76,7 @@ class Finder(QWidget):
         in_row(self, self.counted, (self.field, 1), spacing=6)
 
     def search_in(self, views: Sequence[TextView]) -> None:
-        """Search these from now on."""
+        """Search these texts from now on."""
         for view in self._views:
             if view not in views:
                 view.search("")
@@ -84,7 +84,7 @@ class Finder(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Search anew: the words or the texts have changed."""
+        """Search again because the words or the texts have changed."""
         self._idle.stop()
         needle = self.field.text()
         found = sum(view.search(needle) for view in self._views)

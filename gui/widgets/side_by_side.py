@@ -1,4 +1,4 @@
-"""Two texts beside each other, line by line, with what differs marked by a sign and a shade."""
+"""Two texts side by side, line by line, with differences marked by a sign and a shade."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
@@ -19,18 +19,18 @@ Mark = Literal["", "taken out", "put in", "gap", "left out"]
 _SIGNS: dict[Mark, str] = {"taken out": "−", "put in": "+"}
 _TONES: dict[Mark, str] = {"taken out": "bad", "put in": "good"}
 _AROUND = 3
-"""Equal lines that are shown around a change."""
+"""Number of equal lines that are shown around a change."""
 _FEWEST = 20
 _IDLE_MS = 80
 
 
 class SideLine(NamedTuple):
-    """One line of one side as it is drawn."""
+    """A line of one side as it is drawn."""
 
     text: str
     mark: Mark = ""
     first: bool = True
-    """Whether it begins a line of the text; else it carries a long one on."""
+    """Whether it begins a line of the text; otherwise it continues a long one."""
 
 
 class SideText(SignedText):
@@ -43,7 +43,7 @@ class SideText(SignedText):
 
     @property
     def columns(self) -> int:
-        """How many characters fit beside each other."""
+        """How many characters fit in a line."""
         letter = QFontMetricsF(self.font()).horizontalAdvance("x")
         room = self.viewport().width() - 2 * self.document().documentMargin() - 2
         return max(_FEWEST, int(room / letter))
@@ -65,7 +65,7 @@ def _sign(line: SideLine) -> LineSign:
 
 
 class SideBySide(QWidget):
-    """Shows two texts that scroll as one, from the first line that differs on."""
+    """Shows two texts that scroll together, starting at the first difference."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,7 +99,7 @@ class SideBySide(QWidget):
         self._lay_out(from_start=True)
 
     def set_only_changes(self, on: bool) -> None:
-        """Leave out equal lines that are not beside a change, or show all."""
+        """Hide equal lines that are not near a change, or show all."""
         if on != self._only_changes:
             self._only_changes = on
             self._lay_out(from_start=True)
@@ -113,7 +113,7 @@ class SideBySide(QWidget):
             self._lay_out(from_start=False)
 
     def _lay_out(self, *, from_start: bool) -> None:
-        """Break both texts at one width, so that each line is level with its counterpart."""
+        """Break both texts at the same width, so that each line is level with its counterpart."""
         self._columns = min(self.left.columns, self.right.columns)
         share = self.right.verticalScrollBar().value() / max(1, len(self.right.lines))
         rows = list(self._rows())
@@ -136,7 +136,7 @@ class SideBySide(QWidget):
                 yield from _level(pair, self._columns)
 
     def _kept(self) -> list[bool]:
-        """Return of each pair whether it is shown."""
+        """For each pair, return whether it is shown."""
         if not self._only_changes:
             return [True] * len(self._pairs)
         kept = [False] * len(self._pairs)
@@ -154,7 +154,7 @@ class SideBySide(QWidget):
 
 
 def _level(pair: LinePair, columns: int) -> Iterator[tuple[SideLine, SideLine]]:
-    """Yield the rows of one pair of lines, as many on either side."""
+    """Yield the rows of one pair of lines, the same number on either side."""
     lefts = _side(pair.left, "" if pair.same else "taken out", columns)
     rights = _side(pair.right, "" if pair.same else "put in", columns)
     yield from zip_longest(lefts, rights, fillvalue=SideLine("", "" if pair.same else "gap"))
@@ -167,7 +167,7 @@ def _side(line: str | None, mark: Mark, columns: int) -> list[SideLine]:
 
 
 def _broken(line: str, columns: int) -> list[str]:
-    """Break a line at spaces, and within a word only where it is longer than a row."""
+    """Break a line at spaces, and within a word only if it is longer than a row."""
     rest, found = line.expandtabs(4), []
     start = 0
     while len(rest) - start > columns:

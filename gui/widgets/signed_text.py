@@ -1,4 +1,4 @@
-"""A read-only text with a sign, a shade and a tooltip at some of its lines, and lines that can be lit."""
+"""A read-only text in which lines can have a sign, a shade and a tooltip, and can be highlighted."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from gui.theme.theme import Theme
 from gui.widgets.text_view import TextView
 
 _SHADE = 30
-"""How strongly a line is shaded, of 255."""
+"""Opacity of the shade of a line, of 255."""
 _MARGIN = 18
 
 
@@ -19,16 +19,16 @@ class LineSign(NamedTuple):
     """What is shown at a line."""
 
     tone: str
-    """The colour of the sign and, lightly, of the line."""
+    """The colour of the sign and, lighter, of the line."""
     sign: str = ""
     words: str = ""
     """The tooltip of the line."""
     opaque: bool = False
-    """Whether the line has the colour as it is."""
+    """Whether the line has the full colour."""
 
 
 class SignedText(TextView):
-    """Lines are counted as they are laid out: one of more than 1000 characters is several."""
+    """Lines are counted as they are laid out: one of more than 1000 characters counts as several."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, name, parent)
@@ -46,7 +46,7 @@ class SignedText(TextView):
         self._redraw()
 
     def light(self, lines: Iterable[int], *, reveal: bool = False) -> None:
-        """Light these lines instead of the last ones; `reveal` scrolls to the first where it is out of view."""
+        """Highlight these lines instead of the previous ones; `reveal` scrolls to the first if it is not visible."""
         lit = frozenset(lines)
         if lit != self.lit:
             self.lit = lit
@@ -60,7 +60,7 @@ class SignedText(TextView):
                 self.centerCursor()
 
     def visible_lines(self) -> Iterator[tuple[int, QRect]]:
-        """Yield the number of each line in view with its place in the viewport."""
+        """Yield the number of each visible line with its position in the viewport."""
         block = self.firstVisibleBlock()
         while block.isValid():
             place = self._place_of(block)
@@ -109,7 +109,9 @@ class SignedText(TextView):
 
     def _place_of(self, block) -> QRect:  # type: ignore[no-untyped-def]
         place = self.blockBoundingGeometry(block).translated(self.contentOffset())
-        height = block.layout().boundingRect().height()  # That of the last block has the document's margin.
+        height = (
+            block.layout().boundingRect().height()
+        )  # The height of the last block includes the document's margin.
         return QRect(0, round(place.top()), self.viewport().width(), round(height))
 
     def _shade(self, sign: LineSign) -> QColor:

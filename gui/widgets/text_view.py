@@ -1,7 +1,7 @@
-"""A read-only text of any length that never holds up the window.
+"""A read-only text of any length that never blocks the window.
 
-Text is put in by slices between events, and lines too long to lay out at once
-are broken; copying joins them again.
+Text is inserted in slices between events, and lines too long to lay out at once are broken; copying joins them
+again.
 """
 
 import re
@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit, QTextEdi
 from gui.theme.theme import Theme
 
 _SLICE = 16_000
-"""Characters put in between two rounds of the event loop: a few milliseconds."""
+"""Characters inserted between two rounds of the event loop: a few milliseconds."""
 _LONGEST = 1_000
 _JOINER = "\u2060"
 _LONG_LINE = re.compile(f"[^\n]{{{_LONGEST}}}(?=[^\n])")
@@ -35,19 +35,19 @@ _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of the text; a heading stands on a line of its own and can be pressed."""
+    """A part of the text; a heading is on its own line and can be clicked."""
 
     text: str
     heading: int | None = None
-    """Which heading this is, as `TextView.heading_pressed` tells it; None for plain text."""
+    """The id of the heading, as sent by `TextView.heading_pressed`; None for plain text."""
 
 
 class TextView(QPlainTextEdit):
-    """Shows text in the machine's font, finds in it and copies from it."""
+    """Shows text in the monospace font, finds in it and copies from it."""
 
     heading_pressed = Signal(int)
     filled = Signal()
-    """All of the text is in place."""
+    """All of the text is inserted."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,7 +62,7 @@ class TextView(QPlainTextEdit):
         self._current = -1
         self._wanted: int | None = None
         self._places: dict[int, int] = {}
-        """Where each heading begins, counted as Qt counts."""
+        """The beginning of each heading, in Qt's positions."""
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._fill)
@@ -80,12 +80,12 @@ class TextView(QPlainTextEdit):
 
     @property
     def source(self) -> str:
-        """The whole text as it was given, also what is still to be put in."""
+        """The full text as it was given, including parts not inserted yet."""
         return self._source
 
     @property
     def shown_lines(self) -> list[str]:
-        """The text by lines as they are laid out, also what is still to be put in."""
+        """The text in lines as they are laid out, including parts not inserted yet."""
         return self._shown.split("\n")
 
     @property
@@ -98,11 +98,11 @@ class TextView(QPlainTextEdit):
 
     @property
     def found_index(self) -> int:
-        """Which match is marked as the current one, from 0; -1 for none."""
+        """The index of the current match, from 0; -1 for none."""
         return self._current
 
     def show_text(self, text: str) -> None:
-        """Replace the text; the same text again leaves place and selection as they are."""
+        """Replace the text; if it is the same text, position and selection stay."""
         self.show_pieces((Piece(text),))
 
     def show_pieces(self, pieces: Sequence[Piece]) -> None:
@@ -113,7 +113,7 @@ class TextView(QPlainTextEdit):
             self._render()
 
     def search(self, needle: str) -> int:
-        """Mark every match, regardless of case, and go to the first; returns how many there are."""
+        """Highlight every match, ignoring case, and go to the first; return the number of matches."""
         self._needle = needle
         self._find_all()
         if self._starts:
@@ -123,14 +123,15 @@ class TextView(QPlainTextEdit):
         return len(self._starts)
 
     def go_to_match(self, offset: int) -> None:
-        """Go `offset` matches on, round the end."""
+        """Go to the match `offset` further; wraps around at the end."""
         if self._starts:
             self._go_to((self._current + offset) % len(self._starts))
 
     def seek(self, needle: str, *, nth: int = 0, heading: int | None = None) -> bool:
-        """Mark every match and go to the one of that number, from 0, behind a heading; False where there is none.
+        """Highlight every match and go to the one of that number, from 0, after a heading; return False if there is
+        none.
 
-        Where there are fewer it goes to the last.
+        If there are fewer matches, it goes to the last.
         """
         self._needle = needle
         self._find_all()
@@ -142,7 +143,7 @@ class TextView(QPlainTextEdit):
         return True
 
     def go_to_heading(self, heading: int) -> None:
-        """Scroll so that this heading is on top, once it is put in."""
+        """Scroll so that this heading is at the top, once it is inserted."""
         self._wanted = heading
         self._reach_heading()
 
@@ -165,7 +166,7 @@ class TextView(QPlainTextEdit):
         document.setUndoRedoEnabled(False)
         document.setDefaultFont(self.font())
         document.setDocumentMargin(8)
-        self.setDocument(document)  # deletes the document the widget came with, not one of ours
+        self.setDocument(document)  # deletes the document that the widget was created with, not one of ours
         if self._document is not None:
             self._document.deleteLater()
         self._document = document
@@ -238,7 +239,7 @@ class TextView(QPlainTextEdit):
         if not needle:
             return
         text = self._shown.lower()
-        if len(text) != len(self._shown):  # some capitals have longer small letters
+        if len(text) != len(self._shown):  # some capital letters have longer lower-case forms
             text = self._shown
         at = text.find(needle)
         while at >= 0:
@@ -315,7 +316,7 @@ class TextView(QPlainTextEdit):
 
 
 def _in_utf16(text: str, starts: list[int]) -> list[int]:
-    """Return positions counted as Qt counts them: characters beyond the first plane are two."""
+    """Return positions as Qt counts them: characters outside the basic plane count as two."""
     counted: list[int] = []
     at, extra = 0, 0
     for start in starts:

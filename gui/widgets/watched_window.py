@@ -1,4 +1,4 @@
-"""A window beside the main one whose service reads only while somebody looks."""
+"""A window next to the main one whose service reads only while the window is visible."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QShowEvent
@@ -6,13 +6,13 @@ from PySide6.QtWidgets import QDialog
 
 
 class WatchedWindow(QDialog):
-    """Says when it is looked at, and remembers how it was left; Enter does not close it."""
+    """Reports when it becomes visible or hidden, and remembers its state; Enter does not close it."""
 
     watched = Signal(bool)
-    """Whether somebody looks now."""
+    """Whether it is visible now."""
 
     def keep(self) -> None:
-        """Remember how it is left; nothing, unless a subclass does."""
+        """Remember the state of the window; does nothing unless a subclass overrides it."""
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.keep()
@@ -29,5 +29,5 @@ class WatchedWindow(QDialog):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            return  # It is no dialog to be answered.
+            return  # It is not a dialog that waits for an answer.
         super().keyPressEvent(event)

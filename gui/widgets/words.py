@@ -1,4 +1,4 @@
-"""Labels and paragraphs: elided, fitted to their words, or in place of content."""
+"""Labels and paragraphs: elided, fitted to their text, or instead of content."""
 
 import math
 from typing import TypeVar
@@ -13,11 +13,11 @@ from gui.widgets.formats import in_line
 
 AnyWidget = TypeVar("AnyWidget", bound=QWidget)
 _PAGE = 5000
-"""Letters of a paragraph that are shown."""
+"""Maximum number of characters of a paragraph."""
 
 
 class ElidedLabel(QLabel):
-    """One line that gives way when room is short; its tooltip has the whole of it."""
+    """One line that shrinks when space is short; its tooltip has the full text."""
 
     def __init__(
         self,
@@ -59,14 +59,16 @@ class ElidedLabel(QLabel):
 
 
 def small_label(theme: Theme, parent: QWidget | None = None) -> ElidedLabel:
-    """Return a dim line in small letters, for a fact beside other things."""
+    """Return a dim line in small text, for a fact next to other things."""
     label = ElidedLabel("", parent, tone="dim")
     label.setFont(theme.small_font())
     return label
 
 
 class Paragraph(QLabel):
-    """Words that wrap; of a text longer than a page its beginning, for Qt lays out all of it each time."""
+    """Wrapped text. Of a text longer than a page only the beginning is shown, because Qt lays out all of it each
+    time.
+    """
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,7 +80,7 @@ class Paragraph(QLabel):
 
 
 class EmptyText(Paragraph):
-    """A dim paragraph that says what is missing here and what to do."""
+    """A dim paragraph that explains what is missing here and what to do."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, tone: str = "dim") -> None:
         super().__init__(text, parent)
@@ -89,7 +91,7 @@ class EmptyText(Paragraph):
 
 
 class NoteLabel(Paragraph):
-    """A paragraph among others that can be copied; hidden where it has nothing to say."""
+    """A paragraph whose text can be copied; hidden if it is empty."""
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class NoteLabel(Paragraph):
 
 
 class OrWords(QStackedWidget):
-    """Shows its content, or in its place words that say why there is none."""
+    """Shows its content, or instead a text that explains why there is none."""
 
     def __init__(self, content: QWidget, parent: QWidget | None = None, words: str = "") -> None:
         super().__init__(parent)
@@ -125,7 +127,7 @@ class OrWords(QStackedWidget):
         self.say(words)
 
     def say(self, text: str) -> None:
-        """Show `text` in place of the content, or the content where it is empty."""
+        """Show `text` instead of the content, or the content if it is empty."""
         self.words.setText(text)
         self.words.setAccessibleName(text)
         self.setCurrentWidget(self.words if text else self.content)
@@ -135,26 +137,26 @@ class OrWords(QStackedWidget):
 
 
 def labelled(widget: AnyWidget, name: str, tooltip: str = "") -> AnyWidget:
-    """Give a widget the name that a screen reader says, and a tooltip; returns the widget."""
+    """Set a widget's accessible name and tooltip; return the widget."""
     widget.setAccessibleName(name)
     widget.setToolTip(tooltip)
     return widget
 
 
 def dim_label(text: str) -> QLabel:
-    """Return a label of what stands beside it or below."""
+    """Return a label for the widget next to it or below it."""
     label = QLabel(text)
     set_tone(label, "dim")
     return label
 
 
 def set_tone(widget: QWidget, tone: str) -> None:
-    """Colour a label by what its words are: dim, faint, bad, good, remedy, or plain where empty."""
+    """Colour a label by meaning: dim, faint, bad, good, remedy, or the default colour if empty."""
     set_flag(widget, "tone", tone)
 
 
 def set_flag(widget: QWidget, name: str, value: object) -> None:
-    """Set a property that the style sheet asks for, and have the widget drawn by it."""
+    """Set a property that the style sheet uses, and restyle the widget."""
     if widget.property(name) == value:
         return
     widget.setProperty(name, value)
@@ -165,7 +167,7 @@ def set_flag(widget: QWidget, name: str, value: object) -> None:
 
 
 class FittedText(QPlainTextEdit):
-    """Hidden where there is nothing to say."""
+    """Hidden if there is nothing to show."""
 
     def __init__(self, name: str, *, lines: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -180,7 +182,7 @@ class FittedText(QPlainTextEdit):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show a text, of one longer than a page its beginning."""
+        """Show a text; of one longer than a page only the beginning."""
         text = shortened(text, _PAGE)
         if text != self.toPlainText():
             self.setPlainText(text)
@@ -202,7 +204,7 @@ class FittedText(QPlainTextEdit):
         room = max(40, self.viewport().width())
         needed = 0
         for line in self.toPlainText().split("\n"):
-            # Words wrap before the edge: allow for what is lost at the end of each line.
+            # Words wrap before the edge: allow for the lost space at the end of each line.
             needed += max(1, math.ceil(metrics.horizontalAdvance(line) * 1.06 / room))
             if needed > self._lines:
                 break

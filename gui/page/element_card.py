@@ -1,4 +1,4 @@
-"""What is known of an element, in a small card beside it over the page."""
+"""A small card over the page next to an element, with what is known of the element."""
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtWidgets import QFrame, QWidget
@@ -12,7 +12,7 @@ _WIDEST = 520
 
 
 class ElementCard(QFrame):
-    """Shows the line of the observation, and what may be done with the element; the mouse passes through it."""
+    """Shows the element's line of the observation and its possible actions. Mouse events pass through it."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -26,7 +26,7 @@ class ElementCard(QFrame):
         self.hide()
 
     def show_words(self, line: str, uses: str, *, pinned: bool, beside: QRect, room: QRect) -> None:
-        """Show these below `beside`, or above it where there is no room, inside `room`."""
+        """Show this text below `beside`, or above it if there is no space, inside `room`."""
         self.line.setText(line)
         self.uses.setText(f"{uses} · pinned (Esc unpins it)" if pinned else uses)
         self.setAccessibleName(f"{line}. {uses}")

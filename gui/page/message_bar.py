@@ -1,4 +1,4 @@
-"""A bar that says how a run ended, what failed or what it stopped at; it lies over the page."""
+"""A bar over the page that shows how a run ended, what failed or why it stopped."""
 
 from collections.abc import Collection
 
@@ -17,26 +17,25 @@ _TOLD_MS = 10_000
 """How long the outcome of a command is shown, unless the mouse is over it."""
 _DONE = "✓ Done"
 _LEAST_TEXT = 240
-"""Pixels of the message beside the buttons, margins included."""
+"""Width in pixels of the message next to the buttons, including margins."""
 
 
 class MessageBar(QFrame):
-    """Shows a failed, ended or stopped session's message until it is closed or overtaken.
+    """Shows the message of a failed, ended or stopped session until it is closed or replaced.
 
-    What a command came to is shown in its place for a while, also over a
-    recorded step. It lies over the page instead of pushing it: a bar in the layout would
-    resize the page under the agent.
+    The outcome of a command is shown instead for a while, also over a recorded step. The bar covers the page: a bar
+    in the layout would resize the page under the agent.
     """
 
     end_requested = Signal(bool)
     """The person says whether the run succeeded."""
     fix_requested = Signal()
-    """The run is to be put right."""
+    """Open Fix for the run."""
     again_requested = Signal()
-    """The task is to be opened again, with the same seed."""
+    """Open the task again with the same seed."""
     next_seed_requested = Signal()
     wait_requested = Signal()
-    """The page that does not answer is to be waited for."""
+    """Wait for the page that does not respond."""
     end_script_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -47,11 +46,11 @@ class MessageBar(QFrame):
         self._aside = False
         self._session = SessionView()
         self._said: tuple[str, str, str] | None = None
-        """Title, tone and text that are shown in place of the session's message."""
+        """Title, tone and text that are shown instead of the session's message."""
         self._lasts = False
-        """Whether that stays for its while, whatever the session does meanwhile."""
+        """Whether that is shown for its full time, regardless of the session."""
         self._told = 0
-        """The number of what was told last."""
+        """The number of the last message."""
         self._patience = QTimer(self, singleShot=True, interval=_TOLD_MS)
         self._patience.timeout.connect(self._end_said)
         self.setAutoFillBackground(True)
@@ -110,7 +109,7 @@ class MessageBar(QFrame):
         return not self.isHidden()
 
     def show_session(self, view: SessionView) -> None:
-        """Say how the run ended or what failed; nothing in other modes."""
+        """Show how the run ended or what failed; nothing in other modes."""
         asks: set[str] = {"judge"} if can_say_how_it_ended(view) and view.mode == "ended" else set()
         if view.mode == "ended" and not view.attached and view.task:
             asks.add("again")
@@ -141,9 +140,9 @@ class MessageBar(QFrame):
             self.setVisible(bool(title) and not self._closed and not self._aside)
 
     def say(self, title: str, text: str, *, lasts: bool = False) -> None:
-        """Say something else until it is closed, or the session has something new to tell.
+        """Show another message until it is closed or the session has a new message.
 
-        What `lasts` is shown for a while, whatever the session tells.
+        A message that `lasts` is shown for a while, regardless of the session.
         """
         self._patience.stop()
         self._said, self._lasts = (title, "info", text), lasts
@@ -154,13 +153,13 @@ class MessageBar(QFrame):
         self.lie_in(self._over.rect())
 
     def set_aside(self, aside: bool, view: SessionView) -> None:
-        """Make room while a recorded step is looked at, and come back afterwards."""
+        """Hide while a recorded step is in view, and return afterwards."""
         if aside != self._aside:
             self._aside = aside
             self.show_session(view)
 
     def dismiss(self) -> None:
-        """Close the message until there is another; one that was put in the session's place gives that place back."""
+        """Close the message until there is a new one; if it replaced the session's message, show that again."""
         if self._said is not None:
             self._end_said()
         else:
@@ -183,7 +182,9 @@ class MessageBar(QFrame):
         self.lie_in(self._over.rect())
 
     def lie_in(self, room: QRect) -> None:
-        """Lie along the lower edge of `room`, as high as the words need; all under each other where room is short."""
+        """Place the bar along the lower edge of `room`, as high as the text needs, and stack its parts if space is
+        short.
+        """
         wide = sum(one.sizeHint().width() + 10 for one in self._buttons if not one.isHidden())
         beside = self.title.sizeHint().width() + wide + _LEAST_TEXT <= room.width()
         self._asked.setVisible(wide > 0)

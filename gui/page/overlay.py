@@ -1,7 +1,7 @@
-"""What is drawn over the live page: numbered outlines, dots around what was kept, and who has the page.
+"""Drawn over the live page: numbered outlines, dots around what was kept, and who has the page.
 
-A transparent sibling above the view: the page's own DOM and picture are not
-touched, and the mouse goes through to whatever lies beneath.
+A transparent sibling above the view. It does not change the page's DOM and picture, and mouse events pass through
+to the widget below.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from core.debugger.snapshots import LivePageView, OutlineView, Picked, StepView
 from core.schema.observation import Box, Ref
 from gui.theme.theme import Theme
 
-# The page is light or dark by its own design, so these colours do not follow the theme.
+# The page has its own light or dark design, so these colours do not follow the theme.
 _PERMISSIBLE, _ON_PERMISSIBLE = "#1f6feb", "#ffffff"
 _CHOSEN, _ON_CHOSEN = "#f2a313", "#241a02"
 _PICKED = "#8440d1"
@@ -25,7 +25,7 @@ _CELL = 48.0
 
 @dataclass(slots=True)
 class Outline:
-    """A box in widget pixels with the place of its number, or None where there is no room for it."""
+    """A box in widget pixels with the position of its number, or None if there is no space for the number."""
 
     ref: Ref
     chosen: bool
@@ -40,11 +40,10 @@ def place(
     size: Callable[[str, bool], QSizeF],
     scale: float = 1.0,
 ) -> list[Outline]:
-    """Return the outlines that lie in `room`, the chosen one first.
+    """Return the outlines in `room`, the chosen one first.
 
-    Boxes are scaled, and moved by the corner of `room`. A number stands above its box at
-    the left; where that is outside or taken, at the right, inside, or below.
-    One that fits nowhere is left out rather than laid over another.
+    Boxes are scaled, and moved by the corner of `room`. A number is above its box at the left; if that is outside
+    or taken, at the right, inside, or below. A number that fits nowhere is left out and never covers another.
     """
     outlines: list[Outline] = []
     for view in sorted(views, key=lambda view: not view.chosen):
@@ -66,7 +65,7 @@ def place(
 
 
 def way_to(view: OutlineView, room: QRectF, scale: float) -> str:
-    """Return where an element lies that is out of view, as an arrow and a word."""
+    """Return the direction of an element that is out of view, as an arrow and a word."""
     box = _rect(view.box, scale).translated(room.topLeft())
     if box.top() >= room.bottom():
         return "↓ below"
@@ -80,7 +79,7 @@ def way_to(view: OutlineView, room: QRectF, scale: float) -> str:
 
 
 def kept_boxes(step: StepView | None) -> tuple[Box, ...]:
-    """Return where the elements lie that the abstraction kept; none once the page is another one."""
+    """Return where the elements are that the abstraction kept; empty if the page has changed."""
     if step is None or not step.live or step.action.outcome not in ("none", "thinking", "pending"):
         return ()
     kept = frozenset(step.observation.kept)
@@ -103,7 +102,7 @@ def _rect(box: Box, scale: float) -> QRectF:
 
 
 class _Taken:
-    """Which places are in use, by cells of a grid so that thousands stay quick."""
+    """Which areas are in use, in cells of a grid so that thousands of checks are fast."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[int, int], list[QRectF]] = {}
@@ -135,10 +134,10 @@ class Overlay(QWidget):
         self._theme = theme
         self._views: tuple[OutlineView, ...] = ()
         self.outlines: list[Outline] = []
-        """What lies in the view now, the chosen one first."""
+        """What is visible now, with the chosen one first."""
         self._scrolled = False
         self.kept: tuple[Box, ...] = ()
-        """The places of the elements that the abstraction kept, as they are drawn now."""
+        """The positions of the elements that the abstraction kept, as drawn now."""
         self._highlighted: Ref | None = None
         self._framed: Box | None = None
         self._picked: Box | None = None
@@ -148,53 +147,53 @@ class Overlay(QWidget):
         theme.changed.connect(self.update)
 
     def set_scale(self, scale: float) -> None:
-        """The page is shown larger or smaller than it is."""
+        """Set the scale at which the page is shown."""
         if scale != self._scale:
             self._scale = scale
             self._place()
 
     def show_live_page(self, view: LivePageView) -> None:
-        """Draw these outlines in place of the last."""
+        """Replace the outlines."""
         if view.outlines != self._views or view.scrolled != self._scrolled:
             self._views, self._scrolled = view.outlines, view.scrolled
             self._place()
 
     def is_in_view(self, view: OutlineView) -> bool:
-        """Return whether any of an element's box lies in the view."""
+        """Return whether any part of an element's box is visible."""
         return _rect(view.box, self._scale).intersects(QRectF(self.rect()))
 
     def show_kept(self, boxes: tuple[Box, ...]) -> None:
-        """Draw a thin dotted line around what the abstraction kept; an empty tuple takes it away."""
+        """Draw a thin dotted line around what the abstraction kept; an empty tuple removes it."""
         if boxes != self.kept:
             self.kept = boxes
             self.update()
 
     def highlight(self, ref: Ref | None) -> None:
-        """Let the outline of that ref stand out; None for none."""
+        """Highlight the outline of that ref; None for none."""
         if ref != self._highlighted:
             self._highlighted = ref
             self.update()
 
     def show_picked(self, picked: Picked | None) -> None:
-        """Frame the element under the pointer; None, or no element, takes the frame away."""
+        """Frame the element under the pointer; None, or a result without an element, removes the frame."""
         self._picked, self._picked_label = None, ""
         if picked is not None and picked.ref is not None:
             self._picked, self._picked_label = picked.box, f"[{picked.ref}] {picked.label}".rstrip()
         self.update()
 
     def frame(self, box: Box | None) -> None:
-        """Frame one element; None takes the frame away."""
+        """Frame one element; None removes the frame."""
         if box != self._framed:
             self._framed = box
             self.update()
 
     def framed(self) -> QRectF | None:
-        """Return where the framed element lies, as far as it lies in the view."""
+        """Return the visible part of the framed element."""
         box = _rect(self._framed, self._scale) if self._framed is not None else QRectF()
         return box if box.intersects(QRectF(self.rect())) else None
 
     def show_handed_over(self, on: bool) -> None:
-        """Frame the whole view in the person's colour while the page is theirs; outlines step back."""
+        """Frame the whole view in the person's colour and dim the outlines while the person has the page."""
         self._handed_over = on
         self.update()
 
@@ -231,7 +230,7 @@ class Overlay(QWidget):
         for box in self.kept:
             frame = _rect(box, self._scale).adjusted(-4.5, -4.5, 4.5, 4.5)
             if frame.intersects(visible):
-                painter.setPen(QPen(QColor("white"), 1.4))  # so that the dots are seen on any ground
+                painter.setPen(QPen(QColor("white"), 1.4))  # so that the dots are visible on any background
                 painter.drawRect(frame)
                 painter.setPen(QPen(QColor(_KEPT), 1.4, Qt.PenStyle.DotLine))
                 painter.drawRect(frame)

@@ -1,7 +1,7 @@
-"""The live page and what lies over it: outlines, the shield, and recorded steps.
+"""The live page and the widgets over it: outlines, the shield, and recorded steps.
 
-The live page is never hidden, only covered: a hidden view gets no animation
-frames and its clicks would wait for ever.
+The live page is only covered and never hidden: a hidden view gets no animation frames, and clicks in it would wait
+forever.
 """
 
 from typing import Any
@@ -32,9 +32,9 @@ _HINT_MS = 2500
 class PageStack(QWidget):
     """Stacks overlay, shield and cover over `page_area`.
 
-    `page_area` has `view_rect()`, where the page lies in it, and `page_scale()`,
-    how large a CSS pixel is there; the signal `view_moved` says that one of them
-    is another; `set_handed_over(on)`; and `said`, what the person is to know.
+    `page_area` has `view_rect()`, the position of the page in it, and `page_scale()`, the size of a CSS pixel in
+    it; the signal `view_moved`, sent when one of them changes; `set_handed_over(on)`; and `said`, messages for the
+    person.
     """
 
     handover_requested = Signal(bool)
@@ -42,19 +42,19 @@ class PageStack(QWidget):
     point_requested = Signal(float, float, bool)
     """x and y in the viewport, and whether it was a click."""
     scroll_requested = Signal(float, float, float, float)
-    """x and y in the viewport, and by how much to the right and down."""
+    """x and y in the viewport, and the distance to the right and down."""
     target_requested = Signal()
-    """The page is to be scrolled to what the next action acts on, or back."""
+    """Scroll the page to the target of the next action, or back."""
     back_requested = Signal()
     discard_requested = Signal()
-    """What is being recorded is not to be kept."""
+    """Discard the recording."""
     hovered = Signal(float, float)
-    """x and y in the viewport of the live page or of the recorded step's picture, while nobody points."""
+    """x and y in the viewport of the live page or of the recorded step's picture, while not pointing."""
     hover_ended = Signal()
     pressed = Signal()
-    """The page or the picture was clicked, while nobody points."""
+    """The page or the picture was clicked while not pointing."""
     scrolled = Signal()
-    """The outlines lie elsewhere, as `live_page` has them."""
+    """The outlines have moved, as given in `live_page`."""
 
     def __init__(self, theme: Theme, page_area: Any, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +64,7 @@ class PageStack(QWidget):
         self._recording = RecordingView()
         self._over: list[QWidget] = []
         self.looking = False
-        """Whether steps are looked at in passing: the one under way does not uncover the page meanwhile."""
+        """Whether steps are previewed; meanwhile the current step does not uncover the page."""
         self._build_strip(theme)
         in_column(self, self._strip, (page_area, 1), spacing=0)
         self.overlay = Overlay(theme, self)
@@ -103,7 +103,7 @@ class PageStack(QWidget):
         self._tell_strip()
 
     def lay_over(self, widget: QWidget) -> None:
-        """Have a child of this widget lie over all of the page while it is shown."""
+        """Let a child of this widget cover the whole page while it is shown."""
         self._over.append(widget)
         self._lay_out()
 
@@ -130,7 +130,7 @@ class PageStack(QWidget):
         self._follow_cover()
 
     def look(self, view: StepPictures, before: QImage, after: QImage) -> None:
-        """Cover the page with pictures of a step that is looked at in passing, until a step is shown."""
+        """Cover the page with pictures of a previewed step until a step is shown."""
         if self.pointing:
             self.set_pointing(False)
         self.cover.show_pictures(view, before, after)
@@ -159,7 +159,9 @@ class PageStack(QWidget):
 
     @Slot(object)
     def show_live_page(self, view: LivePageView) -> None:
-        """Outline what can be chosen, and say where the target of the next action is while it is out of view."""
+        """Outline the elements that can be chosen, and show where the next action's target is while it is out of
+        view.
+        """
         self.live_page = view
         self.overlay.show_live_page(view)
         self._show_marker()
@@ -168,13 +170,13 @@ class PageStack(QWidget):
 
     @Slot(object)
     def show_recording(self, view: RecordingView) -> None:
-        """Mark the page as one that is being recorded, with what was done last."""
+        """Mark the page as being recorded, with the last action."""
         self._recording = view
         self._tell_strip()
 
     @Slot(object)
     def show_picked(self, picked: Picked) -> None:
-        """Frame the element under the pointer; a click ends pointing where it met one."""
+        """Frame the element under the pointer; a click that hits an element ends pointing."""
         if self.pointing:
             self.overlay.show_picked(picked)
             if picked.final and picked.ref is not None:
@@ -183,7 +185,7 @@ class PageStack(QWidget):
     def mark(self, box: Box | None, line: str, uses: str, *, pinned: bool) -> None:
         """Frame an element in the live page or in the picture of a recorded step, with what is known of it.
 
-        None, or pointing, takes the frame away.
+        None, or pointing, removes the frame.
         """
         if self.pointing:
             box = None
@@ -199,7 +201,7 @@ class PageStack(QWidget):
         self.card.show_words(line, uses, pinned=pinned, beside=beside, room=room)
 
     def set_pointing(self, on: bool) -> None:
-        """Choose an element with the mouse instead of keeping the mouse off the page."""
+        """Let the mouse choose an element, instead of keeping the mouse off the page."""
         if on == self.pointing:
             return
         self.shield.set_pointing(on)
@@ -267,7 +269,7 @@ class PageStack(QWidget):
         self.messages.say(title, text, lasts=True)
 
     def _show_marker(self) -> None:
-        """Say at the border of the page where the next action's target is, or how the page is put back."""
+        """Show at the border of the page where the next action's target is, or how to scroll back."""
         target, page = self.live_page.next, self.overlay.geometry()
         away = target is not None and (target.hidden or not self.overlay.is_in_view(target))
         self.marker.setVisible(
@@ -349,7 +351,7 @@ class PageStack(QWidget):
 
 
 def recording_words(view: RecordingView) -> str:
-    """Return how far a recording is, and what was done last."""
+    """Return the progress of a recording, and its last action."""
     if view.last is None:
         return "● Recording: do the task in the page as it should be done. Your steps show here."
     return f"● Recording: {count(view.steps, 'step')}. Last: {step_text(view.last)}"

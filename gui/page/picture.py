@@ -1,4 +1,4 @@
-"""The picture of a recorded page, with what was acted on; and two of them with a slider between."""
+"""The picture of a recorded page with the target of the action, and two pictures with a slider between them."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
@@ -24,7 +24,7 @@ _NO_PICTURE = (
     "The panels show everything else that was recorded."
 )
 _BAD_PICTURE = "The picture of this step cannot be read. The panels show everything else that was recorded."
-# The page is light or dark by its own design, so these colours do not follow the theme.
+# The page has its own light or dark design, so these colours do not follow the theme.
 _MARK = "#f2a313"
 _FOUND = "#8440d1"
 _LINE, _ON_LINE = "#1f6feb", "#ffffff"
@@ -34,10 +34,10 @@ _NEAR = 12.0
 
 
 class Picture(QWidget):
-    """A screenshot, never larger than it was taken, with a frame around the acted element."""
+    """A screenshot, never larger than its original size, with a frame around the target of the action."""
 
     hovered = Signal(float, float)
-    """x and y in the viewport that was taken."""
+    """x and y in the viewport of the screenshot."""
     hover_ended = Signal()
     pressed = Signal()
 
@@ -49,7 +49,7 @@ class Picture(QWidget):
         self._image = QImage()
         self._scaled = QImage()
         self.words = ""
-        """What is said in place of the picture."""
+        """The text that is shown instead of the picture."""
         self.setMinimumSize(80, 60)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -58,7 +58,7 @@ class Picture(QWidget):
     def show_screenshot(
         self, view: ScreenshotView, image: QImage | None = None, *, missing: str = _NO_PICTURE
     ) -> None:
-        """Show a picture, where it was decoded before as `image`; `missing` is said where there is none."""
+        """Show a picture, given as `image` if it was decoded before; `missing` is shown if there is none."""
         if image is not None or view.data != self._view.data or (self._image.isNull() and not self.words):
             self._image = read_picture(view.data) if image is None else image
             self._scaled = QImage()
@@ -68,13 +68,13 @@ class Picture(QWidget):
         self.update()
 
     def show_found(self, box: Box | None) -> None:
-        """Frame another element as well; None takes the frame away."""
+        """Also frame another element; None removes the frame."""
         if box != self._found:
             self._found = box
             self.update()
 
     def place(self) -> QRectF:
-        """Return where the picture lies, in widget pixels."""
+        """Return where the picture is, in widget pixels."""
         room = QRectF(self.rect()).adjusted(12, 12, -12, -12)
         size = self._size()
         if size.isEmpty() or room.width() < 1 or room.height() < 1:
@@ -85,11 +85,11 @@ class Picture(QWidget):
         return QRectF(round(left), round(room.top()), round(width), round(height))
 
     def marked(self) -> QRectF | None:
-        """Return where the acted element lies, in widget pixels."""
+        """Return where the target of the action is, in widget pixels."""
         return self._drawn(self._view.box)
 
     def found(self) -> QRectF | None:
-        """Return where the other framed element lies, in widget pixels."""
+        """Return where the other framed element is, in widget pixels."""
         return self._drawn(self._found)
 
     def _drawn(self, box: Box | None) -> QRectF | None:
@@ -148,15 +148,15 @@ class Picture(QWidget):
         painter.end()
 
     def paint_over(self, painter: QPainter, place: QRectF) -> None:
-        """Draw what lies over the picture and under its frames; nothing here."""
+        """Draw on the picture but below its frames; does nothing here."""
 
     def _size(self) -> QSize:
-        """Return the picture's size in CSS pixels: that of the viewport it was taken of."""
+        """Return the picture's size in CSS pixels: that of its viewport."""
         width, height = self._view.viewport
         return QSize(width, height) if width and height else self._image.size()
 
     def _crisp(self, place: QRectF) -> QImage:
-        """Return the picture scaled once, smoothly, to the pixels it fills on this screen."""
+        """Return the picture scaled once, smoothly, to the pixels that it fills on this screen."""
         ratio = self.devicePixelRatioF()
         size = QSize(round(place.width() * ratio), round(place.height() * ratio))
         if size == self._image.size():
@@ -169,7 +169,7 @@ class Picture(QWidget):
 
 
 class SliderPicture(Picture):
-    """The page before a step, and right of a line that can be moved the page after it, where that is given."""
+    """The page before a step and, right of a movable line, the page after it, if there is one."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -177,14 +177,14 @@ class SliderPicture(Picture):
         self._after_scaled = QImage()
         self._dragged = False
         self.share = 0.5
-        """Where the line stands, as a share of the picture's width."""
+        """The position of the line, as a share of the picture's width."""
 
     @property
     def slides(self) -> bool:
         return not self._after.isNull() and not self.words
 
     def show_after(self, after: QImage | None) -> None:
-        """Lay the page after the step over the one before; None takes it away."""
+        """Show the page after the step over the one before; None removes it."""
         self._after = QImage() if after is None else after
         self._after_scaled = QImage()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self.slides else Qt.FocusPolicy.NoFocus)
@@ -192,7 +192,7 @@ class SliderPicture(Picture):
         self.update()
 
     def move_to(self, share: float) -> None:
-        """Put the line at this share of the width."""
+        """Move the line to this share of the width."""
         self.share = min(max(share, 0.0), 1.0)
         self.setAccessibleDescription(f"Slider: the page before the step up to {self.share:.0%} of the width")
         self.update()

@@ -1,4 +1,4 @@
-"""Keep the person's mouse and keys off the live page while the page is the agent's, and point with the mouse."""
+"""Keep the person's mouse and keys off the live page while the agent has it, and let the mouse point."""
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QWheelEvent
@@ -6,17 +6,17 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QTabBar,
 from shiboken6 import isValid
 
 _REST_MS = 40
-"""The pointer is followed at most this often."""
+"""Minimum time between reports of the pointer's position."""
 _NOTCH = 100 / 120
-"""Pixels of the page for one of the 120 parts of a wheel's notch."""
+"""Pixels of the page for one of the 120 units of a wheel notch."""
 _KEY_EVENTS = (QEvent.Type.KeyPress, QEvent.Type.KeyRelease, QEvent.Type.InputMethod)
 
 
 class Shield(QWidget):
-    """A transparent sibling above the view that takes every click and turn of the wheel.
+    """A transparent sibling above the view that takes every click and wheel event.
 
-    While pointing it tells where the pointer is instead, in pixels of the
-    view, thinned; a click is reported as the final choice.
+    While pointing, it reports the pointer's position in pixels of the view, thinned out; a click is reported as the
+    final choice.
     """
 
     refused = Signal()
@@ -24,11 +24,11 @@ class Shield(QWidget):
     pointed = Signal(float, float, bool)
     """x, y and whether it was a click."""
     turned = Signal(float, float, float, float)
-    """The wheel was turned over the view: x and y, and by how many pixels to the right and down."""
+    """The wheel was turned over the view: x and y, and the distance in pixels to the right and down."""
     left = Signal()
     """The pointer left the view while pointing."""
     hovered = Signal(float, float)
-    """x and y of the pointer, thinned, while nobody points."""
+    """x and y of the pointer, thinned out, while not pointing."""
     hover_ended = Signal()
 
     def __init__(self, parent: QWidget) -> None:
@@ -52,7 +52,7 @@ class Shield(QWidget):
             self.unsetCursor()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint nothing: the view shows through."""
+        """Paint nothing, so that the view stays visible."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         event.accept()
@@ -95,24 +95,23 @@ class Shield(QWidget):
 
 
 class KeyGuard(QObject):
-    """Takes the keys that would go to a view inside `area`; the window's shortcuts still work.
+    """Blocks keys that would go to a view inside `area`; the window's shortcuts still work.
 
-    Only what has the focus is watched, and what the agent types arrives
-    without passing through Qt's events. The focus itself stays where it is: a
-    page that lost it would behave differently.
+    It watches only the focused widget. The agent's typing does not pass through Qt's events. The focus does not
+    move: a page that lost it would behave differently.
     """
 
     refused = Signal()
     """A key was kept from the page."""
     tabbed = Signal(bool)
-    """The person wants the focus to move on, or back."""
+    """The person wants to move the focus forward or back."""
 
     def __init__(self, area: QWidget) -> None:
         super().__init__(area)
         self._area = area
         self._watched: QWidget | None = None
         self.open = False
-        """Whether keys go through."""
+        """Whether keys pass through."""
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_focus_changed)

@@ -1,4 +1,4 @@
-"""A recorded step over the live page: the page before it, or before and after it, with what was acted on."""
+"""A recorded step over the live page: the page before it, or before and after it, with the target of the action."""
 
 from typing import get_args
 
@@ -28,11 +28,11 @@ _LOADING = "Reading the page after the step…"
 
 
 class StepCover(QWidget):
-    """Opaque, over the live page, which stays shown beneath; a bar says what is seen and leads back."""
+    """Opaque, over the live page, which stays shown below it; a bar describes the view and leads back."""
 
     back_requested = Signal()
     pictures_wanted = Signal(int, int)
-    """Run and number of a step whose page after it is to be shown too; `show_pictures` answers."""
+    """Run and number of a step whose page after it is also needed; `show_pictures` answers."""
     mode_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -83,7 +83,7 @@ class StepCover(QWidget):
 
     @Slot(object)
     def show_step(self, step: StepView) -> None:
-        """Cover the page where `step` is recorded, uncover it where it is the one under way."""
+        """Cover the page if `step` is a recorded one, uncover it if it is the current one."""
         if step.live:
             self._step = None
             self.hide()
@@ -98,7 +98,7 @@ class StepCover(QWidget):
         self._show_after()
 
     def show_pictures(self, view: StepPictures, before: QImage, after: QImage) -> None:
-        """Cover the page with these pictures of a step, decoded; its other parts are shown later."""
+        """Cover the page with these decoded pictures of a step; its other parts are shown later."""
         row = view.row
         caption = view.before.caption if row is None else f"Step {row.number}: {step_text(row)}"
         self._show(view.run, view.number, row.url if row else "", caption)
@@ -107,12 +107,12 @@ class StepCover(QWidget):
         self._show_after()
 
     def show_asked(self, view: StepPictures, before: QImage, after: QImage) -> None:
-        """Show the answer to `pictures_wanted`, where that step is still the one over the page."""
+        """Show the answer to `pictures_wanted` if that step still covers the page."""
         if (view.run, view.number) == self._step and not self.isHidden():
             self.show_pictures(view, before, after)
 
     def set_mode(self, mode: CoverMode) -> None:
-        """Show the page before the step alone, beside the one after it, or with a slider between them."""
+        """Show the page before the step alone, next to the one after it, or with a slider between them."""
         changed, self.mode = mode != self.mode, mode
         self.buttons[mode].setChecked(True)
         self._right.setVisible(mode == "side")
@@ -124,7 +124,7 @@ class StepCover(QWidget):
             self.mode_changed.emit()
 
     def next_mode(self) -> None:
-        """Go on to the next of the ways in which before and after are shown."""
+        """Switch to the next way of showing before and after."""
         modes = get_args(CoverMode)
         self.set_mode(modes[(modes.index(self.mode) + 1) % len(modes)])
         if self.picture.slides:

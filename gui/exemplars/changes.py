@@ -1,4 +1,4 @@
-"""What is changed of the exemplars, on the undo stack of the main window."""
+"""The person's changes to exemplars, on the undo stack of the main window."""
 
 from collections import deque
 from functools import partial
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ChangesController(FeatureController):
-    """Records each change, and has it undone and redone."""
+    """Records each change, and lets it be undone and redone."""
 
     def __init__(self, window: MainWindow, service: "ExemplarChanges") -> None:
         super().__init__(window)

@@ -1,4 +1,4 @@
-"""Library, editor, saving and recording of exemplars, opened by key, menu, tree of runs and each other."""
+"""Library, editor, saving and recording of exemplars; opened by key, menu, the tree of runs and each other."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _AFTER_MS = 3000
-"""The main window has shown itself and opened its task by then."""
+"""By then, the main window is shown and has opened its task."""
 
 
 def install(window: MainWindow, services: "ExemplarServices") -> "ExemplarsController":
@@ -28,16 +28,16 @@ def install(window: MainWindow, services: "ExemplarServices") -> "ExemplarsContr
 
 
 class ExemplarsController(FeatureController):
-    """Has a controller for each window, and passes on what one asks of another."""
+    """Has a controller for each window, and passes on requests between them."""
 
     def __init__(self, window: MainWindow, services: "ExemplarServices") -> None:
         super().__init__(window)
         self._services = services
         self._task: tuple[str, str] | None = None
-        """The task of the run under way, and its first page as a prompt shows it."""
+        """The task of the current run, and its first page as a prompt shows it."""
         self._shown_task: tuple[str, str] | None = None
         self._draft: Exemplar | None = None
-        """What is being edited and not saved."""
+        """The exemplar that is being edited and is not saved."""
         self._shown_draft: Exemplar | None = None
         self.changes = ChangesController(window, services.changes)
         self.library = LibraryController(window, services.library, services.imports)
@@ -45,7 +45,7 @@ class ExemplarsController(FeatureController):
         self.saving = SavingController(window, services.saving)
         self.recording = RecordingController(window, services.recording)
         self.analyses: AnalysesController | None = None
-        """Once the library was opened."""
+        """Created when the library is opened."""
         window.actions_by_name["library"].triggered.connect(lambda: self.library.open())
         window.exemplars.library_requested.connect(self.library.open)
         window.exemplar_requested.connect(self.library.open)
@@ -60,7 +60,7 @@ class ExemplarsController(FeatureController):
 
     @Slot(object)
     def _on_library_made(self, shown: "LibraryWindow") -> None:
-        """Add the other pages, which are loaded only now, and connect what the library asks."""
+        """Add the other pages, which are only imported now, and connect the library's requests."""
         from gui.exemplars.analyses.controller import AnalysesController
 
         self.analyses = AnalysesController(self.window, self._services)
@@ -79,7 +79,7 @@ class ExemplarsController(FeatureController):
 
     @Slot(object)
     def _on_step(self, view: StepView) -> None:
-        """Note the first page of the run under way: by it and the task exemplars are looked up."""
+        """Store the first page of the current run: with the task it is used to look up exemplars."""
         page = view.observation.clean or view.observation.raw
         instruction = self.window.view.instruction
         if view.live and view.number == 1 and instruction and page:
@@ -92,7 +92,7 @@ class ExemplarsController(FeatureController):
         self._update_pages()
 
     def _update_pages(self) -> None:
-        """Pass the task to the map and the bench, and what is edited to the bench, where somebody looks at them."""
+        """Pass the task to the map and the bench, and the edited exemplar to the bench, if they are visible."""
         shown, analyses = self.library.shown, self.analyses
         if shown is None or analyses is None or not shown.isVisible():
             return

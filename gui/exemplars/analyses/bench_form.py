@@ -1,4 +1,4 @@
-"""The form of the retrieval bench: a task with its page, and the settings it is looked up by."""
+"""The form of the retrieval bench: a task with its page, and the retrieval settings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -113,7 +113,7 @@ class SettingsForm(QWidget):
 
 
 class BenchForm(QWidget):
-    """What is looked up; `look_up_wanted` is sent where Enter is pressed in the choice of last ones."""
+    """The query of a lookup; `look_up_wanted` is sent when Enter is pressed in the list of previous lookups."""
 
     look_up_wanted = Signal()
     take_wanted = Signal(int, int)
@@ -184,14 +184,14 @@ class BenchForm(QWidget):
         )
 
     def show_task(self, query: BenchQuery) -> None:
-        """Put task and page into the form; the settings stay."""
+        """Show task and page in the form; the settings stay."""
         self.task.setPlainText(query.task)
         self.observation.setPlainText(query.observation)
         self.environment.setEditText(query.environment)
         self._show_source(query.source)
 
     def show_query(self, query: BenchQuery) -> None:
-        """Put all of a lookup into the form."""
+        """Show all fields of a lookup."""
         self.show_task(query)
         self.settings.show_settings(query.settings)
         self.compare.setChecked(query.other is not None)
@@ -199,7 +199,7 @@ class BenchForm(QWidget):
             self.other.show_settings(query.other)
 
     def show_last(self, queries: Sequence[BenchQuery]) -> None:
-        """Offer these again."""
+        """Offer these previous lookups."""
         self._last = tuple(queries)
         self.last.clear()
         self.last.addItem("choose one…" if queries else "none yet")

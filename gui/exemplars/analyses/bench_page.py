@@ -1,4 +1,6 @@
-"""The retrieval bench: what a task would be shown, with distances, votes and reasons, before and after a change."""
+"""The retrieval bench: which exemplars a task would get, with distances, votes and reasons, before and after a
+change.
+"""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
@@ -46,12 +48,12 @@ _CHANGE, _BEFORE = 4, 5
 
 
 class BenchPage(AnalysisPage):
-    """Shows `BenchView`; asks for things only by emitting."""
+    """Shows `BenchView`; requests go out only as signals."""
 
     look_up_requested = Signal(object)
     """A `BenchQuery`."""
     draft_requested = Signal(object)
-    """An exemplar to be tried in place of the stored one, or None."""
+    """An exemplar to test instead of the stored one, or None."""
     take_requested = Signal(int, int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -104,16 +106,16 @@ class BenchPage(AnalysisPage):
         self.show_view(self._view)
 
     def show_task(self, task: str, observation: str = "") -> None:
-        """Make this the task that is looked up."""
+        """Use this task for lookups."""
         self.form.show_task(self.form.query.replace(task=task, observation=observation, source=""))
 
     def compare_with(self, exemplar: Exemplar | None) -> None:
-        """Try lookups with this exemplar in place of the stored one; None tries them as they are."""
+        """Test lookups with this exemplar instead of the stored one; None tests them unchanged."""
         self.draft_requested.emit(exemplar)
 
     @Slot(object)
     def show_view(self, view: BenchView) -> None:
-        """Replace what is on screen; what is typed stays."""
+        """Replace what is shown; typed text stays."""
         before, self._view = self._view, view
         self.form.settings.show_presets(view.presets)
         self.form.other.show_presets(view.presets)
@@ -144,7 +146,7 @@ class BenchPage(AnalysisPage):
             self.table.setColumnHidden(column, not compares)
         self.table.show_lines([_line(row, compares=compares) for row in trial.rows])
 
-    # What the person does
+    # Input of the person
 
     def _on_look_up(self) -> None:
         query: BenchQuery = self.form.query
@@ -156,7 +158,7 @@ class BenchPage(AnalysisPage):
 
 
 def recall_words(found: Recall) -> str:
-    """Return what came of a lookup in sentences."""
+    """Return the result of a lookup as sentences."""
     votes = ", ".join(f"{family} {times}" for family, times in found.votes.items())
     used = f" {count(len(found.used), 'exemplar')} would be in the prompt." if found.used else ""
     return (f"Votes: {votes}. " if votes else "") + found.why + used

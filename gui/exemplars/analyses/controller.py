@@ -1,4 +1,4 @@
-"""The pages of the library window that look at all exemplars at once: joined to their services, and remembered."""
+"""The pages of the library window that analyse all exemplars at once: connected to their services, and remembered."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AnalysesController(FeatureController):
-    """Makes the pages; to be loaded when the library is opened, as the map loads numpy."""
+    """Creates the pages. Import it when the library is opened, because the map imports numpy."""
 
     exemplar_opened = Signal(str)
 

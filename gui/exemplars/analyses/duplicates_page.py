@@ -1,4 +1,4 @@
-"""Near duplicates: pairs with their distance, side by side, to be kept both or merged."""
+"""Near duplicates: pairs with their distance, side by side; the person keeps both or merges them."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QLabel, QWidget
@@ -31,15 +31,15 @@ _CHOOSE = "Choose a pair on the left to compare both."
 
 
 class DuplicatesPage(AnalysisPage):
-    """Shows `DuplicatesView`; asks for things only by emitting."""
+    """Shows `DuplicatesView`; requests go out only as signals."""
 
     find_requested = Signal(float, bool)
-    """The distance, and whether pairs that are kept are listed, too."""
+    """The distance, and whether to list kept pairs too."""
     pair_requested = Signal(str, str)
     keep_requested = Signal(str, str, bool)
-    """A pair, and whether both are to be kept, or it is to be listed again."""
+    """A pair, and whether to keep both or to list it again."""
     merge_requested = Signal(str, str)
-    """The exemplar that stays, and the one that is archived."""
+    """The exemplar to keep, and the one to archive."""
 
     def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(theme, "End it; what was found stays in view", parent)
@@ -105,7 +105,7 @@ class DuplicatesPage(AnalysisPage):
 
     @Slot(object)
     def show_view(self, view: DuplicatesView) -> None:
-        """Replace what is on screen; the pair in view stays where it is still listed."""
+        """Replace what is shown; the pair in view stays if it is still listed."""
         changed = view.groups != self._view.groups
         self._view = view
         self.show_working(view, self._summary())
@@ -196,7 +196,7 @@ class DuplicatesPage(AnalysisPage):
                 else f"Archive the {gone} one; its tags and note go to the {other} (Ctrl+{key})"
             )
 
-    # What the person does
+    # Input of the person
 
     def _on_find(self) -> None:
         self._chosen = None

@@ -1,4 +1,4 @@
-"""Leave-one-out: whether each exemplar's family would be found without itself, by family and one by one."""
+"""Leave-one-out: whether each exemplar's family would be found without it, by family and for each exemplar."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _START = (
     "need exemplars that distinguish them."
 )
 _LISTED = 5000
-"""Exemplars that are listed."""
+"""Maximum number of listed exemplars."""
 _FAMILIES = (
     Column("Family"),
     Column("Exemplars", number=True),
@@ -52,7 +52,7 @@ _MEMBERS = (
 )
 _SHARE, _OUTCOME = 3, 1
 _MOST = 40
-"""Families that the matrix has, those that are confused most."""
+"""Number of families in the matrix: those that are confused most."""
 _NOTHING = "(nothing)"
 
 
@@ -120,10 +120,10 @@ class _ConfusionModel(QAbstractTableModel):
 
 
 class Confusions(QTableView):
-    """Shows the matrix; a cell that is chosen asks for its exemplars."""
+    """Shows the matrix; choosing a cell requests its exemplars."""
 
     pair_chosen = Signal(str, str)
-    """The family, and what it was found as."""
+    """The family, and the family that was found instead."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,14 +151,14 @@ class Confusions(QTableView):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The families across; none where nothing is confused."""
+        """The families of the columns; empty if nothing is confused."""
         return self._model.names
 
     def show_families(self, families: Sequence[FamilyFound]) -> None:
         self._model.show_families(families)
 
     def cell(self, family: str, found: str) -> str:
-        """Return what a cell says."""
+        """Return the text of a cell."""
         row, column = self._model.rows.index(family), self._model.names.index(found)
         return str(self._model.index(row, column).data() or "")
 
@@ -174,12 +174,12 @@ class Confusions(QTableView):
 
 
 class LeaveOneOutPage(AnalysisPage):
-    """Shows `LeaveOneOutView`; asks for things only by emitting."""
+    """Shows `LeaveOneOutView`; requests go out only as signals."""
 
     begin_requested = Signal(int, str)
-    """How many vote, and a file of texts; an empty one means the exemplars."""
+    """The number of votes, and a file of texts; an empty path means the exemplars."""
     export_requested = Signal(str, str)
-    """Of what, ``families`` or ``exemplars``, and the path of the file."""
+    """The table, ``families`` or ``exemplars``, and the path of the file."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "End it; what was found stays in view", parent)
@@ -249,7 +249,7 @@ class LeaveOneOutPage(AnalysisPage):
 
     @Slot(object)
     def show_view(self, view: LeaveOneOutView) -> None:
-        """Replace what is on screen; the family in view stays."""
+        """Replace what is shown; the family in view stays."""
         changed = view.found != self._view.found
         if not view.members:
             self._family = self._found = ""
@@ -295,7 +295,7 @@ class LeaveOneOutPage(AnalysisPage):
         )
         self.all_button.setEnabled(bool(self._family or self._found))
 
-    # What the person does
+    # Input of the person
 
     def _on_texts(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Texts by family", "", "JSON (*.json);;All files (*)")
@@ -329,7 +329,7 @@ class LeaveOneOutPage(AnalysisPage):
 
 
 def total_words(found: LeftOutExemplar, view: LeaveOneOutView) -> str:
-    """Return what came of it in sentences."""
+    """Return the result as sentences."""
     of = f"the texts of {view.source}" if view.source else "all exemplars"
     words = (
         f"{thousands(found.right)} of {thousands(found.members)} find their family ({found.share:.1%}), "

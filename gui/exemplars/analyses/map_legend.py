@@ -1,4 +1,4 @@
-"""The legend of the map: each family's colour and shape, and how many it has."""
+"""The legend of the map: the colour, shape and size of each family."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import RowMenu
 
 SYMBOLS = {"circle": ("o", 1.0), "square": ("s", 0.88), "triangle": ("t1", 1.1), "diamond": ("d", 1.3)}
-"""The shapes, with what pyqtgraph calls each and the factor that makes them seem equally large."""
+"""The shapes, with their pyqtgraph names and a factor that makes them look equally large."""
 _HUES = (212, 28, 140, 330, 52, 265, 178, 0, 88, 300, 195, 16)
-"""Neighbours are far apart on the wheel, so the most frequent families are told apart best."""
+"""Neighbours are far apart on the colour wheel, so the most frequent families are easiest to distinguish."""
 _LIGHT = {"dark": (150, 165), "light": (185, 95)}
 """Saturation and lightness, of 255, by theme."""
 _LISTED = 300
 _TALLEST = 12
-"""Rows that are in view at the most."""
+"""Maximum number of visible rows."""
 _MARK = 18
 
 
@@ -37,7 +37,7 @@ class MarkStyle:
 
 
 def looks_of(families: Sequence[int], count: int) -> tuple[tuple[MarkStyle, int], ...]:
-    """Return the look and the number of members of each family, by its number."""
+    """Return the style and the number of members of each family, by its number."""
     counts = Counter(families)
     order = sorted(range(count), key=lambda family: (-counts[family], family))
     ranks = {family: rank for rank, family in enumerate(order)}
@@ -45,7 +45,7 @@ def looks_of(families: Sequence[int], count: int) -> tuple[tuple[MarkStyle, int]
 
 
 def pen_for(theme: Theme) -> QPen:
-    """Return the thin edge that keeps marks apart where they overlap."""
+    """Return the thin edge that separates overlapping marks."""
     pen = QPen(theme.colour("panel"), 0.8)
     pen.setCosmetic(True)
     return pen
@@ -78,7 +78,6 @@ class Legend(QTreeWidget):
         theme.changed.connect(self._fill)
 
     def show_families(self, names: Sequence[str], looks: Sequence[tuple[MarkStyle, int]]) -> None:
-        """Replace the families."""
         self._shown = (tuple(names), tuple(looks))
         self._fill()
 
@@ -111,7 +110,7 @@ class Legend(QTreeWidget):
 
 def mark_icon(theme: Theme, look: MarkStyle) -> QIcon:
     """Return the mark of a family as an icon."""
-    from pyqtgraph.graphicsItems.ScatterPlotItem import renderSymbol  # The map has imported it by now.
+    from pyqtgraph.graphicsItems.ScatterPlotItem import renderSymbol  # The map has already imported it.
 
     picture = QPixmap(2 * _MARK, 2 * _MARK)
     picture.setDevicePixelRatio(2.0)

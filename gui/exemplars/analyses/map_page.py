@@ -1,4 +1,4 @@
-"""The map of the exemplars: who is near, where it is thin, and the current task among them."""
+"""The map of the exemplars: neighbours, sparse areas, and the position of the current task."""
 
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ _ALL = "All families"
 
 
 class MapPage(AnalysisPage):
-    """Shows `MapView`; asks for things only by emitting."""
+    """Shows `MapView`; requests go out only as signals."""
 
     draw_requested = Signal()
     task_requested = Signal(str, str)
@@ -69,7 +69,7 @@ class MapPage(AnalysisPage):
         self.bar.setStretchFactor(self.task, 2)
         self.add(self.progress)
         self.plot: MapPlot | None = None
-        """Once there is something to draw."""
+        """Created when there is something to draw."""
         self.caption = NoteLabel("dim", parent=self, margins=(12, 4, 12, 4))
         self.current = ElidedLabel("", self, tone="dim")
         self.current.setContentsMargins(12, 0, 12, 6)
@@ -100,7 +100,7 @@ class MapPage(AnalysisPage):
         self.column.addLayout(in_column(None, self.words, margins=(12, 4, 12, 6)))
 
     def _make_plot(self) -> "MapPlot":
-        from gui.exemplars.analyses.map_plot import MapPlot  # With pyqtgraph, which is slow to import.
+        from gui.exemplars.analyses.map_plot import MapPlot  # Imports pyqtgraph, which is slow.
 
         plot = MapPlot(self.theme, self)
         plot.opened.connect(self.exemplar_opened)
@@ -112,7 +112,7 @@ class MapPage(AnalysisPage):
         return plot
 
     def show_task(self, task: str, observation: str = "") -> None:
-        """Make this the current task."""
+        """Use this as the current task."""
         self._observation = observation
         self.task.setText(task)
         self._wanted = task
@@ -120,7 +120,7 @@ class MapPage(AnalysisPage):
 
     @Slot(object)
     def show_view(self, view: MapView) -> None:
-        """Replace what is on screen; zoom, current point and family stay."""
+        """Replace what is shown; zoom, current point and family stay."""
         before, self._view = self._view, view
         self.show_working(view, self._hint())
         self.draw_button.setEnabled(not view.busy)
@@ -204,7 +204,7 @@ class MapPage(AnalysisPage):
         few = "There is no other one." if view.lonely_known else waiting
         self.lonely.show_rows(lonely or [Row(few, quiet=True)])
 
-    # What the person does
+    # Input of the person
 
     def _on_fit(self) -> None:
         if self.plot is not None:

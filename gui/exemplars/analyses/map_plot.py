@@ -1,4 +1,4 @@
-"""The map itself: points that can be zoomed, panned, gone through by keys, and opened."""
+"""The plot of the map: points that can be zoomed, panned, selected by keys, and opened."""
 
 from typing import Any
 
@@ -19,14 +19,14 @@ Places = NDArray[np.floating[Any]]
 """A row for each point: x and y on the viewport, in pixels."""
 
 FEW = 3000
-"""Points in view up to which each is a mark of pyqtgraph; more are one picture."""
+"""Maximum number of visible points drawn as pyqtgraph marks; more are drawn as one picture."""
 _SIZE = 8.4
 _MARGIN = 0.06
-"""What part of the view stays free around the points."""
+"""Share of the view that stays free around the points."""
 _REACH = 10.0
-"""How far from a point, in pixels, a click still means it."""
+"""Distance from a point, in pixels, within which a click hits it."""
 _NAMED = 24
-"""Families whose names are written at their middles."""
+"""Maximum number of families whose names are drawn at their centres."""
 _STEP = 1.25
 _IDLE_MS = 60
 _KEYS = {
@@ -38,12 +38,12 @@ _KEYS = {
 
 
 class MapPlot(Plot):
-    """Draws `MapView`; where the points are many, their picture is stretched and moved until the view rests."""
+    """Draws `MapView`. With many points, it stretches and moves their picture until the view stops changing."""
 
     opened = Signal(str)
-    """The exemplar of the point that was pressed."""
+    """The exemplar of the clicked point."""
     current_changed = Signal(str)
-    """What the current point says."""
+    """The description of the current point."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Map of the exemplars", QSize(760, 560), parent)
@@ -51,7 +51,7 @@ class MapPlot(Plot):
         self._points = np.zeros((0, 2), np.float32)
         self._families = np.zeros(0, np.int32)
         self.looks: tuple[tuple[MarkStyle, int], ...] = ()
-        """The look and the number of members of each family."""
+        """The style and the number of members of each family."""
         self._middles: list[tuple[int, tuple[float, float]]] = []
         self._names: list[pyqtgraph.TextItem] = []
         self._task: list[pyqtgraph.GraphicsObject] = []
@@ -79,7 +79,7 @@ class MapPlot(Plot):
         self._on_theme()
 
     def show_view(self, view: MapView) -> None:
-        """Replace what is drawn; zoom and current point stay while the points do."""
+        """Replace what is drawn; zoom and current point stay while the points are the same."""
         before, self._view = self._view, view
         moved = (view.points, view.families) != (before.points, before.families)
         if moved:
@@ -100,12 +100,12 @@ class MapPlot(Plot):
             self._part_names()
 
     def show_family(self, family: str) -> None:
-        """Draw those of other families in the background; an empty name draws all alike."""
+        """Dim all families except this one; an empty name draws all alike."""
         self._family = family
         self._draw_points()
         self._part_names()
 
-    # Where things lie
+    # Positions
 
     def fit(self) -> None:
         """Show all points and the task."""
@@ -120,11 +120,11 @@ class MapPlot(Plot):
         self._fitted = True
 
     def place_of(self, number: int) -> QPointF:
-        """Return where a point lies on the viewport, in pixels."""
+        """Return the position of a point on the viewport, in pixels."""
         return self.point_at(*self._points[number].tolist())
 
     def near(self, place: QPointF) -> int | None:
-        """Return the point that a click there means, of the family that is shown."""
+        """Return the point of the shown family that a click at this position hits."""
         away = ((self._places() - (place.x(), place.y())) ** 2).sum(axis=1)
         away[self._faint()] = np.inf
         nearest = int(away.argmin()) if len(away) else 0
@@ -136,24 +136,24 @@ class MapPlot(Plot):
         return places
 
     def _faint(self) -> NDArray[np.bool_]:
-        """Return which points are of other families than the one that is shown."""
+        """Return which points belong to other families than the one that is shown."""
         if self._family not in self._view.names:
             return np.zeros(len(self._points), bool)
         faint: NDArray[np.bool_] = self._families != self._view.names.index(self._family)
         return faint
 
     def zoom(self, factor: float) -> None:
-        """Come nearer, or go further away, with the middle where it is."""
+        """Zoom in or out around the centre."""
         self._fitted = False
         self.box.scaleBy((1 / factor, 1 / factor))
 
     def pan(self, by: QPointF) -> None:
-        """Move the points by so many pixels."""
+        """Move the points by this number of pixels."""
         self._fitted = False
         self.box.translateBy(self.box.mapSceneToView(QPointF()) - self.box.mapSceneToView(by))
 
     def choose(self, number: int | None) -> None:
-        """Make a point current; it is described in words."""
+        """Make a point current and announce its description."""
         self.place = number
         words = self.words_of(number) if number is not None else ""
         self.tell(words)
@@ -161,7 +161,7 @@ class MapPlot(Plot):
         self._draw_ring()
 
     def words_of(self, number: int) -> str:
-        """Return what a point says."""
+        """Return the description of a point."""
         family = self._view.names[int(self._families[number])]
         return f"{self._view.ids[number]}, of the family {family}: {self._view.tasks[number]}"
 
@@ -186,7 +186,7 @@ class MapPlot(Plot):
             super().keyPressEvent(event)
 
     def _go(self, across: int, down: int) -> None:
-        """Go to the nearest point in a direction, in a quarter of the plane."""
+        """Go to the nearest point in a direction, within a quarter of the plane."""
         places, middle = self._places(), QPointF(self.rect().center())
         if self.place is None:
             cost = ((places - middle.toTuple()) ** 2).sum(axis=1)
@@ -245,7 +245,7 @@ class MapPlot(Plot):
         self._part_names()
 
     def _draw_points(self) -> None:
-        """Draw the points: all of them where they are few, else those in view; the faint ones lie below."""
+        """Draw the points: all if they are few, otherwise only the visible ones; dimmed ones are below the others."""
         self._idle.stop()
         theme, places, faint = self._theme, self._places(), self._faint()
         size = np.array(self.viewport().size().toTuple())
@@ -313,7 +313,7 @@ class MapPlot(Plot):
             item.setZValue(2)
 
     def _part_names(self) -> None:
-        """Show the names of families that have room, those of larger ones first."""
+        """Show the names of families that have space, larger families first."""
         taken: list[QRectF] = []
         if (task := self._view.task) is not None:
             taken.append(QRectF(-32, -10, 64, 36).translated(self.point_at(task.across, task.up)))
@@ -334,12 +334,11 @@ class MapPlot(Plot):
 def picture_of(
     places: Places, shapes: NDArray[np.intp], colours: NDArray[np.uint8], size: tuple[int, int], ratio: float
 ) -> NDArray[np.uint8]:
-    """Return the points as an image of four bytes a pixel (RGBA), on a clear ground.
+    """Return the points as an image of four bytes per pixel (RGBA) on a transparent background.
 
-    `shapes` are positions in `SYMBOLS`, `colours` has a row of four bytes for each
-    point; `size` is the image's width and height in pixels of the screen, of which
-    `ratio` are one pixel of the viewport. All points lie inside of it, later ones
-    above earlier ones.
+    `shapes` are indexes in `SYMBOLS`, `colours` has a row of four bytes for each point; `size` is the image's width
+    and height in screen pixels, `ratio` of which make one pixel of the viewport. All points are inside of it, later
+    ones above earlier ones.
     """
     reach = max(1, round(2 * ratio))
     x, y = np.meshgrid(*[np.linspace(-1, 1, 2 * reach + 1)] * 2)
@@ -347,7 +346,7 @@ def picture_of(
     stamps = np.stack([circle, np.maximum(abs(x), abs(y)) <= 0.75, abs(x) <= (y + 1) / 2, diamond])
     width, height = size[0] + 2 * reach, size[1] + 2 * reach
     above = np.zeros(width * height, np.int32)
-    """The number of the uppermost point of each pixel, from 1; 0 is the ground."""
+    """The number of the topmost point of each pixel, from 1; 0 is the background."""
     columns, rows = (places * ratio).astype(np.intp).T
     at, numbers = rows * width + columns, np.arange(1, len(places) + 1, dtype=np.int32)
     for down, along in np.ndindex(stamps.shape[1:]):

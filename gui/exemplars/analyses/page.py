@@ -1,4 +1,4 @@
-"""What all pages have: a bar of buttons, how far the work is, and what came of it in words."""
+"""The common parts of all pages: a bar of buttons, progress, and the result as text."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
@@ -18,7 +18,7 @@ class AnalysisPage(QWidget):
     exemplar_opened = Signal(str)
 
     def __init__(self, theme: Theme, cancel: str, parent: QWidget | None = None) -> None:
-        """`cancel` says what becomes of the work when it is cancelled."""
+        """`cancel` describes what happens to the work when it is cancelled."""
         super().__init__(parent)
         self.theme = theme
         self.bar = in_row(None, margins=(12, 8, 12, 8), spacing=8)
@@ -30,19 +30,19 @@ class AnalysisPage(QWidget):
         self.column = in_column(self, self.bar, self.problem, spacing=0)
 
     def add_labelled(self, text: str, field: QWidget) -> None:
-        """Put a field with its label into the bar."""
+        """Add a field with its label to the bar."""
         label = QLabel(text, self)
         label.setBuddy(field)
         field.setAccessibleName(text.replace("&", ""))
         self.add(label, field)
 
     def add(self, *widgets: QWidget) -> None:
-        """Put widgets into the bar; the words take the room left over."""
+        """Add widgets to the bar; the text gets the remaining space."""
         for widget in widgets:
             self.bar.addWidget(widget, int(widget is self.words))
 
     def show_working(self, view: AnalysisView, words: str = "") -> None:
-        """Show how far the work is, or `words` and what was done last where there is none."""
+        """Show the progress of the work; if there is none, show `words` and what was done last."""
         self.cancel_button.setEnabled(view.busy)
         self.progress.setVisible(view.busy)
         self.progress.setRange(0, max(0, view.of))
@@ -64,7 +64,7 @@ def heading(theme: Theme, text: str) -> QLabel:
 
 
 def panel(*contents: QWidget, tall: QWidget | None = None) -> QWidget:
-    """Return a widget on the ground of panels with these under each other."""
+    """Return a widget with the background of panels that contains these below each other."""
     shares = ((content, int(content is tall)) for content in contents)
     inside = holding(in_column(None, *shares, spacing=0))
     on_panel(inside)

@@ -1,4 +1,4 @@
-"""The editor of exemplars: opened from the library, and from where a run is saved."""
+"""The editor of exemplars: opened from the library, and when saving a run."""
 
 import contextlib
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
-    # The window is loaded when it is opened: the main window is to come quickly.
+    # The window is imported when it is opened, so that the main window starts quickly.
     from core.debugger.exemplars.editor.service import EditorService
     from gui.exemplars.editor.window import EditorWindow
 
@@ -22,22 +22,22 @@ _PLACE = "exemplar_editor/geometry"
 
 
 class EditorController(FeatureController):
-    """Opens the window, passes on what it asks, and shows what comes back."""
+    """Opens the window, passes on its requests, and shows the results."""
 
     edited = Signal(object)
-    """The exemplar as it would be saved now; None while there is none that could be, or nothing to be saved."""
+    """The exemplar as it would be saved now; None if it is invalid or there is nothing to save."""
 
     def __init__(self, window: MainWindow, service: "EditorService") -> None:
         super().__init__(window)
         self._service = service
         self._saves = 0
         self.shown: EditorWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
         window.closed.connect(self._flush)
 
     def open(self, id: str) -> None:
-        """Edit an exemplar as it is now, or its draft; one of a file is copied."""
+        """Edit the current version of an exemplar, or its draft; one from a file is copied."""
         shown = self.shown
         if shown is not None and shown.isVisible() and shown.opened is not None and shown.opened.id == id:
             self.window.frame.show_beside(shown, _PLACE)
@@ -45,20 +45,19 @@ class EditorController(FeatureController):
         self._open(lambda: self._service.open(id))
 
     def open_copy(self, id: str) -> None:
-        """Edit a copy of an exemplar."""
         self._open(lambda: self._service.open_copy(id))
 
     def open_new(self) -> None:
-        """Write one from nothing."""
+        """Write a new exemplar."""
         self._open(self._service.open_new)
 
     def open_draft(self, exemplar: Exemplar, provenance: Provenance | None = None) -> None:
-        """Edit one that was made elsewhere and is not stored yet."""
+        """Edit an exemplar that was created elsewhere and is not stored yet."""
         self._open(lambda: self._service.open_draft(exemplar, provenance))
 
     @Slot()
     def _flush(self) -> None:
-        """Have what was typed last kept on the disk: the program ends."""
+        """Store the last edits on disk, because the program exits."""
         if self.shown is not None and self.shown.opened is not None:
             self.shown.flush()
 

@@ -1,4 +1,4 @@
-"""What the editor asks: a value to be generalised, and what becomes of what would be lost."""
+"""Questions of the editor: a value to generalise, and what to do with changes that would be lost."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ _CANCEL = QMessageBox.StandardButton.Cancel
 
 
 class ValuesDialog(QDialog):
-    """Asks for the value and its placeholder; `made` is the draft as it would be."""
+    """Asks for the value and its placeholder; `made` is the resulting draft."""
 
     def __init__(self, draft: Draft, value: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,7 +86,7 @@ class ValuesDialog(QDialog):
 
     @property
     def problem(self) -> str:
-        """Why nothing can be changed, or nothing."""
+        """Why nothing can be changed, or an empty string."""
         if not self.value.text():
             return "Enter the value."
         try:
@@ -99,7 +99,7 @@ class ValuesDialog(QDialog):
 
     @property
     def made(self) -> Draft:
-        """The draft as it would be; only to be asked for where there is no `problem`."""
+        """The resulting draft; only valid if there is no `problem`."""
         name = placeholder(self.name.text())
         found, other = (self.value.text(), name) if self.generalises else (name, self.value.text())
         return put_in_place(
@@ -108,7 +108,7 @@ class ValuesDialog(QDialog):
 
     @property
     def words(self) -> str:
-        """The change by its name."""
+        """The name of the change."""
         name = placeholder(self.name.text())
         return f"generalise “{self.value.text()}”" if self.generalises else f"fill in {name}"
 
@@ -155,7 +155,7 @@ def ask_to_leave(
     discard: Callable[[], None],
     parent: QWidget,
 ) -> QMessageBox:
-    """Ask what becomes of changes that are not saved; Cancel does nothing."""
+    """Ask what to do with unsaved changes; Cancel does nothing."""
     box = QMessageBox(
         QMessageBox.Icon.Question, "Unsaved changes", "Your changes are not saved.", _CANCEL, parent
     )
@@ -175,7 +175,7 @@ def ask_to_leave(
 
 
 def ask_conflict(conflict: Conflict, save: Callable[[SaveWay], None], parent: QWidget) -> QMessageBox:
-    """Ask how to save where something else stands in the exemplar's place."""
+    """Ask how to save if something else is stored in the exemplar's place."""
     box = QMessageBox(QMessageBox.Icon.Warning, "Not saved yet", conflict.text, _CANCEL, parent)
     box.setInformativeText("This adds a new version. The earlier versions are kept.")
     box.addButton("Save as its &new version", _Role.ActionRole).clicked.connect(lambda: save("over"))

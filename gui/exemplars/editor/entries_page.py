@@ -1,4 +1,4 @@
-"""A list of small records of a draft, its contrasts or its pairs: one of them in view, to be edited."""
+"""A list of small records of a draft, its contrasts or its pairs; one of them is shown for editing."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,10 +23,10 @@ class Kind(NamedTuple):
 
     name: str
     field: str
-    """Of the draft."""
+    """In the draft."""
     make: Callable[[], Any]
     fields: tuple[tuple[str, str, int], ...]
-    """Name, label and share of the height of each text; one with a share of 0 is one line."""
+    """Name, label and share of the height of each text; one with a share of 0 is a single line."""
     title: str
     """The text that names an entry in the list."""
     none: str
@@ -101,11 +101,11 @@ class EntriesPage(QWidget):
 
     @property
     def at(self) -> int:
-        """The entry in view; minus one for none."""
+        """The index of the entry in view; -1 for none."""
         return self.choice.currentIndex() if self._entries else -1
 
     def refresh(self) -> None:
-        """Show the entries as the draft has them."""
+        """Show the entries of the current draft."""
         entries = self._entries
         with QSignalBlocker(self.choice):
             at = self.choice.currentIndex()

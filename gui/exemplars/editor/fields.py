@@ -1,4 +1,4 @@
-"""The draft in view with its undo, and the fields that edit it: they leave undo to the window."""
+"""The current draft with its undo, and the fields that edit it; they leave undo to the window."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -26,11 +26,11 @@ from gui.widgets.formats import thousands
 from gui.widgets.words import set_flag
 
 _PAUSE_MS = 1500
-"""After such a pause in typing the next letter is a change of its own."""
+"""After a pause of this length, further typing becomes a separate change."""
 MOST = 200_000
-"""Characters that can be edited; what is longer is shown in part and kept as it is."""
+"""Maximum number of characters that can be edited; a longer text is shown in part and kept unchanged."""
 _LONGEST = 20_000
-"""Characters of a line, likewise."""
+"""The same for one line."""
 _SHOWN = 10_000
 
 
@@ -41,10 +41,12 @@ def faults_at(faults: Iterable[Fault], kind: str, number: int) -> list[tuple[Whe
 
 
 class Edits(QObject):
-    """Holds the history; nothing else knows what the draft is. Each change is on the undo stack of the program."""
+    """Holds the history and is the only place that knows the draft. Each change is on the undo stack of the
+    program.
+    """
 
     changed = Signal()
-    """The draft is another one, by an edit, an undo or because something was opened."""
+    """The draft has changed, by an edit, an undo or because something was opened."""
 
     def __init__(self, stack: UndoHistory, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -60,32 +62,34 @@ class Edits(QObject):
         return self.history.now
 
     def begin(self, draft: Draft) -> None:
-        """Go on from this draft; nothing can be undone."""
+        """Start with this draft; nothing can be undone."""
         self.forget()
         self.history = DraftHistory.of(draft)
         self.changed.emit()
 
     def forget(self) -> None:
-        """The draft is put away: its changes cannot be undone any more."""
+        """The draft is closed: its changes can no longer be undone."""
         self._stack.forget(self._recorded)
         self._recorded = []
 
     def do(self, name: str, draft: Draft, *, key: str = "") -> None:
-        """Make a change; those with the same `key`, such as letters in one field, are undone together."""
+        """Make a change; changes with the same `key`, such as letters in one field, are undone together."""
         before, after = self.history, self.history.done(name, draft, key=key)
         if key:
             self._pause.start()
         if after is before:
             return
         self.history = after
-        if after.states[after.at - 1] is before.states[before.at]:  # It is not joined to the change before.
+        if (
+            after.states[after.at - 1] is before.states[before.at]
+        ):  # It is not merged with the previous change.
             change = Reversible(f"{name} (exemplar)", self._undo, self._redo)
             self._recorded.append(change)
             self._stack.record(change)
         self.changed.emit()
 
     def seal(self) -> None:
-        """Have what is typed next undone by itself."""
+        """Make the next typed text a separate undo step."""
         self.history = self.history.sealed()
 
     def _undo(self, done: Done) -> None:
@@ -108,7 +112,7 @@ class LineMark(NamedTuple):
 
     line: int
     kind: str
-    """``meant``: an action is on it. ``current``: the action with the cursor is. ``wrong``: it is at fault."""
+    """``meant``: an action is on it. ``current``: the action with the cursor is. ``wrong``: it has an error."""
 
 
 class EditorTextField(QPlainTextEdit):
@@ -116,7 +120,7 @@ class EditorTextField(QPlainTextEdit):
 
     edited = Signal(str)
     left = Signal()
-    """The focus has gone elsewhere."""
+    """The focus has moved elsewhere."""
     line_changed = Signal(int)
     """The cursor is on another line."""
 
@@ -144,7 +148,7 @@ class EditorTextField(QPlainTextEdit):
         return self.textCursor().blockNumber()
 
     def show_text(self, text: str) -> None:
-        """Replace the text without telling; the same text leaves the cursor where it is."""
+        """Replace the text without emitting a change; the same text leaves the cursor where it is."""
         if text == self._text:
             return
         self._text = text
@@ -160,13 +164,13 @@ class EditorTextField(QPlainTextEdit):
         self._draw_marks()
 
     def mark(self, marks: Iterable[LineMark]) -> None:
-        """Mark these lines in place of those that were."""
+        """Mark these lines instead of the previous ones."""
         if self._marks != (marks := tuple(marks)):
             self._marks = marks
             self._draw_marks()
 
     def go_to_line(self, line: int) -> None:
-        """Put the cursor at the end of this line and show it."""
+        """Move the cursor to the end of this line and show it."""
         block = self.document().findBlockByNumber(line)
         if block.isValid():
             cursor = QTextCursor(block)
@@ -185,7 +189,7 @@ class EditorTextField(QPlainTextEdit):
         self.left.emit()
 
     def _on_text(self) -> None:
-        # The raw text, since the plain one has common spaces in place of those that do not break.
+        # The raw text, because the plain one has normal spaces instead of no-break spaces.
         text = self.document().toRawText().replace("\u2029", "\n")
         if text != self._text and not self.isReadOnly():
             self._text = text
@@ -218,7 +222,7 @@ class EditorTextField(QPlainTextEdit):
 
 
 class LineField(QLineEdit):
-    """One line, with completion from words that are there."""
+    """One line with completion from existing words."""
 
     edited = Signal(str)
     left = Signal()
@@ -226,7 +230,7 @@ class LineField(QLineEdit):
     def __init__(
         self, name: str, placeholder: str = "", *, several: bool = False, parent: QWidget | None = None
     ) -> None:
-        """With `several` each of the words between commas is completed by itself."""
+        """With `several`, each of the comma-separated words is completed separately."""
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setPlaceholderText(placeholder)
@@ -263,7 +267,7 @@ class LineField(QLineEdit):
 
 
 class _Last(QCompleter):
-    """Completes what stands behind the last comma."""
+    """Completes the text after the last comma."""
 
     def splitPath(self, path: str) -> list[str]:
         return [path.rpartition(",")[2].strip()]
@@ -276,7 +280,7 @@ class _Last(QCompleter):
 
 
 def _is_undo(event: QEvent) -> bool:
-    """Whether it is the key for undo or redo: those of a field would take back only what was typed in it."""
+    """Whether it is the key for undo or redo. A field's own undo would only take back what was typed in it."""
     return isinstance(event, QKeyEvent) and (
         event.matches(QKeySequence.StandardKey.Undo) or event.matches(QKeySequence.StandardKey.Redo)
     )

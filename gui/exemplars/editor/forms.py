@@ -1,4 +1,4 @@
-"""The forms of the editor: what an exemplar says of itself as a whole, and one look of it."""
+"""The forms of the editor: the exemplar as a whole, and one of its looks."""
 
 from functools import lru_cache
 from itertools import pairwise
@@ -22,7 +22,7 @@ from gui.widgets.words import NoteLabel, OrWords, dim_label, set_flag
 
 _LINES = 2
 _LINE_END = "\u2424"
-"""Stands for the end of a line inside an action, as each line of the field is an action."""
+"""Stands for a line break inside an action, because each line of the field is an action."""
 
 
 class HeadForm(QWidget):
@@ -67,7 +67,7 @@ class HeadForm(QWidget):
         edits.changed.connect(self.refresh)
 
     def show_view(self, view: EditorView) -> None:
-        """Offer what others have; the id of one that is stored is fixed."""
+        """Offer values of other exemplars; the id of a stored exemplar is fixed."""
         self.family.offer(view.families)
         self.tags.offer(view.tags)
         self.environment.offer(view.environments)
@@ -80,7 +80,7 @@ class HeadForm(QWidget):
         )
 
     def refresh(self) -> None:
-        """Show the draft as it is now."""
+        """Show the current draft."""
         draft = self._edits.now
         for name in ("task", "metadata", "note", "family", "environment", "id"):
             getattr(self, name).show_text(getattr(draft, name))
@@ -88,7 +88,7 @@ class HeadForm(QWidget):
             self.tags.show_text(", ".join(draft.tags))
 
     def show_faults(self, faults: tuple[Fault, ...]) -> None:
-        """Mark the fields at fault; the words are in their tooltips."""
+        """Mark the fields with errors; their tooltips have the messages."""
         wrong = {place_of(one.where).kind: one.text for one in faults}
         for name, field in (("task", self.task), ("family", self.family), ("id", self.id)):
             set_flag(field, "wrong", name in wrong)
@@ -124,7 +124,7 @@ def _tags(text: str) -> tuple[str, ...]:
 
 
 class LookForm(QWidget):
-    """Shows the look of `edits` at `show_look` and changes it."""
+    """Shows the look of `edits` that `show_look` selects, and changes it."""
 
     def __init__(self, theme: Theme, edits: Edits, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -175,7 +175,7 @@ class LookForm(QWidget):
 
     @property
     def action(self) -> int:
-        """The action with the cursor, from 0; lines that are empty do not count."""
+        """The index of the action with the cursor, from 0; empty lines do not count."""
         return sum(at < self.actions_field.line for at in _places(self.actions_field.toPlainText()))
 
     def show_look(self, at: int) -> None:
@@ -187,7 +187,7 @@ class LookForm(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Show the look as the draft has it now."""
+        """Show the look from the current draft."""
         step = self._step
         if step is None:
             self.or_words.say("No look is selected. Insert one on the left (Insert).")
@@ -207,7 +207,7 @@ class LookForm(QWidget):
         self._mark()
 
     def go_to(self, part: str, nth: int) -> None:
-        """Put the cursor where a fault is."""
+        """Move the cursor to a fault."""
         if part in ("action", "actions"):
             self.actions_field.go_to_line(nth)
             self.actions_field.setFocus()
@@ -243,7 +243,7 @@ class LookForm(QWidget):
         self._mark()
 
     def _mark(self) -> None:
-        """Mark the elements of the actions in the page, and the actions at fault."""
+        """Mark the elements of the actions in the page, and the actions with errors."""
         step = self._step
         if step is None:
             return
@@ -276,7 +276,7 @@ def _actions(text: str) -> tuple[str, ...]:
 
 
 def _places(text: str) -> list[int]:
-    """Return the lines that hold an action."""
+    """Return the lines that contain an action."""
     return [at for at, line in enumerate(text.split("\n")) if line.strip()]
 
 

@@ -1,4 +1,4 @@
-"""The looks of a draft in order: chosen, dragged elsewhere, put in, taken out, merged and split."""
+"""The looks of a draft in order: selected, moved, inserted, removed, merged and split."""
 
 from collections.abc import Callable, Sequence
 
@@ -32,14 +32,14 @@ class LooksList(QWidget):
     """Shows the looks of `edits` and changes their order and number."""
 
     current_changed = Signal(int)
-    """The look in view, from 0; minus one for none."""
+    """The index of the look in view, from 0; -1 for none."""
     noted = Signal(str)
-    """What the person has to know of a change, or why it was not made."""
+    """A message about a change, or why it was not made."""
 
     def __init__(
         self, theme: Theme, edits: Edits, action: Callable[[], int], parent: QWidget | None = None
     ) -> None:
-        """`action` gives the action with the cursor, from 0, at which a look is split."""
+        """`action` returns the index of the action with the cursor, from 0, at which a look is split."""
         super().__init__(parent)
         self._theme = theme
         self._edits = edits
@@ -85,11 +85,11 @@ class LooksList(QWidget):
 
     @property
     def chosen(self) -> tuple[int, ...]:
-        """The looks that are selected, in order."""
+        """The selected looks, in order."""
         return tuple(sorted(index.row() for index in self.list.selectedIndexes()))
 
     def choose(self, first: int, last: int | None = None) -> None:
-        """Select these looks, and make the first of them the one in view."""
+        """Select these looks, and show the first of them."""
         self.list.clearSelection()
         self.list.setCurrentRow(first, QItemSelectionModel.SelectionFlag.NoUpdate)
         for row in range(first, (first if last is None else last) + 1):
@@ -97,7 +97,7 @@ class LooksList(QWidget):
                 item.setSelected(True)
 
     def refresh(self) -> None:
-        """Show the looks of the draft as they are; what was chosen stays so by its place."""
+        """Show the looks of the current draft; the selection stays by index."""
         steps = self._edits.now.steps
         before = self.current
         with QSignalBlocker(self.list):
@@ -115,11 +115,11 @@ class LooksList(QWidget):
         self._enable()
 
     def show_checked(self, faults: tuple[Fault, ...], tokens: tuple[int, ...]) -> None:
-        """Say of each look what is wrong with it and how long it is."""
+        """Show for each look what is wrong with it and how long it is."""
         self._faults, self._tokens = faults, tokens
         self.refresh()
 
-    # What the person does
+    # Input of the person
 
     def insert(self) -> None:
         at = self.current + 1
@@ -154,7 +154,7 @@ class LooksList(QWidget):
             self._try("split a look", lambda: changes.split(self._edits.now, at, self._action()), at + 1)
 
     def _try(self, name: str, change: Callable[[], changes.Edited], then: int) -> None:
-        """Make a change and choose the look `then`, or say why it cannot be made."""
+        """Make a change and select the look `then`, or show why it cannot be made."""
         try:
             made = change()
         except UsageError as error:
@@ -173,7 +173,7 @@ class LooksList(QWidget):
         if self.chosen:
             self._move(self.chosen, to)
 
-    # Showing
+    # Display
 
     def _fill(self, item: QListWidgetItem, at: int, step: DraftStep) -> None:
         actions = "; ".join(step.actions).replace("\n", " ") or "no action yet"
@@ -204,7 +204,9 @@ class LooksList(QWidget):
     def _button(
         self, text: str, words: str, key: str, do: Callable[[], None], *, wide: bool = False
     ) -> QPushButton:
-        """With `wide` the key holds in the whole window, else only in the list: fields have it for letters."""
+        """With `wide`, the key works in the whole window, otherwise only in the list, because text fields use it
+        for editing.
+        """
         button = key_button(text, f"{words} ({key})", "", do, self)
         owner: QWidget = self.window() if wide else self.list
         shortcut = QShortcut(QKeySequence(key), owner)
@@ -216,7 +218,7 @@ class LooksList(QWidget):
 
 class _Looks(QListWidget):
     dropped = Signal(int)
-    """The chosen looks were dropped before this one."""
+    """The selected looks were dropped before this one."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Pages beside the look: the draft in a prompt, what is wrong with it, and what was saved of it before."""
+"""Pages next to the look: the draft in a prompt, its problems, and its saved versions."""
 
 from datetime import datetime
 
@@ -64,11 +64,11 @@ class PreviewPage(QWidget):
 
     @property
     def chosen(self) -> str:
-        """The preset's name; empty for the one by default."""
+        """The preset's name; empty for the default one."""
         return self.preset.currentData() or ""
 
     def choose(self, name: str) -> None:
-        """Choose a preset, offered or not yet, without telling."""
+        """Choose a preset, even if it is not offered yet, without emitting a change."""
         with QSignalBlocker(self.preset):
             if self.preset.findData(name) < 0 and name:
                 self.preset.addItem(name, name)
@@ -104,7 +104,7 @@ class PreviewPage(QWidget):
 
 
 class ProblemsPage(QWidget):
-    """Shows faults; a click or Enter on one asks to go there."""
+    """Shows faults; a click or Enter requests to go to one."""
 
     place_wanted = Signal(str)
 
@@ -128,7 +128,7 @@ def _fault_row(at: int, one: Fault) -> Row:
 
 
 class VersionsPage(QWidget):
-    """Shows the versions; asks for things only by emitting."""
+    """Shows the versions; requests go out only as signals."""
 
     compare_requested = Signal(int, object)
     """A version, and another one or None for the draft on screen."""
@@ -178,7 +178,7 @@ class VersionsPage(QWidget):
 
     @property
     def chosen(self) -> tuple[int, ...]:
-        """The numbers of the versions that are selected, the oldest first."""
+        """The numbers of the selected versions, the oldest first."""
         return tuple(sorted(item.data(Qt.ItemDataRole.UserRole) for item in self.list.selectedItems()))
 
     def show_view(self, view: EditorView, *, modified: bool) -> None:
@@ -226,7 +226,7 @@ class VersionsPage(QWidget):
 
 
 class CompareVersions(QDialog):
-    """Two versions line by line beside each other."""
+    """Two versions side by side, line by line."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

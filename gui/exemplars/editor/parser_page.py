@@ -1,4 +1,4 @@
-"""The program for implicit abstraction, and what it makes of a recorded page."""
+"""The program for implicit abstraction, and its result for a recorded page."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
@@ -27,7 +27,7 @@ _NO_PAGES = (
 
 
 class ParserPage(QWidget):
-    """Shows the program of `edits` and changes it; asks for a test run by emitting."""
+    """Shows the program of `edits` and changes it; requests a test run with a signal."""
 
     test_requested = Signal(object)
     """A `PageChoice`."""

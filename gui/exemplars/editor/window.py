@@ -1,4 +1,4 @@
-"""The editor of one exemplar: its looks, what they become in a prompt, what is wrong, and its versions."""
+"""The editor of one exemplar: its looks, their text in a prompt, its problems, and its versions."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -37,18 +37,18 @@ from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag
 
 _SIZE = QSize(1280, 800)
 _CHECK_MS = 300
-"""So long after the last letter the draft is kept on the disk and checked."""
+"""Time after the last letter at which the draft is stored on disk and checked."""
 _READING = "The exemplar is being read…"
 _LONGEST_WHY = 200
 
 
 class EditorWindow(QDialog):
-    """Shows `EditorView` and edits its draft; asks for things only by emitting."""
+    """Shows `EditorView` and edits its draft; requests go out only as signals."""
 
     check_requested = Signal(object, int, int, str)
-    """The draft, the serial of what is open, the number of the edit, and the preset of the preview."""
+    """The draft, the serial of the opened exemplar, the number of the edit, and the preset of the preview."""
     save_requested = Signal(object, int, str, str)
-    """The draft, the serial, how (`SaveWay`), and what was changed in words."""
+    """The draft, the serial, how to save (`SaveWay`), and a description of the changes."""
     test_requested = Signal(object, object)
     """The draft and a `PageChoice`."""
     compare_requested = Signal(int, object)
@@ -56,7 +56,7 @@ class EditorWindow(QDialog):
     take_up_requested = Signal(str)
     forget_requested = Signal(str)
     left = Signal(bool)
-    """What was open is put away; whether its draft is to be kept."""
+    """The opened exemplar is closed; whether to keep its draft."""
 
     def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,15 +66,15 @@ class EditorWindow(QDialog):
         self._view = EditorView()
         self._serial = 0
         self._gone = 0
-        """The serial of what was put away last."""
+        """The serial of what was closed last."""
         self._edit = 0
         self._saves = 0
         self._comparing: tuple[int, int | None] | None = None
-        """The versions whose texts are awaited."""
+        """The versions whose texts were requested."""
         self._then: Callable[[], None] | None = None
-        """What is to be done once it is saved."""
+        """What to do after saving."""
         self.asking: QDialog | None = None
-        """The question that is open, or was last."""
+        """The open question, or the last one."""
         self.compared: CompareVersions | None = None
         self.values: ValuesDialog | None = None
         self._check = QTimer(self, singleShot=True, interval=_CHECK_MS)
@@ -92,19 +92,19 @@ class EditorWindow(QDialog):
 
     @property
     def modified(self) -> bool:
-        """Whether there is something that is not saved."""
+        """Whether there are unsaved changes."""
         return self.opened is not None and self.edits.now != self.opened.base
 
     def wait(self) -> None:
-        """Say that something is being opened."""
+        """Show that something is being opened."""
         self.or_words.say(_READING)
 
     @Slot(object)
     def show_view(self, view: EditorView) -> None:
-        """Replace what is shown beside the draft; the draft too where another one was opened."""
+        """Replace what is shown next to the draft; also the draft if another one was opened."""
         opened = view.opened
         if opened is not None and opened.serial == self._gone:
-            return  # It was sent before it was put away.
+            return  # It was sent before the exemplar was closed.
         before, self._view = self._view, view
         if opened is None:
             self.or_words.say(view.problem or _READING)
@@ -120,7 +120,7 @@ class EditorWindow(QDialog):
             self.flush()
         elif before.opened is not None and opened.base != before.opened.base:
             if len(self.edits.history.states) == 1 and self.edits.now == before.opened.base:
-                self.edits.begin(opened.base or opened.draft)  # Nothing was typed: show what is current now.
+                self.edits.begin(opened.base or opened.draft)  # Nothing was typed: show the current version.
             self._check.start()
         self.preview.show_view(view)
         self.parser.show_view(view)
@@ -142,12 +142,12 @@ class EditorWindow(QDialog):
             then()
 
     def flush(self) -> None:
-        """Have the draft kept and checked now."""
+        """Store and check the draft now."""
         self._check.stop()
         self._on_check()
 
     def leave(self, then: Callable[[], None]) -> None:
-        """Put away what is open and do this; where something is not saved the person is asked first."""
+        """Close what is open and run this; if there are unsaved changes, ask the person first."""
         if self.opened is None or not self.modified:
             self._put_away(then, keep=False)
             return
@@ -167,7 +167,7 @@ class EditorWindow(QDialog):
         )
 
     def reject(self) -> None:
-        """Close as the window's button does: Escape loses nothing."""
+        """Close like the window's button does: Escape loses nothing."""
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -180,7 +180,7 @@ class EditorWindow(QDialog):
     # Building
 
     def _make_parts(self, theme: Theme) -> None:
-        """Make the parts, which share one `Edits`."""
+        """Create the parts, which share one `Edits`."""
         self.edits = Edits(self._history, self)
         self.head = HeadForm(theme, self.edits, self)
         self.look = LookForm(theme, self.edits, self)
@@ -262,12 +262,12 @@ class EditorWindow(QDialog):
         )
 
     def _button(self, text: str, words: str, key: str, do: Callable[[], None]) -> QPushButton:
-        """Return a button whose key holds whether it is enabled or not: a field would take it for itself."""
+        """Return a button whose key works even if it is disabled; otherwise a text field would use the key itself."""
         button = key_button(text, f"{words} ({key})", "", do, self)
         QShortcut(QKeySequence(key), self).activated.connect(button.click)
         return button
 
-    # Showing
+    # Display
 
     def _refresh(self) -> None:
         opened = self.opened
@@ -311,7 +311,7 @@ class EditorWindow(QDialog):
     def _show_checked(self) -> None:
         checked = self._view.checked
         if checked.edit != self._edit:
-            return  # The draft has changed since, and what is wrong with it now is under way.
+            return  # The draft has changed since then, and its new check is still running.
         for part in (self.head, self.look, self.problems, self.contrasts, self.pairs):
             part.show_faults(checked.faults)
         self.looks.show_checked(checked.faults, checked.look_tokens)
@@ -342,7 +342,7 @@ class EditorWindow(QDialog):
         self.compared.raise_()
 
     def go_to(self, where: str) -> None:
-        """Show the part that a fault is in, with the cursor there."""
+        """Show the part that contains a fault, with the cursor there."""
         place = place_of(where)
         if place.kind == "look":
             self.looks.choose(place.number)
@@ -358,10 +358,10 @@ class EditorWindow(QDialog):
         else:
             self.head.field(place.kind).setFocus()
 
-    # What the person does
+    # Input of the person
 
     def generalise(self) -> None:
-        """Ask for a value and its placeholder; what is selected in a field is the value."""
+        """Ask for a value and its placeholder; the text selected in a field is the value."""
         field = self.focusWidget()
         value = ""
         if isinstance(field, QLineEdit):
@@ -402,7 +402,7 @@ class EditorWindow(QDialog):
         if self.opened is None or stopping(self.edits.now):
             self.tabs.setCurrentWidget(self.problems)
             return
-        self._check.stop()  # What is stored is no draft: an earlier check must not keep it as one.
+        self._check.stop()  # A stored exemplar is not a draft: an earlier check must not keep it as one.
         why = ", ".join(self.edits.history.names_since(self.opened.base))[:_LONGEST_WHY]
         self.save_requested.emit(self.edits.now, self._serial, way, why)
         self._check.start()

@@ -1,4 +1,4 @@
-"""The window of the library: loaded ahead, opened with an exemplar in view, and joined to its service."""
+"""The window of the library: loaded in advance, opened with an exemplar in view, and connected to its service."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 if TYPE_CHECKING:
-    # The window is loaded when it is opened: the main window is to come quickly.
+    # The window is imported when it is opened, so that the main window starts quickly.
     from core.debugger.exemplars.library.importing import ImportService
     from core.debugger.exemplars.library.service import LibraryService
     from gui.exemplars.library.exchange_dialogs import ImportDialog
@@ -24,10 +24,10 @@ _BETWEEN_MS = 200
 
 
 class LibraryController(FeatureController):
-    """Opens the window, passes on what it asks, and shows what comes back."""
+    """Opens the window, passes on its requests, and shows the results."""
 
     made = Signal(object)
-    """The `LibraryWindow`, as soon as there is one: to add pages and to connect what it asks."""
+    """The `LibraryWindow`, sent when it is created, to add pages and to connect its requests."""
 
     def __init__(self, window: MainWindow, service: "LibraryService", imports: "ImportService") -> None:
         super().__init__(window)
@@ -35,7 +35,7 @@ class LibraryController(FeatureController):
         self._imports = imports
         self._job = LibraryJob()
         self.shown: LibraryWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.importing: ImportDialog | None = None
         self._parts: list[str] = []
         self._idle = QTimer(self)
@@ -53,7 +53,7 @@ class LibraryController(FeatureController):
         self.follow(service.noticed, self._show_notice)
 
     def prepare(self) -> None:
-        """Load the window's modules one at a time while nothing else is to be done, so that it opens at once."""
+        """Import the window's modules one at a time while the program is idle, so that it opens at once."""
         self._parts = list(_PARTS)
         self._idle.start()
 
@@ -64,7 +64,7 @@ class LibraryController(FeatureController):
         import_module(self._parts.pop(0))
 
     def open(self, id: str = "") -> None:
-        """Show the library as it was left, with this exemplar in view where an id is given."""
+        """Show the library as it was left, with this exemplar in view if an id is given."""
         if self.shown is None:
             # The list is read while the window is built.
             self._service.list_rows(self.window.remembered.library_query)
@@ -107,7 +107,7 @@ class LibraryController(FeatureController):
 
     @Slot(object)
     def _show_notice(self, notice: Notice) -> None:
-        if self.shown is not None:  # What is undone in the main window is told here too.
+        if self.shown is not None:  # Undo in the main window is also reported here.
             self.shown.notices.show_notice(notice)
 
     @Slot(object)

@@ -1,4 +1,4 @@
-"""One exemplar beside the table: what it is, its trajectory, its prompt, its versions and where it was retrieved."""
+"""One exemplar next to the table: its facts, trajectory, prompt, versions, and where it was retrieved."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
@@ -37,7 +37,7 @@ _PATIENCE_MS = 200
 
 
 class VersionPane(QWidget):
-    """Asks for comparisons by emitting; the newest stands on top."""
+    """Requests comparisons with a signal; the newest version is at the top."""
 
     compare_wanted = Signal(str, int, int)
     current_wanted = Signal(str, int)
@@ -92,7 +92,6 @@ class VersionPane(QWidget):
         self._refresh()
 
     def show_compared(self, view: ComparedVersions) -> None:
-        """Show two versions side by side."""
         if view.id != self._id:
             return
         self.texts.show_texts(view.left_text, view.right_text)
@@ -120,7 +119,7 @@ class VersionPane(QWidget):
 
 
 class DetailPane(QWidget):
-    """Shows `DetailView`; asks for things only by emitting."""
+    """Shows `DetailView`; requests go out only as signals."""
 
     run_opened = Signal(int, int)
     check_wanted = Signal(str)
@@ -181,7 +180,7 @@ class DetailPane(QWidget):
         self.show_detail(DetailView())
 
     def wait(self, id: str) -> None:
-        """Another exemplar is being read; say so where it takes long."""
+        """Another exemplar is being read; show a message if it takes long."""
         if not id:
             self.show_detail(DetailView())
         elif id != self._view.id:
@@ -189,7 +188,7 @@ class DetailPane(QWidget):
 
     @Slot(object)
     def show_detail(self, view: DetailView) -> None:
-        """Replace what is on screen; the part in view stays."""
+        """Replace what is shown; the part in view stays."""
         self._patience.stop()
         self._view = view
         entry = view.entry
@@ -215,11 +214,11 @@ class DetailPane(QWidget):
         self.finder.refresh()
 
     def show_problems(self) -> None:
-        """Bring what is wrong with it to the front."""
+        """Show the problems of the exemplar."""
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
 
     def focus_search(self) -> None:
-        """Search in the trajectory, or in the prompt where that is in view."""
+        """Search in the trajectory, or in the prompt if that is in view."""
         if self.tabs.currentWidget() not in (self.texts, self.prompt_page):
             self.tabs.setCurrentWidget(self.texts)
         self.finder.focus_search()
@@ -335,7 +334,7 @@ def trajectory_pieces(exemplar: Exemplar) -> tuple[Piece, ...]:
 
 
 def facts(view: DetailView) -> tuple[tuple[str, str], ...]:
-    """Return what is known of an exemplar beside its trajectory, by name; what is empty is left out."""
+    """Return the facts of an exemplar other than its trajectory, by name; empty ones are left out."""
     entry = view.entry
     if entry is None:
         return ()
@@ -377,7 +376,7 @@ def _size(entry: Entry) -> str:
 
 
 def standing_words(view: DetailView) -> str:
-    """Return where an exemplar was retrieved, summed up."""
+    """Return a summary of where an exemplar was retrieved."""
     one = view.standing
     if not one.retrieved:
         return ""

@@ -1,4 +1,4 @@
-"""The dialogs that bring exemplars in and write them out."""
+"""The dialogs that import and export exemplars."""
 
 from pathlib import Path
 
@@ -49,14 +49,14 @@ _WORDS = {
 
 
 class ImportDialog(QDialog):
-    """Shows `ImportView`; asks for things only by emitting."""
+    """Shows `ImportView`; requests go out only as signals."""
 
     read_requested = Signal(object)
-    """What is `ImportChoices`."""
+    """`ImportChoices`."""
     plan_requested = Signal(object)
-    """What is `ImportChoices`, for files that were read already."""
+    """`ImportChoices` for files that were already read."""
     import_requested = Signal(object)
-    """What is `ImportChoices`."""
+    """`ImportChoices`."""
     cancel_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -133,7 +133,7 @@ class ImportDialog(QDialog):
 
     @Slot(object)
     def show_view(self, view: ImportView) -> None:
-        """Replace what is on screen."""
+        """Replace what is shown."""
         if view.done:
             self.accept()
             return
@@ -215,7 +215,7 @@ class ImportDialog(QDialog):
             self.choose((path,))
 
     def _on_reading_changed(self) -> None:
-        """Read the files anew where they are to be read otherwise."""
+        """Read the files again if they are to be read differently."""
         read = self._view.choices
         now = self.choices
         same = (read.form, read.family, read.least_reward) == (now.form, now.family, now.least_reward)
@@ -223,7 +223,7 @@ class ImportDialog(QDialog):
             self.read_requested.emit(now)
 
     def _on_choice(self) -> None:
-        """Ask what these choices would do; what was read is not read again."""
+        """Ask for a preview of these choices, without reading the files again."""
         if self._view.ready and not self._busy:
             self.plan_requested.emit(self.choices)
 
@@ -240,10 +240,10 @@ def _with_name(field: QWidget) -> QFormLayout:
 
 
 class ExportDialog(QDialog):
-    """Tells what was chosen; the file is written in the background."""
+    """Reports the choices; the file is written in the background."""
 
     chosen = Signal(bool, str, str)
-    """Whether all that is found is meant and not the selection, the name of the form, and the path."""
+    """Whether to export everything found and not the selection, the name of the format, and the path."""
 
     def __init__(self, *, selected: int, found: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)

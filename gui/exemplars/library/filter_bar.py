@@ -1,4 +1,4 @@
-"""What is looked for in the library: words or their meaning, and the filters with what each offers."""
+"""The query of the library: words or their meaning, and filters with the values to choose from."""
 
 from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -15,7 +15,7 @@ from gui.widgets.words import ElidedLabel, labelled
 
 _WORDS_MS = 160
 _MEANING_MS = 500
-"""A meaning costs an embedding, so what is typed is waited for longer."""
+"""A search by meaning costs an embedding, so it waits longer for typing to end."""
 _STATES: tuple[tuple[str, bool | None], ...] = (
     ("In use", False),
     ("In the archive", True),
@@ -34,11 +34,11 @@ _PICKERS = {
 
 
 class FilterBar(QWidget):
-    """Tells the query that is wanted as soon as something of it is changed."""
+    """Sends the query whenever a part of it changes."""
 
     changed = Signal()
     left = Signal()
-    """Enter or Down in the search field: the person goes on to the rows."""
+    """Enter or Down in the search field: the focus moves to the rows."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class FilterBar(QWidget):
 
     @property
     def query(self) -> Query:
-        """What is wanted, in the order that was set last."""
+        """The current query, in the order that was set last."""
         words, meaning = self.search.text().strip(), self.meaning.isChecked()
         since, until = self.made.span
         values = {name: "".join(picker.chosen) for name, picker in self.pickers.items() if name != "tag"}
@@ -99,7 +99,7 @@ class FilterBar(QWidget):
         return bool(query.like) or query.filter != Filter()
 
     def show_query(self, query: Query) -> None:
-        """Show what is looked for, without telling."""
+        """Show a query without emitting a change."""
         self._order = query
         wanted = query.filter
         with QSignalBlocker(self.search), QSignalBlocker(self.meaning), QSignalBlocker(self.state):
@@ -113,7 +113,7 @@ class FilterBar(QWidget):
         self.clear_button.setEnabled(self.narrowed)
 
     def show_counts(self, view: CountsView) -> None:
-        """Offer the values that there are."""
+        """Offer the existing values."""
         for name, picker in self.pickers.items():
             picker.offer(view.offers.get(name, {}))
 
@@ -153,6 +153,6 @@ class FilterBar(QWidget):
         self._tell()
 
     def _tell(self) -> None:
-        """Tell the query that is wanted now, and not once more when the person has come to rest."""
+        """Send the current query, and do not send it again when typing ends."""
         self._idle.stop()
         self.changed.emit()

@@ -1,4 +1,4 @@
-"""The library itself: what is looked for, the table of what is found, one exemplar whole, and the commands."""
+"""The library page: the query, the table of results, one exemplar in full, and the commands."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from gui.widgets.layouts import FlowLayout, in_column, on_panel, splitter
 from gui.widgets.words import OrWords
 
 _MOST = 1000
-"""Exemplars that can be replayed or weighed at once."""
+"""Maximum number of exemplars that can be replayed or measured at once."""
 _WAITING = "Reading the library…"
 _EMPTY = (
     "The library is empty. An exemplar is a successful trajectory for use in prompts. Save one from a run in "
@@ -59,7 +59,7 @@ _COMMANDS = tuple(_Command(*texts) for texts in _TEXTS)
 
 
 class LibraryCommands(QWidget):
-    """A row of buttons; `asked` names the command."""
+    """A row of buttons; `asked` sends the name of the command."""
 
     asked = Signal(str)
 
@@ -68,13 +68,13 @@ class LibraryCommands(QWidget):
         self.actions_by_name: dict[str, QAction] = {}
         self.buttons: dict[str, QPushButton] = {}
         self.brings_back = False
-        """Whether what is selected is in the archive, so that it can be brought back."""
+        """Whether the selection is in the archive, so that it can be restored."""
         flow = FlowLayout(self, spacing=5)
         flow.setContentsMargins(10, 0, 10, 6)
         for one in _COMMANDS:
             action = self._action(one.name, one.text, one.tooltip)
             action.setIcon(theme.icon(one.icon))
-            if one.name != "archive":  # Delete is the table's: in a field it takes letters away.
+            if one.name != "archive":  # Delete works only in the table: in a field it deletes letters.
                 action.setShortcut(QKeySequence(one.key))
             self.addAction(action)
             if one.name == "check_all":
@@ -107,7 +107,7 @@ class LibraryCommands(QWidget):
         return action
 
     def refresh(self, rows: tuple[LibraryRow, ...] | None, selected: int, total: int) -> None:
-        """Offer what can be done with these rows; None are too many to be held."""
+        """Enable the commands for these rows; None means too many to hold."""
         single = rows is not None and len(rows) == 1
         several = rows is not None and 0 < len(rows) <= _MOST
         own = rows is None or any(not row.read_only for row in rows)
@@ -137,10 +137,10 @@ class LibraryCommands(QWidget):
 
 
 class LibraryPage(QWidget):
-    """Shows `ListView`, `CountsView` and `DetailView`; asks for things only by emitting."""
+    """Shows `ListView`, `CountsView` and `DetailView`; requests go out only as signals."""
 
     query_wanted = Signal(object, object, str, int)
-    """A `Query`, ids whose places are wanted, the exemplar to be in view, and a place to be in view."""
+    """A `Query`, ids whose places are needed, the exemplar to show, and a place to show."""
     command_asked = Signal(str)
     problem_found = Signal(str)
     """Something that could not be done."""
@@ -150,7 +150,7 @@ class LibraryPage(QWidget):
         self._query = Query()
         self._list = ListView()
         self._counts: CountsView | None = None
-        """None as long as it is not known."""
+        """None while it is not known."""
         self._revealing = ""
         self._loosened = False
         self.filters = FilterBar(theme, self)
@@ -192,7 +192,7 @@ class LibraryPage(QWidget):
 
     @property
     def all_found(self) -> Chosen:
-        """All that is listed."""
+        """Everything that is listed."""
         if self._list.query.like:
             return Chosen(ids=tuple(row.id for row in self._list.rows))
         return Chosen(query=self._list.query, ranges=((0, self._list.total),))
@@ -203,17 +203,17 @@ class LibraryPage(QWidget):
 
     @property
     def few(self) -> tuple[str, ...]:
-        """The ids of the selected rows, where they are few enough."""
+        """The ids of the selected rows, if they are few enough."""
         rows = self.table.selected
         return tuple(row.id for row in rows) if rows is not None and len(rows) <= _MOST else ()
 
     def begin(self, query: Query) -> None:
-        """Show this query, whose list has been asked for."""
+        """Show this query, whose list has been requested."""
         self.filters.show_query(query)
         self._query = query
 
     def reveal(self, id: str) -> None:
-        """Select an exemplar and show it; filters that hide it are taken away."""
+        """Select an exemplar and show it; filters that hide it are removed."""
         self._revealing, self._loosened = id, False
         self.table.want(id)
         self._ask(self._query, anchor=id)
@@ -241,7 +241,7 @@ class LibraryPage(QWidget):
         self._say()
         typed = self.filters.search.text()
         if self.window().focusWidget() in (None, self.filters.search) and not (same or typed):
-            self.table.setFocus()  # Nobody has begun to type.
+            self.table.setFocus()  # The person has not started typing.
         self.refresh()
 
     @Slot(object)
@@ -252,7 +252,7 @@ class LibraryPage(QWidget):
 
     @Slot(object)
     def show_counts(self, view: CountsView) -> None:
-        """Offer what there is, and say how much is found."""
+        """Offer the existing values, and show the number of results."""
         if view.filter != self._query.filter:
             return
         self._counts = view
@@ -266,7 +266,7 @@ class LibraryPage(QWidget):
         self.check.show()
 
     def refresh(self) -> None:
-        """Offer what can be asked for, and say how many there are."""
+        """Enable the available commands, and show the number of exemplars."""
         selected = self.table.selected_count
         self.commands.refresh(self.table.selected, selected, self._list.total)
         self.filters.words.setText(self._facts(selected))
@@ -287,7 +287,7 @@ class LibraryPage(QWidget):
         return " · ".join(parts)
 
     def _say(self) -> None:
-        """Say in place of the rows why there are none."""
+        """Show a message instead of the rows if there are none."""
         view = self._list
         if view.total:
             self.or_words.say("")
@@ -320,7 +320,7 @@ class LibraryPage(QWidget):
         return _EMPTY if not view.whole else "No exemplars match. Clear (Ctrl+Shift+C) shows all."
 
     def _look_for(self, view: ListView) -> bool:
-        """Loosen the filters where they hide what is to be revealed; returns whether another list was asked for."""
+        """Relax the filters if they hide the exemplar to show; return whether another list was requested."""
         id = self._revealing
         if id in view.places or any(row.id == id for row in view.rows):
             self._revealing = ""
@@ -343,7 +343,7 @@ class LibraryPage(QWidget):
         keep = tuple(one for one in (current, anchor) if one)
         self.query_wanted.emit(query, keep, anchor, 0)
 
-    # What the person does
+    # Input of the person
 
     def _on_query(self) -> None:
         self._revealing = ""

@@ -1,4 +1,4 @@
-"""The window of the exemplars: the library, and pages beside it."""
+"""The window of the exemplars: the library, and pages next to it."""
 
 from typing import TYPE_CHECKING
 
@@ -17,29 +17,29 @@ from gui.widgets.remembered import Remembered
 from gui.widgets.watched_window import WatchedWindow
 
 if TYPE_CHECKING:
-    # The forms of other programs take long to load, which only who exports waits for.
+    # The formats of other programs take long to import and are only needed for an export.
     from gui.exemplars.library.exchange_dialogs import ExportDialog
 
 
 class LibraryWindow(WatchedWindow):
-    """Asks for things only by emitting; closing it ends nothing that goes on."""
+    """Requests go out only as signals; closing it stops no running work."""
 
     edit_requested = Signal(str)
     """The id of an exemplar."""
     copy_requested = Signal(str)
     new_requested = Signal()
     run_opened = Signal(int, int)
-    """Run and step that the main window is to show."""
+    """Run and step to show in the main window."""
     replay_requested = Signal(object)
     """Ids of exemplars."""
     worth_requested = Signal(str)
     import_requested = Signal()
     export_requested = Signal(object, str, str)
-    """What is `Chosen`, the name of the form, and the path."""
+    """A `Chosen`, the name of the format, and the path."""
     check_requested = Signal(object)
-    """What is `Chosen`."""
+    """A `Chosen`."""
     archive_requested = Signal(object, bool)
-    """What is `Chosen`, and whether it goes into the archive."""
+    """A `Chosen`, and whether to move it to the archive."""
     reindex_requested = Signal()
 
     def __init__(
@@ -50,7 +50,7 @@ class LibraryWindow(WatchedWindow):
         self.setMinimumSize(640, 420)
         self._theme = theme
         self._remembered = remembered
-        # Without a parent until all of it is there: the style sheet is then gone through once.
+        # It gets its parent when it is complete, so that the style sheet is applied only once.
         self.page = LibraryPage(theme)
         self.notices = NoticeBar(theme, history, self)
         self.export_dialog: ExportDialog | None = None
@@ -71,15 +71,15 @@ class LibraryWindow(WatchedWindow):
         self._restore()
 
     def add_page(self, name: str, page: QWidget) -> None:
-        """Add a tab behind those that are there."""
+        """Add a tab after the existing ones."""
         self.tabs.addTab(page, name)
 
     def show_page(self, page: QWidget) -> None:
-        """Bring a page that was added to the front."""
+        """Show a page that was added."""
         self.tabs.setCurrentWidget(page)
 
     def reveal(self, id: str) -> None:
-        """Show and select an exemplar."""
+        """Select an exemplar and show it."""
         self.tabs.setCurrentWidget(self.page)
         self.page.reveal(id)
 
@@ -92,7 +92,7 @@ class LibraryWindow(WatchedWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            # First what lies over the library, then the library.
+            # First close what covers the library, then the library.
             if self.notices.has_notice:
                 self.notices.dismiss()
                 return
@@ -161,7 +161,7 @@ class LibraryWindow(WatchedWindow):
                 self.reindex_requested.emit()
 
     def _open(self, id: str) -> None:
-        """Edit an exemplar; one of a file is only read."""
+        """Edit an exemplar; one from a file can only be read."""
         rows = self.page.table.selected
         row = next((one for one in rows or () if one.id == id), None)
         if row is not None and row.read_only:

@@ -1,4 +1,4 @@
-"""What came of a command in the library: the work that goes on, what was done last, and what a check has found."""
+"""The results of commands in the library: running work, the last result, and the findings of a check."""
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
@@ -23,7 +23,7 @@ _COLUMNS = (Column("Exemplar"), Column("Level"), Column("Where"), Column("What")
 
 
 class NoticeBar(QWidget):
-    """Hidden where there is nothing to tell."""
+    """Hidden if there is no message."""
 
     cancel_wanted = Signal()
 
@@ -66,7 +66,7 @@ class NoticeBar(QWidget):
 
     @Slot(object)
     def show_notice(self, notice: Notice) -> None:
-        """Say what was done, or why not, until it is closed or another one comes."""
+        """Show what was done, or why not, until it is closed or replaced."""
         self.title.setText("✗ Not done" if notice.bad else "✓ Done")
         set_tone(self.title, "bad" if notice.bad else "good")
         self.text.show_text(notice.text)

@@ -1,4 +1,4 @@
-"""Buttons of the filters: one offers the values that there are, one the days in which exemplars were made."""
+"""Buttons of the filters: one for the existing values, one for the days on which exemplars were created."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -28,12 +28,12 @@ from gui.widgets.words import set_flag
 _ANY = "any"
 _HEIGHT = 300
 _SEARCHED = 8
-"""Values from which on there is a field to find one."""
+"""Number of values from which a search field is shown."""
 _DAYS = (("Today", 1), ("7 days", 7), ("30 days", 30))
 
 
 class ValuePicker(PickerButton):
-    """Shows what is chosen; its menu has the values, the most frequent first, with a field to find one.
+    """Shows the choice. Its menu has the values, the most frequent first, and a search field.
 
     With `several`, any number of them can be chosen.
     """
@@ -71,12 +71,12 @@ class ValuePicker(PickerButton):
         return self._chosen
 
     def choose(self, chosen: tuple[str, ...]) -> None:
-        """Show this as chosen, without telling."""
+        """Show this choice without emitting a change."""
         self._chosen = chosen
         self._show()
 
     def offer(self, values: Mapping[str, int]) -> None:
-        """Offer these values; nothing is left out that is chosen."""
+        """Offer these values; chosen ones are never left out."""
         kept = {value: number for value, number in values.items() if value}
         self._values = {**{one: 0 for one in self._chosen if one not in kept}, **kept}
         if self.menu().isVisible():
@@ -147,7 +147,7 @@ class ValuePicker(PickerButton):
 
 
 class DatePicker(PickerButton):
-    """From a day on, and up to one, both included; either may be left open."""
+    """From a first to a last day, both included; either may be left open."""
 
     picked = Signal()
 
@@ -173,13 +173,13 @@ class DatePicker(PickerButton):
 
     @property
     def span(self) -> tuple[float | None, float | None]:
-        """Seconds since the epoch from which on, and before which."""
+        """Start and end in seconds since the epoch; the end is excluded."""
         since = _moment(self.since_day.date()) if self.since.isChecked() else None
         until = _moment(self.until_day.date().addDays(1)) if self.until.isChecked() else None
         return since, until
 
     def choose(self, since: float | None, until: float | None) -> None:
-        """Show this as chosen, without telling."""
+        """Show this choice without emitting a change."""
         blocked = [QSignalBlocker(one) for one in (self.since, self.until, self.since_day, self.until_day)]
         self.since.setChecked(since is not None)
         self.until.setChecked(until is not None)

@@ -1,4 +1,4 @@
-"""The rows of the library as a table asks for them, with only the last pages held, and how a cell is drawn."""
+"""The rows of the library as a table reads them, with only the last pages in memory, and how a cell is drawn."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -16,21 +16,21 @@ from gui.widgets.formats import thousands
 from gui.widgets.item_views import LEFT, RIGHT, Index, RowDelegate, draw_cut
 
 _PAGES = 40
-"""Pages that are held."""
+"""Number of pages in memory."""
 _AT_ONCE = 2
-"""Pages that are asked for at the same time."""
+"""Number of pages requested at the same time."""
 _IDLE_MS = 15
 _SIDE = 8
-"""As headings have it."""
+"""As used in headings."""
 _PLAIN = ("id", "family", "task")
 HIDDEN = ("distance", "made")
-"""Columns that are not shown at first."""
+"""Columns that are hidden by default."""
 DOWN: tuple[Order, ...] = ("changed", "made", "tokens", "steps")
-"""What these sort by comes with the largest first."""
+"""Sort keys that start with the largest value."""
 
 
 class LibraryColumn(NamedTuple):
-    """One column; `order` is what its heading sorts by, if it can."""
+    """One column; `order` is the sort key of its heading, if it has one."""
 
     name: str
     title: str
@@ -65,10 +65,10 @@ COLUMNS: tuple[LibraryColumn, ...] = (
 
 
 class RowModel(QAbstractTableModel):
-    """Holds the pages that were looked at last; a row that is not there yet shows as such and is asked for."""
+    """Holds the last pages that were viewed; a missing row is shown as missing and requested."""
 
     page_wanted = Signal(object, int)
-    """A `Query`, and the place of the first row."""
+    """A `Query`, and the index of the first row."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -78,17 +78,17 @@ class RowModel(QAbstractTableModel):
         self._distances: tuple[float, ...] = ()
         self._asked: set[int] = set()
         self.visible: Callable[[], tuple[int, int]] = lambda: (0, 0)
-        """Tells the first row in view and the one behind the last."""
+        """Returns the first visible row and the end of the visible rows."""
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
         self._idle.timeout.connect(self._ask)
 
     @property
     def held(self) -> int:
-        """How many rows are held."""
+        """How many rows are in memory."""
         return sum(len(page) for page in self._pages.values())
 
     def row(self, at: int) -> LibraryRow | None:
-        """Return a row; None where it is not there yet."""
+        """Return a row; None if it is not loaded yet."""
         page = self._pages.get(at // PAGE)
         return page[at % PAGE] if page is not None and at % PAGE < len(page) else None
 
@@ -104,7 +104,7 @@ class RowModel(QAbstractTableModel):
         self.endResetModel()
 
     def show_page(self, view: PageView) -> None:
-        """Put in rows that were asked for; those of another list are dropped."""
+        """Insert requested rows; those of another list are dropped."""
         if view.query != self.query:
             return
         page = view.first // PAGE
@@ -147,7 +147,7 @@ class RowModel(QAbstractTableModel):
         return None
 
     def text(self, at: int, column: int) -> str:
-        """Return what a cell says in one line; a row that is not there is asked for."""
+        """Return the text of a cell as one line; a missing row is requested."""
         row, name = self.row(at), COLUMNS[column].name
         if row is None:
             if not self._idle.isActive():
@@ -158,7 +158,7 @@ class RowModel(QAbstractTableModel):
         return cell(row, name).replace("\n", " ")
 
     def _ask(self) -> None:
-        """Ask for what is missing of what is in view now: what was scrolled over meanwhile is not."""
+        """Request the missing rows that are visible now; rows that were only scrolled past are not requested."""
         first, end = self.visible()
         for page in range(first // PAGE, max(first, end - 1) // PAGE + 1):
             if page * PAGE >= self.total or page in self._asked:
@@ -177,7 +177,7 @@ class RowModel(QAbstractTableModel):
 
 
 def cell(row: LibraryRow, name: str) -> str:
-    """Return what a cell says."""
+    """Return the text of a cell."""
     if name == "origin":
         more = ", read only" if row.read_only else ", archived" if row.archived else ""
         return f"{row.origin}{more}"
@@ -195,12 +195,12 @@ def cell(row: LibraryRow, name: str) -> str:
 
 
 def moment(seconds: float) -> str:
-    """Return a moment as lists write it; nothing where it is not known."""
+    """Return a time as lists show it; empty if it is not known."""
     return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}" if seconds else ""
 
 
 class CellDelegate(RowDelegate):
-    """Draws what `RowModel.text` says of a cell, by one look at its row: Qt itself asks the model seven times."""
+    """Draws `RowModel.text` of a cell with one access to its row: Qt itself asks the model seven times."""
 
     def __init__(self, theme: Theme, model: RowModel, table: QWidget) -> None:
         super().__init__(theme, QSize(80, 24), table)

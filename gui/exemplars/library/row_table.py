@@ -1,4 +1,4 @@
-"""The table of the library: sorted by its headings, several rows selected, and what the keys do there."""
+"""The table of the library: sorted by its headings, with multiple selection, and its keys."""
 
 from typing import NamedTuple
 
@@ -24,11 +24,11 @@ from gui.widgets.item_views import TableRows
 _ROW = 24
 _IDLE_MS = 120
 _MOST = 500
-"""Selected rows that are remembered one by one."""
+"""Maximum number of selected rows that are remembered individually."""
 
 
 class ListPosition(NamedTuple):
-    """Where the person is in the list."""
+    """The person's position in the list."""
 
     keep: tuple[str, ...]
     anchor: str
@@ -36,18 +36,18 @@ class ListPosition(NamedTuple):
 
 
 class RowTable(QTableView):
-    """Shows the rows; the current one is the one whose details are shown."""
+    """Shows the rows; the details are those of the current row."""
 
     sort_wanted = Signal(str, bool)
     """The order, and whether it is reversed."""
     row_chosen = Signal(str)
-    """The id of the row that is current now; empty for none."""
+    """The id of the row that is now current; empty for none."""
     opened = Signal(str)
     """Enter, or a double click."""
     archive_wanted = Signal()
     selection_changed = Signal()
     position_changed = Signal(object, str, int)
-    """A `ListPosition`, once the person has come to rest."""
+    """A `ListPosition`, sent when the person pauses."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,10 +92,10 @@ class RowTable(QTableView):
         self.rows_model.dataChanged.connect(self._on_came)
         theme.changed.connect(self.viewport().update)
 
-    # What is shown
+    # Content
 
     def show_list(self, view: ListView, *, same: bool) -> None:
-        """Replace the rows; of the `same` list, selection and place stay as they are, by id."""
+        """Replace the rows; for the `same` list, selection and position stay, by id."""
         before, everything = self.position, self.everything
         top = self._offset_of(before.anchor)
         current = self._wanted or (self._current if same else "")
@@ -127,7 +127,7 @@ class RowTable(QTableView):
         self.selection_changed.emit()
 
     def want(self, id: str) -> None:
-        """Select this exemplar and bring it into view with the next list."""
+        """Select this exemplar and show it with the next list."""
         self._wanted = id
 
     def choose_first(self) -> None:
@@ -150,12 +150,12 @@ class RowTable(QTableView):
         self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def _offset_of(self, id: str) -> int:
-        """Return how far below the top of the view the anchor stands."""
+        """Return how far the anchor is below the top of the view."""
         first, end = self._visible()
         at = next((at for at in range(first, end) if self._id_at(at) == id), first)
         return at * self._row_height - self.verticalScrollBar().value()
 
-    # What is selected
+    # Selection
 
     @property
     def current(self) -> str:
@@ -173,7 +173,7 @@ class RowTable(QTableView):
 
     @property
     def selected(self) -> tuple[LibraryRow, ...] | None:
-        """The selected rows from above; None where some are not held."""
+        """The selected rows from the top; None if some are not loaded."""
         if self.selected_count > self.rows_model.held:
             return None
         rows = [self.rows_model.row(at) for start, end in self._ranges() for at in range(start, end)]
@@ -182,7 +182,7 @@ class RowTable(QTableView):
 
     @property
     def chosen(self) -> Chosen:
-        """The selected rows, by id where they are held and by place where not."""
+        """The selected rows, by id if they are loaded and otherwise by place."""
         rows = self.selected
         if rows is not None:
             return Chosen(ids=tuple(row.id for row in rows))
@@ -194,13 +194,13 @@ class RowTable(QTableView):
         keep: list[str] = []
         for start, stop in self._ranges():
             keep += [id for at in range(start, min(stop, start + _MOST)) if (id := self._id_at(at))]
-        # What is selected and in view holds still; else what is on top does.
+        # Keep the current row in place if it is visible; otherwise the top row.
         current = self.currentIndex().row()
         anchor = self._current if first <= current < end else self._id_at(first)
         return ListPosition(tuple(keep[:_MOST]), anchor, first)
 
     def _ranges(self) -> tuple[tuple[int, int], ...]:
-        """Return the selected places as spans that neither touch nor overlap."""
+        """Return the selected places as ranges that neither touch nor overlap."""
         selection = self.selectionModel().selection()
         parts = (selection.at(number) for number in range(selection.count()))
         spans = sorted((part.top(), part.bottom() + 1) for part in parts)
@@ -228,7 +228,7 @@ class RowTable(QTableView):
 
     @property
     def layout_state(self) -> QByteArray:
-        """Widths, places and what is hidden of the columns."""
+        """Widths, places and visibility of the columns."""
         return self.horizontalHeader().saveState()
 
     def restore_layout(self, state: QByteArray) -> None:
@@ -262,7 +262,7 @@ class RowTable(QTableView):
             action.toggled.connect(lambda on, at=at: self.setColumnHidden(at, not on))
         menu.popup(self.horizontalHeader().mapToGlobal(place))
 
-    # What the person does
+    # Input of the person
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -281,7 +281,7 @@ class RowTable(QTableView):
             self._set_current(self._id_at(index.row()))
 
     def _on_came(self) -> None:
-        """The current row may be among those that have come."""
+        """The current row may be among the rows that were loaded."""
         if not self._current and self.currentIndex().isValid():
             self._set_current(self._id_at(self.currentIndex().row()))
         self.selection_changed.emit()

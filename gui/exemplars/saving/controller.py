@@ -1,4 +1,4 @@
-"""How an exemplar comes of a run: saved from the tree of runs or by its key, or recorded by hand."""
+"""How runs become exemplars: saved from the tree of runs or by key, or recorded by hand."""
 
 from typing import TYPE_CHECKING
 
@@ -13,28 +13,28 @@ from gui.widgets.enabled_commands import BUSY
 from gui.widgets.formats import count
 
 if TYPE_CHECKING:
-    # The window is loaded when it is opened: the main window is to come quickly.
+    # The window is imported when it is opened, so that the main window starts quickly.
     from core.debugger.exemplars.saving.service import RecordingService, SavingService
     from gui.exemplars.saving.window import SavingWindow
 
 
 class SavingController(FeatureController):
-    """Opens the window, passes on what is chosen, and shows what comes back."""
+    """Opens the window, passes on the choices, and shows the results."""
 
     edit_requested = Signal(object, object)
-    """An `Exemplar` that is to be edited further, and its `Provenance`."""
+    """An `Exemplar` to edit further, and its `Provenance`."""
 
     def __init__(self, window: MainWindow, service: "SavingService") -> None:
         super().__init__(window)
         self._service = service
         self._run = 0
         self.shown: SavingWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
 
     @Slot(int, object)
     def open(self, run: int, steps: tuple[int, ...] = ()) -> None:
-        """Show what can be saved of a run, of these steps of it where there are any."""
+        """Show what can be saved of a run, or of these steps of it, if any are given."""
         if self.shown is None:
             from gui.exemplars.saving.window import SavingWindow
 
@@ -56,17 +56,17 @@ class SavingController(FeatureController):
 
 
 class RecordingController(FeatureController):
-    """Begins and ends recordings, and shows over the page that one goes on."""
+    """Starts and ends recordings, and shows over the page that a recording is running."""
 
     recorded = Signal(int, object)
-    """The run, and the numbers of the steps that were recorded."""
+    """The run, and the numbers of the recorded steps."""
 
     def __init__(self, window: MainWindow, service: "RecordingService") -> None:
         super().__init__(window)
         self._service = service
         self._view = RecordingView()
         self.asking: QMessageBox | None = None
-        """The question where to begin, while it is open."""
+        """The question where to start, while it is open."""
         self._action = window.actions_by_name["record"]
         self._action.setCheckable(True)
         self._action.triggered.connect(self._on_record)
@@ -116,7 +116,7 @@ class RecordingController(FeatureController):
             self._service.record(fresh=False)
 
     def _ask(self) -> None:
-        """Ask where to begin, since steps were taken already."""
+        """Ask where to start, because steps were already taken."""
         taken = count(self.window.view.step - 1, "step of this run is", "steps of this run are")
         box = QMessageBox(self.window)
         box.setWindowTitle("Record by hand")

@@ -1,4 +1,4 @@
-"""What a person fills in to save an exemplar: its name and what it is found by, and which corrections go in."""
+"""The form for saving an exemplar: its name, the values it is found by, and the corrections to include."""
 
 from PySide6.QtCore import QSignalBlocker, QSize, QStringListModel, Qt, Signal
 from PySide6.QtWidgets import (
@@ -23,14 +23,14 @@ _KEY_LENGTH = 600
 
 
 class SavingForm(QWidget):
-    """Shows the fields of `SavingView` that a person may fill in; what they have written stays."""
+    """Shows the editable fields of `SavingView`; what the person has written stays."""
 
     edited = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._touched: set[str] = set()
-        """Which of id and family the person has written."""
+        """Whether the person has written id and family."""
         self.id = QComboBox(self, editable=True, insertPolicy=QComboBox.InsertPolicy.NoInsert)
         self.id.setAccessibleName("Id")
         self.id.setToolTip(
@@ -69,7 +69,7 @@ class SavingForm(QWidget):
         return QSize(super().sizeHint().width(), 132)
 
     def begin(self, run: int) -> None:
-        """Forget what was written for another run."""
+        """Discard what was written for another run."""
         self._touched.clear()
         for field in (self.tags, self.note, self.metadata):
             with QSignalBlocker(field):
@@ -77,7 +77,7 @@ class SavingForm(QWidget):
         self.show_view(SavingView(run=run))
 
     def show_view(self, view: SavingView) -> None:
-        """Fill in what the person has not written, and offer what the library has."""
+        """Fill in the fields that the person has not written, and offer values from the library."""
         with QSignalBlocker(self.id), QSignalBlocker(self.family):
             written = self.id.currentText()
             self.id.clear()
@@ -105,7 +105,7 @@ class SavingForm(QWidget):
         }
 
     def hold_id(self, id: str) -> None:
-        """Go on with this id: what is saved next is a new version of it."""
+        """Keep this id: what is saved next is a new version of it."""
         self._touched.add("id")
         with QSignalBlocker(self.id):
             self.id.setEditText(id)
@@ -117,7 +117,7 @@ class SavingForm(QWidget):
         return field
 
     def _offer_for(self, field: QLineEdit) -> QStringListModel:
-        """Return the words that a field is completed by."""
+        """Return the words that complete a field."""
         words = QStringListModel(self)
         completer = QCompleter(words, field)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -131,7 +131,7 @@ class SavingForm(QWidget):
 
 
 class _Correction(QWidget):
-    """One correction with its tick and its reason."""
+    """One correction with its check box and its reason."""
 
     def __init__(self, one: SavingContrast, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -154,7 +154,7 @@ class _Correction(QWidget):
 
 
 class ContrastChoices(QWidget):
-    """Lists the corrections of the steps that are chosen; a reason that was written stays."""
+    """Lists the corrections of the selected steps; written reasons stay."""
 
     edited = Signal()
 
@@ -175,7 +175,7 @@ class ContrastChoices(QWidget):
         return {step: text.strip() for step, text in self._reasons.items() if text.strip()}
 
     def begin(self) -> None:
-        """Forget what was written for another run."""
+        """Discard what was written for another run."""
         self.show_contrasts(())
         self._reasons.clear()
 

@@ -1,4 +1,4 @@
-"""Save as exemplar: which steps of a run are kept, how the LLM would see them, and what came of saving."""
+"""Save as exemplar: which steps of a run are kept, how the LLM would see them, and the result of saving."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
@@ -22,14 +22,14 @@ _HEIGHT = 118
 
 
 class SavingWindow(QDialog):
-    """Shows `SavingView`; asks for things only by emitting. What is chosen lives here until it is saved."""
+    """Shows `SavingView`; requests go out only as signals. The choices are kept here until they are saved."""
 
     chosen = Signal(object)
-    """A `SavingChoice` that is to be shown."""
+    """A `SavingChoice` to show."""
     save_requested = Signal(object, bool)
-    """The `SavingChoice`, and whether it is known that the run was no success."""
+    """The `SavingChoice`, and whether the person knows that the run was not a success."""
     edit_requested = Signal(object, object)
-    """The `Exemplar` as it is, and its `Provenance`."""
+    """The current `Exemplar`, and its `Provenance`."""
 
     def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class SavingWindow(QDialog):
         self.wait(0)
 
     def wait(self, run: int) -> None:
-        """Say that this run is being read; what was chosen for another one is forgotten."""
+        """Show that this run is being read; choices for another run are discarded."""
         self._idle.stop()
         self.form.begin(run)
         self.contrasts.begin()
@@ -53,7 +53,7 @@ class SavingWindow(QDialog):
 
     @Slot(object)
     def show_view(self, view: SavingView) -> None:
-        """Replace what is on screen; what the person writes meanwhile stays."""
+        """Replace what is shown; text that the person is writing stays."""
         if view.saved is not None and self._view.saved is None:
             self.form.hold_id(view.saved.id)
         self._view = view
@@ -61,7 +61,7 @@ class SavingWindow(QDialog):
 
     @property
     def choice(self) -> SavingChoice:
-        """What is chosen, as it stands."""
+        """The current choices."""
         view = self._view
         shown = {one.step for one in view.contrasts}
         return SavingChoice.model_validate(
@@ -69,7 +69,7 @@ class SavingWindow(QDialog):
                 "steps": frozenset(one.row.number for one in view.steps if one.chosen)
                 if view.ready
                 else None,
-                # What belongs to a step that has just come in is left to the survey.
+                # The choice for steps that were just added is left to the survey.
                 "contrasts": self.contrasts.chosen if shown else None,
                 "reasons": self.contrasts.reasons,
                 **self.form.values,
@@ -123,7 +123,7 @@ class SavingWindow(QDialog):
         buttons = (self.undo_button, self.edit_button, self.cancel_button, self.save_button)
         return in_row(None, (self.state, 1), *buttons, margins=(12, 6, 12, 10), spacing=8)
 
-    # Showing
+    # Display
 
     def _draw(self) -> None:
         view = self._view
@@ -182,14 +182,14 @@ class SavingWindow(QDialog):
         self.cancel_button.setText("Close" if saved is not None else "Cancel")
         self.state.setText(f"A new version of {view.version_of}" if view.version_of and saved is None else "")
 
-    # What the person does
+    # Input of the person
 
     def _on_toggled(self, number: object, on: bool) -> None:
         view = self._view
         if view.busy:
             return
         steps = tuple(one.replace(chosen=on) if one.row.number == number else one for one in view.steps)
-        # Shown at once; the rest of the view follows when the core has made it.
+        # Shown at once; the rest of the view follows when the core has computed it.
         self._view = view.replace(steps=steps, question="")
         self.steps.show_rows(_step_row(one) for one in steps)
         self._idle.stop()
@@ -235,7 +235,7 @@ def _step_row(one: SavingStep) -> Row:
 
 
 class SavedNote(QWidget):
-    """Shows `Saved`; hidden where nothing was saved."""
+    """Shows `Saved`; hidden if nothing was saved."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -275,7 +275,7 @@ class SavedNote(QWidget):
 
 
 def saved_words(saved: Saved, *, busy: bool) -> str:
-    """Return what came of saving, in words."""
+    """Return the result of saving as text."""
     if saved.undone:
         if saved.version > 1:
             return f"Undone: {saved.id} is as before. The version that you saved is kept as well."
@@ -294,7 +294,7 @@ def saved_words(saved: Saved, *, busy: bool) -> str:
 
 
 def _use(saved: Saved) -> str:
-    """Return whether it would be in the prompt, and if not what to do."""
+    """Return whether it would be in the prompt, and if not, what to do."""
     if saved.used:
         return "Retrieved now:"
     return (

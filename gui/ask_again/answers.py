@@ -1,4 +1,4 @@
-"""What came of a question asked again: how often each action was proposed, why, and what was asked otherwise."""
+"""The results of asking again: how often each action was proposed, why, and how the question was changed."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,10 +18,10 @@ from gui.widgets.rows import Row, Rows
 from gui.widgets.words import OrWords
 
 UNUSABLE = ""
-"""The key of the answers that name no action."""
+"""The key of the answers without an action."""
 _HEIGHT = 42
 _WIDE = 60
-"""Characters of an action in a row of the list."""
+"""Maximum number of characters of an action in a row of the list."""
 _MOST_LINES = 400
 _MOST_ANSWERS = 100
 
@@ -44,14 +44,14 @@ class Bar(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The action and whether it is the recorded one, as a line."""
+        """The action as a line, and whether it is the recorded one."""
         return f"{self.action or 'no usable answer'}{' · ✓ recorded' if self.recorded else ''}"
 
 
 def bars_of(asked: WhatIf) -> tuple[Bar, ...]:
-    """Return the actions, the most frequent first, unusable answers after them.
+    """Return the actions, the most frequent first, with unusable answers after them.
 
-    The recorded action comes too where nobody proposed it again.
+    The recorded action is included even if it was not proposed again.
     """
     total = len(asked.answers)
     bars = [
@@ -64,7 +64,7 @@ def bars_of(asked: WhatIf) -> tuple[Bar, ...]:
 
 
 class _BarPainter(RowDelegate):
-    """Draws the action over its bar, with the figures at the right."""
+    """Draws the action above its bar, with the numbers at the right."""
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         bar: Bar = index.data(ROW)
@@ -88,10 +88,10 @@ class _BarPainter(RowDelegate):
 
 
 class Bars(QListView):
-    """The distribution; the current bar is the action whose answers are read."""
+    """The distribution; the answers with the current bar's action are shown."""
 
     selected = Signal(object)
-    """The action that is current now, or None."""
+    """The action that is now current, or None."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,12 +127,14 @@ class Bars(QListView):
 
     @property
     def action(self) -> str | None:
-        """The current action; `UNUSABLE` for the answers without one, None where there is nothing."""
+        """The current action; `UNUSABLE` for the answers without one, None if there is nothing."""
         bar: Bar | None = self.currentIndex().data(ROW)
         return None if bar is None else bar.action
 
     def show_bars(self, bars: tuple[Bar, ...]) -> None:
-        """Replace the bars; the current action stays so where it is still there, else the first is."""
+        """Replace the bars; the current action stays current if it still exists, otherwise the first becomes
+        current.
+        """
         if bars == self.bars:
             return
         action = self.action
@@ -153,7 +155,7 @@ class AnswersPane(QWidget):
     """Shows one question with its answers."""
 
     action_selected = Signal(object)
-    """The action that is current now, or None."""
+    """The action that is now current, or None."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,17 +174,17 @@ class AnswersPane(QWidget):
 
     @property
     def action(self) -> str:
-        """The chosen action; empty where there is none to be taken."""
+        """The chosen action; empty if it cannot be adopted."""
         return (self.bars.action or "") if self._asked is not None else ""
 
     @property
     def reply(self) -> str:
-        """The first reply that proposes the chosen action; empty where none is known as a whole."""
+        """The first reply that proposes the chosen action; empty if no full reply is known."""
         answers = self._asked.answers if self._asked is not None else ()
         return next((one.reply for one in answers if one.action == self.action), "")
 
     def show_asked(self, asked: WhatIf | None, words: str) -> None:
-        """Show this question, or `words` where there is none or nobody has answered yet."""
+        """Show this question, or `words` if there is none or there is no answer yet."""
         self._asked = asked
         empty = asked is None or not asked.answers
         self.or_words.say(words if empty else "")
@@ -208,13 +210,13 @@ class AnswersPane(QWidget):
 
 
 def llm_words(asked: WhatIf) -> str:
-    """Return who was asked and how, such as ``gpt-4o, temperature 0.7``."""
+    """Return the LLM and its settings, for example ``gpt-4o, temperature 0.7``."""
     warmth = "" if asked.temperature is None else f", temperature {asked.temperature:g}"
     return f"{asked.llm}{warmth}"
 
 
 def change_words(asked: WhatIf) -> str:
-    """Return how much of the prompt was changed, in words."""
+    """Return a description of how much of the prompt was changed."""
     if not asked.changed:
         return "as recorded"
     taken = sum(line.startswith("-") for line in asked.changed)
@@ -222,7 +224,7 @@ def change_words(asked: WhatIf) -> str:
 
 
 def question_row(asked: WhatIf, key: object) -> Row:
-    """Return a question of the list of those that were asked."""
+    """Return the row of a question in the list of questions."""
     came = len(asked.answers)
     number = f"{asked.number}. " if asked.number else ""
     bars = [bar for bar in bars_of(asked) if bar.times]

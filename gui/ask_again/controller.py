@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AskAgainController(FeatureController):
-    """Opens the dialog, passes on its questions, and shows what comes back."""
+    """Opens the dialog, passes on its questions, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "AskAgainService") -> None:
         super().__init__(window)
@@ -24,7 +24,7 @@ class AskAgainController(FeatureController):
         self._under_review: tuple[int, int] | None = None
         self._catalogue = Catalogue()
         self.dialog: AskAgain | None = None
-        """The dialog, once it was opened."""
+        """The dialog, after it was opened."""
         self.follow(service.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
         self.follow(window.session.session_changed, self._show_session)
@@ -32,7 +32,7 @@ class AskAgainController(FeatureController):
 
     @Slot(int, int)
     def open(self, run: int, step: int) -> None:
-        """Show what can be asked again of this step; edits are kept where it is the step in view."""
+        """Show what can be asked again for this step; edits are kept if it is the step in view."""
         if self.dialog is None:
             self.dialog = AskAgain(self.window.theme, self.window)
             self.dialog.ask_requested.connect(self._service.ask)
@@ -58,7 +58,7 @@ class AskAgainController(FeatureController):
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
-        """An action of the answers can be adopted while its step is under review."""
+        """An action from the answers can be adopted while its step is under review."""
         under_review = view.mode == "waiting" and view.phase == "review" and view.run is not None
         self._under_review = (view.run, view.step) if under_review and view.run is not None else None
         self._show_adoptable()
@@ -69,7 +69,7 @@ class AskAgainController(FeatureController):
 
     @Slot(object)
     def _show_view(self, view: AskView) -> None:
-        """Show what belongs to the step in view; of others only what went wrong is said."""
+        """Show results for the step in view; for others, only show errors."""
         if self.dialog is None:
             return
         if (view.run, view.step) == self._step:

@@ -1,4 +1,4 @@
-"""The exemplars and the policy of a prompt by their names: left out, put in another order, switched, rewritten."""
+"""The exemplars and the policy of a prompt by their names: to leave out, reorder, switch or rewrite."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -43,7 +43,7 @@ _LOST = "edited by hand: its parts can no longer be told apart"
 
 
 class ExemplarChooser(QDialog):
-    """Lists exemplars by family; words in the search field have to occur in task, family or id."""
+    """Lists exemplars by family; the words in the search field must occur in task, family or id."""
 
     def __init__(
         self, choices: tuple[ExemplarChoice, ...], title: str, parent: QWidget | None = None
@@ -77,7 +77,7 @@ class ExemplarChooser(QDialog):
 
     @property
     def chosen(self) -> str:
-        """The id of the current exemplar; empty where the search finds none."""
+        """The id of the current exemplar; empty if the search finds none."""
         item = self.names.currentItem()
         return "" if item is None else str(item.data(Qt.ItemDataRole.UserRole))
 
@@ -116,19 +116,19 @@ class ExemplarChooser(QDialog):
 
 
 class PromptItems(QWidget):
-    """Shows the parts of the prompt in an editor of its messages, which follow what is done with them."""
+    """Shows the parts of the prompt in an editor of its messages, and changes the messages with them."""
 
     exemplar_requested = Signal(str)
-    """The id of an exemplar that is to be written as this prompt shows them."""
+    """The id of an exemplar to render in the format of this prompt."""
 
     def __init__(self, theme: Theme, editor: MessagesEditor, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._editor = editor
         self._view = AskView(run=0, step=0)
         self._parts: tuple[PromptPart, ...] = ()
-        """The parts of the messages that the editor began with, or was last given from here."""
+        """The parts of the messages with which the editor started, or which were last set from here."""
         self._awaited: tuple[PromptPart, str] | None = None
-        """The exemplar that is to be switched, and the id of the one that comes in."""
+        """The exemplar to replace, and the id of the new one."""
         self.items: tuple[Item, ...] = ()
         self.rows = Rows(theme, "Exemplars and policy in this prompt")
         self.rows.chosen.connect(self._on_chosen)
@@ -157,7 +157,7 @@ class PromptItems(QWidget):
         editor.was_reset.connect(self._on_reset)
 
     def show_view(self, view: AskView) -> None:
-        """Replace what can be done; call it once the editor shows the messages of `view`."""
+        """Replace the available items; call it when the editor shows the messages of `view`."""
         other = (view.run, view.step, view.parts) != (self._view.run, self._view.step, self._view.parts)
         self._view = view
         if other:
@@ -169,7 +169,7 @@ class PromptItems(QWidget):
         self.follow()
 
     def follow(self) -> None:
-        """Find the parts again in the messages as they are now."""
+        """Find the parts again in the current messages."""
         self._idle.stop()
         self._find_items()
         shown = [at for at, item in enumerate(self.items) if item.part.kind != "exemplars"]
@@ -185,7 +185,7 @@ class PromptItems(QWidget):
     def _find_items(self) -> None:
         self.items = found_again(self._editor.base, self._parts, self._editor.traced)
 
-    # What can be done with an item
+    # Commands for an item
 
     def drop(self) -> None:
         at = self._exemplar()
@@ -200,7 +200,7 @@ class PromptItems(QWidget):
             self._select(part)
 
     def switch(self) -> None:
-        """Ask which exemplar comes in; it is put there once it is written."""
+        """Ask which exemplar to insert; it is inserted after it was rendered."""
         at = self._exemplar()
         if at is None or not self.switch_button.isEnabled():
             return
@@ -211,12 +211,12 @@ class PromptItems(QWidget):
         chooser.open()
 
     def switch_for(self, part: PromptPart, id: str) -> None:
-        """Put the exemplar of this id in the place of one, once it has been written."""
+        """Replace an exemplar by the one with this id, after it was rendered."""
         self._awaited = (part, id)
         self.exemplar_requested.emit(id)
 
     def rewrite(self) -> None:
-        """Ask for other words of the policy."""
+        """Ask for another text of the policy."""
         at = self._policy()
         if at is None:
             return
@@ -232,7 +232,7 @@ class PromptItems(QWidget):
         dialog.open()
 
     def rewrite_as(self, words: str) -> None:
-        """Put other words in the place of the policy's."""
+        """Replace the text of the policy."""
         self.follow()
         at = self._policy()
         if at is not None:
@@ -246,7 +246,7 @@ class PromptItems(QWidget):
         self._find_items()
         at = next((at for at, item in enumerate(self.items) if item.part == part), None)
         if at is None:
-            return  # The messages were edited meanwhile.
+            return  # The messages were edited in between.
         coming = part.replace(id=written.id, title=written.task, family=written.family)
         self._arrange(switched(self._editor.messages, self.items, at, coming, written.content))
         self._select(coming)
@@ -256,7 +256,7 @@ class PromptItems(QWidget):
         self._editor.show_arranged(arranged.messages)
         self.follow()
 
-    # Which item is meant
+    # Selection of an item
 
     def _usable(self, kind: str) -> list[int]:
         """Return the items of a kind that can be told apart."""
@@ -264,7 +264,7 @@ class PromptItems(QWidget):
         return [at for at, item in items if item.part.kind == kind and item.state != "lost"]
 
     def _exemplar(self) -> int | None:
-        """Return the exemplar that is current and can be told apart."""
+        """Return the current exemplar if it can be told apart."""
         return self.rows.key if self.rows.key in self._usable("exemplar") else None
 
     def _policy(self) -> int | None:
@@ -283,7 +283,7 @@ class PromptItems(QWidget):
         if found is not None:
             self.rows.select_key(found)
 
-    # Showing
+    # Display
 
     def _row(self, item: Item, at: int) -> Row:
         part, lost = item.part, item.state == "lost"
@@ -337,12 +337,12 @@ class PromptItems(QWidget):
 
 
 def _entry(button: QPushButton) -> MenuEntry:
-    """Return a button as the line of a menu."""
+    """Return a button as a menu entry."""
     key = button.shortcut().toString()
     return MenuEntry(button.text(), button.click, key, button.isEnabled(), why=button.toolTip())
 
 
 def credit_words(one: Attribution) -> str:
-    """Return by how much an exemplar made the step's action likelier."""
+    """Return by how much an exemplar raised the probability of the step's action."""
     counts = f"{one.with_same} of {one.with_all} with it, {one.without_same} of {one.without_all} without"
     return f"no credit: {counts}" if one.share is None else f"credit {one.share:+.2f}: {counts}"

@@ -1,4 +1,4 @@
-"""The messages of a prompt as sections that can be edited, left out, doubled and put in another order."""
+"""The messages of a prompt as sections that can be edited, left out, duplicated and reordered."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,28 +17,28 @@ from gui.widgets.text_view import TextView
 from gui.widgets.words import NoteLabel, small_label
 
 _MOST = 200_000
-"""Characters that can be edited in place; what is longer is shown."""
+"""Maximum number of characters that can be edited in place; a longer text is read-only."""
 _LONGEST = 5_000
-"""Characters of a line, likewise."""
+"""The same for one line."""
 _OPEN = 8
-"""From so many messages on, those between the first and the last begin folded."""
+"""With at least this many messages, those between the first and the last are folded at first."""
 _LINES = (2, 14)
-"""The least and the most lines of an editor."""
+"""Minimum and maximum number of lines of an editor."""
 _SIDES = 28
-"""What frame, margins and scroll bar take of the width."""
+"""Width of frame, margins and scroll bar."""
 _ABOVE_AND_BELOW = 20
 _COUNT_MS = 250
 _TOO_LONG = "This text is too long to edit here. Send it as it is, or leave it out."
 
 
 class MessageSection(QFrame):
-    """One message: its role, its tokens, its text, and what can be done with it."""
+    """One message: its role, tokens, text, and commands."""
 
     changed = Signal()
     delete_requested = Signal()
     duplicate_requested = Signal()
     move_requested = Signal(int)
-    """Minus one for up, one for down."""
+    """-1 for up, 1 for down."""
 
     def __init__(
         self, theme: Theme, message: Message, *, folded: bool, parent: QWidget | None = None
@@ -47,12 +47,12 @@ class MessageSection(QFrame):
         self._theme = theme
         self._message = message
         self.origin: int | None = None
-        """Its place among the messages that the editor began with; None for a copy."""
+        """Its index among the messages with which the editor started; None for a copy."""
         self._tokens: int | None = None
         self.folded = folded
         self.setProperty("card", True)
         self.editor: QPlainTextEdit | None = None
-        """None until the message is unfolded; a long one can only be read."""
+        """None until the message is unfolded; a long one is read-only."""
         self.fold_button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.fold_button.setFont(theme.heading_font())
         self.fold_button.clicked.connect(lambda: self.set_folded(not self.folded))
@@ -74,10 +74,10 @@ class MessageSection(QFrame):
 
     @property
     def message(self) -> Message:
-        """The message with its text as it is now; pictures and tool calls stay with it."""
+        """The message with its current text; pictures and tool calls stay part of it."""
         if self.editor is None or self.editor.isReadOnly() or not self.editor.document().isModified():
             return self._message
-        # The raw text, since the plain one has common spaces in place of those that do not break.
+        # The raw text, because the plain one has normal spaces instead of no-break spaces.
         text = self.editor.document().toRawText().replace("\u2029", "\n")
         return self._message if text == self._message.text else self._message.replace(text=text)
 
@@ -91,7 +91,7 @@ class MessageSection(QFrame):
         return self._tokens or 0
 
     def count(self) -> None:
-        """Count the tokens anew, which takes a moment for a long text."""
+        """Count the tokens again, which takes a moment for a long text."""
         self._tokens = count_tokens(self.message.text)
         self._tell()
         self.changed.emit()
@@ -110,7 +110,7 @@ class MessageSection(QFrame):
         self._tell()
 
     def show_place(self, number: int, total: int) -> None:
-        """Say which of how many it is, and which moves there are."""
+        """Show its number and the total, and enable the possible moves."""
         self.fold_button.setText(f"{number}. {self._message.role}")
         self.fold_button.setAccessibleName(f"Message {number} of {total}: {self._message.role}")
         self.up_button.setEnabled(number > 1)
@@ -152,7 +152,7 @@ class MessageSection(QFrame):
         self.changed.emit()
 
     def _fit(self) -> None:
-        """Take the height of the text, within limits."""
+        """Adapt the height to the text, within limits."""
         assert self.editor is not None
         text = self.editor.document()
         width = self.width() - _SIDES
@@ -180,11 +180,11 @@ class MessageSection(QFrame):
 
 
 class MessagesEditor(QWidget):
-    """Edits the messages of a prompt; `changed` follows every edit."""
+    """Edits the messages of a prompt; `changed` is sent after every edit."""
 
     changed = Signal()
     was_reset = Signal()
-    """Every edit was taken back."""
+    """All edits were reverted."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -206,12 +206,12 @@ class MessagesEditor(QWidget):
 
     @property
     def traced(self) -> tuple[tuple[int | None, Message], ...]:
-        """The messages, each with its place in `base`."""
+        """The messages, each with its index in `base`."""
         return tuple((section.origin, section.message) for section in self.sections)
 
     @property
     def edited(self) -> bool:
-        """Whether they are not as they were recorded."""
+        """Whether they differ from the recorded messages."""
         return self.messages != self._recorded
 
     @property
@@ -219,18 +219,18 @@ class MessagesEditor(QWidget):
         return sum(section.tokens for section in self.sections)
 
     def show_messages(self, messages: tuple[Message, ...]) -> None:
-        """Replace all sections by the recorded messages; the same ones again leave the edits as they are."""
+        """Replace all sections by the recorded messages; if they are the same ones, edits stay."""
         if messages != self._recorded:
             self._recorded = messages
             self.reset()
 
     def reset(self) -> None:
-        """Take back every edit."""
+        """Revert all edits."""
         self.show_arranged(self._recorded)
         self.was_reset.emit()
 
     def show_arranged(self, messages: tuple[Message, ...]) -> None:
-        """Put these in place of all messages; what they are edited against stays what was recorded."""
+        """Replace all messages by these; edits are still detected against the recorded ones."""
         open_now = {section.message for section in self.sections if not section.folded}
         for section in self.sections:
             self._remove(section)

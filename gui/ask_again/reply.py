@@ -1,4 +1,4 @@
-"""A reply to an attached agent, to be edited before its run is gone on with by it."""
+"""A reply to an attached agent, to edit before its run continues with it."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
@@ -19,7 +19,7 @@ _GO_ON = "Go back to the step on a branch, with this reply"
 
 
 class ReplyDialog(QDialog):
-    """Edits a reply; emits it once it can be read."""
+    """Edits a reply; emits it when it is valid."""
 
     go_on_requested = Signal(str)
 

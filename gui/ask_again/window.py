@@ -1,4 +1,4 @@
-"""Ask again: the prompt of a step to be edited and asked several times, beside what the answers propose."""
+"""Ask again: edit the prompt of a step, ask several times, and compare the proposed actions."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QDialog, QDoubleSpinBox, QLabel, QSpinBox, QWidget
@@ -21,7 +21,7 @@ _MOST_TIMES = 100
 _WARMEST = 5.0
 _STEP = 0.1
 _COLDEST_SHOWN = -_STEP
-"""Stands for the temperature as it was recorded."""
+"""Stands for the recorded temperature."""
 _IDLE_MS = 60
 _READING = "Reading the prompt of the step…"
 _NOT_ASKED = (
@@ -34,23 +34,23 @@ _BY_DATA = (
 _CREDIT = "Ask with all exemplars, then without each one, to see how much each makes the action more likely"
 _GO_ON = "Edit the chosen or recorded reply, and continue from this step with it"
 _UNDER_WAY = 0
-"""The number of a question whose answers still come."""
+"""The number of a question whose answers are still coming."""
 
 
 class AskAgain(QDialog):
-    """Shows what can be asked again of a step and what was; asks for things only by emitting."""
+    """Shows what can be asked again for a step and the previous questions; requests go out only as signals."""
 
     ask_requested = Signal(object)
-    """The `Question` to put."""
+    """The `Question` to ask."""
     credit_requested = Signal(object)
-    """A `Question` that says who is asked how often."""
+    """A `Question` with the LLM to ask and how often."""
     cancel_requested = Signal()
     exemplar_requested = Signal(int, int, str)
-    """Run, step, and the id of an exemplar that is to be written as this prompt shows them."""
+    """Run, step, and the id of an exemplar to render in the format of this prompt."""
     adopt_requested = Signal(str)
-    """The action that is to be taken in place of the next one."""
+    """The action that replaces the next one."""
     go_on_requested = Signal(int, int, str)
-    """Run, step, and the reply by which an attached agent's run is to be gone on with from there."""
+    """Run, step, and the reply with which to continue an attached agent's run from there."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,18 +102,18 @@ class AskAgain(QDialog):
         self._refresh()
 
     def show_llms(self, llms: tuple[LLMChoice, ...]) -> None:
-        """Offer these; the one that is chosen stays so where it is still there."""
+        """Offer these LLMs; the current choice is kept if it still exists."""
         offer_choices(self.llm, llms, first=self._recorded_llm())
         self._refresh()
 
     def wait(self, run: int, step: int) -> None:
-        """Say that this step is being read; edits of another step are gone."""
+        """Show that this step is being read; edits of another step are discarded."""
         self.show_view(AskView(run=run, step=step))
         self.or_words.say(_READING)
 
     @Slot(object)
     def show_view(self, view: AskView) -> None:
-        """Replace what is on screen with `view`; edits of the same prompt stay, and so does the question in view."""
+        """Replace what is shown with `view`; edits of the same prompt and the question in view stay."""
         if (view.run, view.step) != (self._view.run, self._view.step):
             self._chosen = None
             self._asked_for = 0
@@ -131,22 +131,22 @@ class AskAgain(QDialog):
         self._refresh()
 
     def show_problem(self, text: str) -> None:
-        """Say what went wrong, in place of what was said before; empty takes it away."""
+        """Show a problem instead of the previous one; an empty text hides it."""
         self.problem.show_text(text)
 
     def set_adoptable(self, on: bool) -> None:
-        """Say whether the step is the one under review, so that an action can be taken over."""
+        """Set whether the step is under review, so that an action can be adopted."""
         self._adoptable = on
         self._refresh()
 
     @property
     def busy(self) -> bool:
-        """Whether answers still come."""
+        """Whether answers are still coming."""
         return self._view.busy
 
     @property
     def question(self) -> Question:
-        """The question as it stands at the left."""
+        """The current question in the left part."""
         warmth = self.temperature.value()
         return Question(
             run=self._view.run,
@@ -206,7 +206,7 @@ class AskAgain(QDialog):
         self.answers.show_asked(shown, self._waiting_words())
 
     def _in_view(self) -> WhatIf | None:
-        """Return the chosen question, or the latest; none while the first answer to a new one is awaited."""
+        """Return the chosen question, or the latest; None while the first answer to a new one is awaited."""
         asked = self._view.asked
         found = next((one for one in asked if one.number == self._chosen), None)
         if found is not None:

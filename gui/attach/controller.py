@@ -1,4 +1,4 @@
-"""Agents that others wrote: the dialog that attaches one, and what it was last asked for."""
+"""Agents written by others: the dialog that attaches one, and the last settings."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AttachController(FeatureController):
-    """Opens the dialog, passes on what it asks for, and shows what comes back."""
+    """Opens the dialog, passes on its requests, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "AttachService") -> None:
         super().__init__(window)
@@ -26,9 +26,9 @@ class AttachController(FeatureController):
         self._view = AttachView()
         self._tasks: tuple[str, ...] = ()
         self.dialog: AttachDialog | None = None
-        """The dialog, once it was opened."""
+        """The dialog, after it was opened."""
         self.parted: PartedDialog | None = None
-        """That of an agent that went another way, once there was one."""
+        """The dialog for an agent that diverged, after one did."""
         self.patience = PatienceLabel(window.theme, window)
         window.status.addPermanentWidget(self.patience)
         self.follow(service.changed, self._show_view)
@@ -37,7 +37,7 @@ class AttachController(FeatureController):
 
     @Slot()
     def open(self) -> None:
-        """Show the dialog, with what was attached last."""
+        """Show the dialog with the settings that were last used."""
         if self.dialog is None:
             self.dialog = AttachDialog(self.window.theme, self.window)
             self.dialog.attach_requested.connect(self._on_attach)
@@ -61,7 +61,7 @@ class AttachController(FeatureController):
         if self.dialog is not None:
             self.dialog.show_view(view)
         elif view.problem or (view.addresses is not None and view.request and not view.request.command):
-            self.open()  # There is something to be read: a problem, or addresses for a program elsewhere.
+            self.open()  # There is something to read: a problem, or addresses for a program elsewhere.
 
     def _show_parted(self, parted: Parted) -> None:
         if self.parted is None:

@@ -1,4 +1,4 @@
-"""Attach an agent: its program and what it works on; while it is attached its addresses and what it writes."""
+"""Attach an agent: its program and its task; while it is attached, its addresses and its output."""
 
 import shlex
 from functools import partial
@@ -40,7 +40,7 @@ _ADDRESSES = (
 
 
 class AttachDialog(QDialog):
-    """Asks which agent to attach and shows `AttachView`."""
+    """Asks which agent to attach, and shows `AttachView`."""
 
     attach_requested = Signal(object)
     """The `AttachRequest`."""
@@ -55,7 +55,7 @@ class AttachDialog(QDialog):
         theme.size_window(self, 760, 620)
 
     def offer(self, request: AttachRequest) -> None:
-        """Fill the fields in."""
+        """Fill in the fields."""
         self.command.setText(shlex.join(request.command))
         self.folder.setText(request.folder)
         self.task.setText(request.task)
@@ -71,7 +71,7 @@ class AttachDialog(QDialog):
 
     @property
     def request(self) -> AttachRequest:
-        """What the fields say; raises ValueError where the command has a quotation mark that is not closed."""
+        """The request given by the fields; raises ValueError if the command has an unclosed quotation mark."""
         task = self.task.text().strip()
         return AttachRequest(
             command=tuple(shlex.split(self.command.text())),
@@ -85,7 +85,7 @@ class AttachDialog(QDialog):
 
     @Slot(object)
     def show_view(self, view: AttachView) -> None:
-        """Replace what is on screen; the fields stay as they are."""
+        """Replace what is shown; the fields stay unchanged."""
         self._view = view
         self.problem.show_text(view.problem)
         attached = view.addresses is not None
@@ -196,7 +196,7 @@ class AttachDialog(QDialog):
             None, self.copy_button, self.detach_button, 1, self.close_button, self.attach_button, spacing=8
         )
 
-    # What the person does
+    # Input of the person
 
     def _on_folder(self) -> None:
         if folder := QFileDialog.getExistingDirectory(self, "Start the agent in", self.folder.text()):
@@ -218,7 +218,7 @@ class AttachDialog(QDialog):
     def _refresh(self) -> None:
         elsewhere = not self.command.text().strip()
         self.attach_button.setText("Show addresses" if elsewhere else "Attach")
-        self.attach_button.setShortcut("Ctrl+Return")  # A new text takes it away.
+        self.attach_button.setShortcut("Ctrl+Return")  # Editing the text hides it.
         own = not self.task.text().strip()
         for field in (self.url, self.instruction):
             field.setEnabled(own)

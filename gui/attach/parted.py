@@ -1,4 +1,6 @@
-"""An agent that went another way on its way back to a step: what it had asked and what it asks now, side by side."""
+"""An agent that diverged from its record on the way back to a step: its recorded and its new question, side by
+side.
+"""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QWidget
@@ -17,7 +19,7 @@ _STOP = "End the run and the agent's program"
 
 
 class PartedDialog(QDialog):
-    """Shows where an agent parted from its record, and asks what is to become of it; closed, it goes on live."""
+    """Shows where an agent diverged from its record, and asks what to do with it; if closed, it continues live."""
 
     stop_requested = Signal()
 
@@ -52,7 +54,7 @@ class PartedDialog(QDialog):
         theme.size_window(self, 900, 560)
 
     def show_parted(self, parted: Parted) -> None:
-        """Show where an agent parted from its record by what it asked."""
+        """Show where an agent diverged from its record, by its questions."""
         self.words.setText(f"{parted.why} It waits there for an answer.")
         self.texts.show_texts(parted.recorded, parted.asked)
         self.only_changes.setChecked(True)

@@ -1,4 +1,4 @@
-"""How long an agent is held that was started elsewhere: its own timeouts run on meanwhile."""
+"""How long an agent that was started elsewhere is held; its own timeouts continue to run."""
 
 import time
 
@@ -20,7 +20,7 @@ _WHY = (
 
 
 class PatienceLabel(QLabel):
-    """Counts the seconds; hidden where nothing is held."""
+    """Counts the seconds; hidden if nothing is held."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -32,7 +32,7 @@ class PatienceLabel(QLabel):
         self.hide()
 
     def show_hold(self, hold: Hold | None) -> None:
-        """Count since a hold began; None ends it."""
+        """Count from the beginning of a hold; None stops counting."""
         self._hold = hold
         self.setVisible(hold is not None)
         if hold is None:

@@ -1,4 +1,4 @@
-"""Background work: its window, its place in the status bar, and what the desktop is told of it."""
+"""Background work: its window, its place in the status bar, and its desktop notifications."""
 
 import time
 from typing import TYPE_CHECKING
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from core.debugger.background_work.service import BackgroundWorkService
 
 _LONG = 10.0
-"""Seconds from which on the end of a run is told."""
+"""Minimum duration in seconds of a run whose end is notified."""
 _GOING_ON = ("opening", "running", "asking", "acting")
 
 
 class BackgroundWorkController(FeatureController):
-    """Opens the window, passes on what it asks for, and shows what comes back."""
+    """Opens the window, passes on its requests, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "BackgroundWorkService") -> None:
         super().__init__(window)
@@ -31,16 +31,16 @@ class BackgroundWorkController(FeatureController):
         self._view = BackgroundWorkView()
         self._session = SessionView()
         self._began = time.monotonic()
-        """When the run began to go on by itself."""
+        """When the run started to continue on its own."""
         self.notifier = Notifier(window)
         self.shown: BackgroundWorkWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.button = QToolButton(window)
         self.button.setToolTip(window.actions_by_name["background_work"].toolTip())
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.button.clicked.connect(lambda: self.open())
         self.button.setFont(window.theme.small_font())
-        window.status.insertPermanentWidget(1, self.button)  # Left of the legend; the facts are 0.
+        window.status.insertPermanentWidget(1, self.button)  # Left of the legend; the facts have index 0.
         self.button.hide()
         notify = window.actions_by_name["notify"]
         notify.setCheckable(True)
@@ -101,7 +101,7 @@ class BackgroundWorkController(FeatureController):
 
 
 def _button_words(rows: tuple[WorkRow, ...]) -> str:
-    """Return such as ``2 jobs, 40 %``."""
+    """Return, for example, ``2 jobs, 40 %``."""
     known = [row.job for row in rows if row.job.of]
     share = f", {sum(one.done for one in known) * 100 // sum(one.of for one in known)} %" if known else ""
     return f"{count(len(rows), 'job')}{share}"

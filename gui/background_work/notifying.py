@@ -1,4 +1,4 @@
-"""Tells on the desktop what has ended while another window is in front."""
+"""Desktop notifications about finished work while another window is in front."""
 
 import html
 import shutil
@@ -11,12 +11,12 @@ from gui.shell.main_window import MainWindow
 
 _SECONDS = 10
 _PROGRAM = "notify-send"
-"""Speaks to the notifications of the desktop. PySide cannot: it passes no unsigned numbers over D-Bus."""
+"""Sends notifications to the desktop. PySide cannot: it does not pass unsigned numbers over D-Bus."""
 _CLICK = "default"
 
 
 class Notifier(QObject):
-    """Notifies by the desktop, else through the system tray, and marks the window; a click brings it to the front."""
+    """Notifies through the desktop, or else the system tray, and marks the window; a click brings it to the front."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -32,18 +32,18 @@ class Notifier(QObject):
         QApplication.alert(self._window)
 
     def _send(self, program: str, title: str, text: str, *, clickable: bool) -> None:
-        """Start the program, which with an action runs until the notification is clicked or gone."""
+        """Start the program; with an action, it runs until the notification is clicked or gone."""
         process = QProcess(self)
         again = partial(self._send, program, title, text, clickable=False) if clickable else None
         process.finished.connect(lambda code, _: self._on_finished(process, again if code else None))
         action = [f"--action={_CLICK}=Show Backstep"] if clickable else []
-        # Desktops take the text for markup.
+        # Desktops interpret the text as markup.
         process.start(program, ["--app-name=Backstep", *action, "--", title, html.escape(text, quote=False)])
 
     def _on_finished(self, process: QProcess, again: partial[None] | None) -> None:
         process.deleteLater()
         if again is not None:
-            again()  # Before 0.8 it knows no actions.
+            again()  # Versions before 0.8 do not support actions.
         elif _CLICK in process.readAllStandardOutput().toStdString():
             self._show_window()
 

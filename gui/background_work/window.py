@@ -1,4 +1,4 @@
-"""Background work: what goes on, how far it is, and what came of it."""
+"""Background work: the running jobs, their progress, and their results."""
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QDialog, QWidget
@@ -20,11 +20,11 @@ _TONES = {"failed": "bad", "ended": "good"}
 
 
 class BackgroundWorkWindow(QDialog):
-    """Shows the list, and asks for a job to be ended or shown."""
+    """Shows the list, and requests to cancel or show a job."""
 
     end_requested = Signal(int)
     show_requested = Signal(object)
-    """A `Job` whose window is to be opened."""
+    """A `Job` whose window to open."""
     forget_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -52,7 +52,7 @@ class BackgroundWorkWindow(QDialog):
 
     @Slot(object)
     def show_view(self, view: BackgroundWorkView) -> None:
-        """Replace what is on screen; the row that is current stays."""
+        """Replace what is shown; the current row stays."""
         chosen = self._chosen
         self._rows = {row.number: row for row in view.rows}
         self.or_words.say("" if view.rows else _NONE)
@@ -85,7 +85,7 @@ class BackgroundWorkWindow(QDialog):
 
 
 def progress_words(row: WorkRow) -> str:
-    """Return such as ``40 of 200 (20 %)``; empty where it is not known how much there is."""
+    """Return, for example, ``40 of 200 (20 %)``; empty if the total is not known."""
     job = row.job
     return f"{job.done} of {job.of} ({job.done * 100 // job.of} %)" if job.of else ""
 

@@ -1,4 +1,4 @@
-"""Fork: opened for a step, from the tree of runs; closed once the branch has begun."""
+"""Fork: opened for a step, from the tree of runs; closed when the branch has started."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ForkController(FeatureController):
-    """Opens the dialog, passes on the fork, and shows what comes back."""
+    """Opens the dialog, passes on the fork, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "ForkService") -> None:
         super().__init__(window)
@@ -24,14 +24,14 @@ class ForkController(FeatureController):
         self._catalogue = Catalogue()
         self._step = (0, 0)
         self.dialog: ForkDialog | None = None
-        """The dialog, once it was opened."""
+        """The dialog, after it was opened."""
         self.follow(service.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
         window.runs.fork_requested.connect(self.open)
 
     @Slot(int, int)
     def open(self, run: int, step: int) -> None:
-        """Show what can be chosen for a fork at this step; choices are kept where it is the step in view."""
+        """Show the choices for a fork at this step; earlier choices are kept if it is the step in view."""
         if self.dialog is None:
             self.dialog = ForkDialog(self.window.theme, self.window)
             self.dialog.fork_requested.connect(self._on_fork)

@@ -1,4 +1,4 @@
-"""Fork: what a branch from a stored step is to do otherwise, chosen before the page is brought back."""
+"""Fork: how a branch from a stored step should differ, chosen before the page is restored."""
 
 from functools import partial
 
@@ -18,31 +18,31 @@ _READING = "Reading the step…"
 
 
 class ForkDialog(QDialog):
-    """Shows `ForkView` and asks for a fork; every choice can be taken back with Ctrl+Z."""
+    """Shows `ForkView` and requests a fork; every choice can be undone with Ctrl+Z."""
 
     fork_requested = Signal(int, int, object, bool)
-    """Run, step, the `Changes`, and whether it is known what stays done."""
+    """Run, step, the `Changes`, and whether the person knows which effects stay."""
     cancel_requested = Signal()
-    """A fork that is under way is to be given up."""
+    """Cancel the current fork."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Fork")
         self._view = ForkView(run=0, step=0)
         self.last_time = Changes()
-        """What was chosen for the fork before."""
+        """The choices of the previous fork."""
         self._build(theme)
         self.wait(0, 0)
         theme.size_window(self, 760, 620)
 
     def wait(self, run: int, step: int) -> None:
-        """Say that this step is being read; choices begin anew."""
+        """Show that this step is being read; choices are reset."""
         self.show_view(ForkView(run=run, step=step))
         self.or_words.say(_READING)
 
     @Slot(object)
     def show_view(self, view: ForkView) -> None:
-        """Replace what is on screen; choices stay where it is the same step."""
+        """Replace what is shown; choices stay if it is the same step."""
         begun = view.ready and not self._view.ready
         same = (view.run, view.step) == (self._view.run, self._view.step)
         if same and self._view.ready and not view.ready:
@@ -63,7 +63,7 @@ class ForkDialog(QDialog):
         self._refresh()
 
     def reject(self) -> None:
-        """Close; a fork that is under way is given up first."""
+        """Close; a current fork is cancelled first."""
         if self._view.busy:
             self.cancel_requested.emit()
             return

@@ -1,4 +1,4 @@
-"""What a fork is to do otherwise, as fields; every choice can be taken back."""
+"""The fields for the changes of a fork; every choice can be undone."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
@@ -28,7 +28,7 @@ _SAME = "as in the run"
 
 
 class PlaceField(QWidget):
-    """Offers fixed choices, each with a value, and last a place on the disk, which is typed or browsed to."""
+    """Offers fixed choices, each with a value, and as the last one a path, which is typed or browsed."""
 
     changed = Signal()
 
@@ -41,7 +41,7 @@ class PlaceField(QWidget):
         suffix: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        """`suffix` is of the files that can be chosen beside folders; without it only folders can."""
+        """`suffix` is that of files that can be chosen in addition to folders; without it, only folders can."""
         super().__init__(parent)
         self._name = name
         self._suffix = suffix
@@ -67,13 +67,13 @@ class PlaceField(QWidget):
 
     @property
     def value(self) -> str | None:
-        """The value of the choice, or the path; the first choice where no path was given yet."""
+        """The value of the choice, or the path; the first choice if no path was given yet."""
         if self._is_place:
             return self.path.text().strip() or self._values[0]
         return self._values[self.choice.currentIndex()]
 
     def set_value(self, value: str | None) -> None:
-        """Choose this without telling of it."""
+        """Choose this without emitting a change."""
         with QSignalBlocker(self.choice), QSignalBlocker(self.path):
             if value in self._values:
                 self.choice.setCurrentIndex(self._values.index(value))
@@ -169,7 +169,7 @@ class ForkForm(QWidget):
             self._form.addRow(words, widget)
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
-        """Offer these presets and LLMs; what is chosen stays so."""
+        """Offer these presets and LLMs; the current choice is kept."""
         preset, llm = self.preset.currentData(), self.llm.currentData()
         with QSignalBlocker(self.preset), QSignalBlocker(self.llm):
             offer_choices(self.preset, catalogue.presets, first=self.preset.itemText(0))
@@ -178,7 +178,7 @@ class ForkForm(QWidget):
             self._choose(self.llm, llm)
 
     def offer(self, view: ForkView) -> None:
-        """Say what the run has, and offer its policies and numbers; choices begin anew."""
+        """Show the values of the run, and offer its policies and numbers; choices are reset."""
         self._view = view
         self._past, self._future = [], []
         self._form.setRowVisible(self.pages, view.recorded)
@@ -211,7 +211,7 @@ class ForkForm(QWidget):
 
     @property
     def changes(self) -> Changes:
-        """What is chosen, as far as it differs from the run."""
+        """The choices that differ from the run."""
         view = self._view
         if self._by_agent:
             return Changes(llm=self._llm(), offline=self._offline())
@@ -267,7 +267,7 @@ class ForkForm(QWidget):
             self.put(self._future.pop())
 
     def put(self, changes: Changes) -> None:
-        """Show these choices, without counting them as new ones."""
+        """Show these choices without recording them as new ones."""
         self._now = changes
         boxes = (self.preset, self.llm, self.replay, self.pages, self.policy)
         blockers = [QSignalBlocker(box) for box in (*boxes, self.text, *self.amounts.values())]
@@ -294,11 +294,11 @@ class ForkForm(QWidget):
 
     @property
     def _by_agent(self) -> bool:
-        """Whether an attached agent goes on: it has no policies, exemplars and numbers of ours."""
+        """Whether an attached agent continues: it has no policies, exemplars and numbers of Backstep."""
         return self._view.attached and not self.preset.currentData()
 
     def _show_own(self) -> None:
-        """Offer what holds for built-in agents where one of them goes on."""
+        """Offer the choices for built-in agents if one of them continues."""
         for field in (self.policies, self.exemplars, self.policy, *self.amounts.values()):
             self._form.setRowVisible(field, not self._by_agent)
         self._form.setRowVisible(self.text, bool(self.policy.currentData()) and not self._by_agent)
@@ -314,7 +314,7 @@ class ForkForm(QWidget):
         self.edited.emit()
 
     def take_over(self, last: Changes) -> None:
-        """Choose as was done for another step, as far as this one has it."""
+        """Use the choices made for another step, as far as this one has them."""
         known = {one.mechanism for one in self._view.amounts}
         ids = {one.id for one in self._view.policies}
         self.take(
@@ -326,20 +326,20 @@ class ForkForm(QWidget):
         )
 
     def take(self, changes: Changes) -> None:
-        """Choose these, as one choice that can be taken back."""
+        """Choose these as a single choice that can be undone."""
         if changes != self._now:
             self._past.append(self._now)
             self._future.clear()
         self.put(changes)
 
     def _offline(self) -> bool | None:
-        """Return what is chosen for pages, None where it is as in the run."""
+        """Return the choice for pages, None if it is the same as in the run."""
         chosen = self.pages.currentIndex()
         offline = chosen == _RECORDED
         return None if chosen == 0 or offline == self._view.offline else offline
 
     def _llm(self) -> str:
-        """Return the LLM of the branch, empty where it is the run's own."""
+        """Return the LLM of the branch, empty if it is the run's own."""
         llm, how = self.llm.currentData() or "", self.replay.currentIndex()
         if how == _LIVE:
             return str(llm)
@@ -369,7 +369,7 @@ class ForkForm(QWidget):
             self._texts.pop(id, None)
         else:
             self._texts[id] = text
-        # The editor takes back its letters itself; a text counts as one choice.
+        # The editor undoes single letters itself; a text counts as one choice.
         if id in self._now.policy_texts and id in self._texts:
             self._now = self.changes
             self.edited.emit()
@@ -378,7 +378,7 @@ class ForkForm(QWidget):
 
     @staticmethod
     def _choose(box: QComboBox, name: str) -> None:
-        """Choose a name, which is offered from then on where it was not."""
+        """Choose a name; if it was not offered before, it is from then on."""
         if box.findData(name) < 0:
             box.addItem(name, name)
         box.setCurrentIndex(box.findData(name))

@@ -1,4 +1,4 @@
-"""Breakpoints and watches: the panel, its dialog, and what other panels add."""
+"""Breakpoints and watches: the panel, its dialog, and additions from other panels."""
 
 from collections import deque
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Answer = Callable[[str], None]
 
 
 class BreakpointsController(FeatureController):
-    """Passes on what is wanted; each answer goes to whoever asked, in their order."""
+    """Passes on requests; each answer goes to the widget that asked, in order."""
 
     def __init__(self, window: MainWindow, service: "BreakpointsService") -> None:
         super().__init__(window)
@@ -51,7 +51,7 @@ class BreakpointsController(FeatureController):
             other.breakpoint_wanted.connect(self._on_wanted_elsewhere)
 
     def _asking(self, command: Callable[..., object]) -> Callable[..., None]:
-        """Return what passes a wish of the panel on; a refusal of it is said over the page."""
+        """Return a function that passes on a request of the panel; a refusal is shown over the page."""
         return lambda *wish: self._ask(command, *wish, answer=self._say)
 
     def _ask(self, command: Callable[..., object], *wish: object, answer: Answer) -> None:
@@ -78,7 +78,7 @@ class BreakpointsController(FeatureController):
             self.editor = None
 
     def _answer_editor(self, editor: BreakpointEditor, problem: str) -> None:
-        """Tell the dialog, unless it was closed meanwhile."""
+        """Pass the answer to the dialog, unless it was closed in between."""
         if self.editor is editor:
             editor.show_answer(problem)
 
@@ -92,7 +92,7 @@ class BreakpointsController(FeatureController):
 
     @Slot(object)
     def _on_wanted_elsewhere(self, breakpoint: Breakpoint) -> None:
-        """Add what another panel offers, and show where it went."""
+        """Add a breakpoint from another panel, and show where it was added."""
         dock = self.window.dock("Breakpoints")
         dock.show()
         dock.raise_()
@@ -105,7 +105,7 @@ class BreakpointsController(FeatureController):
 
     @Slot(object)
     def _on_made(self, changes: tuple[BreakChange, ...]) -> None:
-        """Let what was changed be undone."""
+        """Record the change for undo."""
         for one in changes:
             undo = partial(self._exchange, one.after, one.before)
             redo = partial(self._exchange, one.before, one.after)
@@ -128,7 +128,7 @@ class BreakpointsController(FeatureController):
 
 
 def _words_of(change: BreakChange) -> str:
-    """Return what was done, such as ``remove the breakpoint state item is entered``."""
+    """Return a description of the change, for example ``remove the breakpoint state item is entered``."""
     before, after = change.before, change.after
     one = after or before
     assert one is not None
@@ -143,7 +143,7 @@ def _words_of(change: BreakChange) -> str:
 
 
 def _offers(window: MainWindow) -> Offers:
-    """Return the names that the step in view knows."""
+    """Return the names in the step in view."""
     step = window.step_in_view
     if step is None:
         return Offers()

@@ -1,4 +1,4 @@
-"""Compare, opened for two runs or two steps; and Diff, the step in view beside another one."""
+"""Compare, opened for two runs or two steps; and Diff, which compares the step in view with another one."""
 
 from typing import TYPE_CHECKING
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class CompareController(FeatureController):
-    """Opens the window, passes on what it asks for, and shows what comes back."""
+    """Opens the window, passes on its requests, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "CompareService") -> None:
         super().__init__(window)
         self._service = service
         self._wanted: tuple[int, int] | None = None
         self.shown: CompareWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.follow(service.changed, self._show_compared)
         self.follow(service.paired, self._show_pair)
         self.follow(service.diffed, window.diff.show_pair)
@@ -69,7 +69,7 @@ class CompareController(FeatureController):
 
     @Slot(int)
     def _on_compare_run(self, run: int) -> None:
-        """Compare a run with the one whose step is in view."""
+        """Compare a run with the run of the step in view."""
         viewed = self.window.runs.delegate.viewed
         if viewed is not None:
             self.compare_runs(viewed[0], run)

@@ -1,4 +1,4 @@
-"""Compare: two runs step by step, where they part, and any two of their steps beside each other."""
+"""Compare: two runs step by step, with their first difference, and any two of their steps side by side."""
 
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ _OUTCOMES = {"failed": "✗ ", "skipped": "skipped: "}
 
 
 class PairsModel(QAbstractTableModel):
-    """The aligned steps: what was done on the left, on the right, and what differs."""
+    """The aligned steps: the action on the left, the action on the right, and what differs."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -82,7 +82,7 @@ class PairsModel(QAbstractTableModel):
 
 
 class _PairPainter(RowDelegate):
-    """Draws a cell; the first difference is bold on a shade of its own, with a bar at its left."""
+    """Draws a cell; the first difference is bold on a separate shade, with a bar at its left."""
 
     def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
         pair: AlignedPair = index.data(_PAIR)
@@ -104,10 +104,10 @@ class _PairPainter(RowDelegate):
 
 
 class CompareWindow(QDialog):
-    """Shows two runs aligned and begins at the first difference; N and Shift+N go through them."""
+    """Shows two aligned runs, starting at the first difference; N and Shift+N go to the next and the previous one."""
 
     pair_requested = Signal(object, object)
-    """The steps to be read, each as run and number or None."""
+    """The steps to read, each as run and number, or None."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,7 +141,7 @@ class CompareWindow(QDialog):
         self.upper = QWidget(self)
         in_column(self.upper, head, (self.or_words, 1), spacing=0)
         self._keys: dict[str, list[StepKey | None]] = {}
-        """The steps that each side offers, as they stand in its choice."""
+        """The steps that each side offers, in the order of its combo box."""
         self.choices = {side: self._step_choice(side) for side in _SIDES}
         self.choosing = QWidget(self)
         self.beside = StepsBeside(theme, self)
@@ -188,7 +188,7 @@ class CompareWindow(QDialog):
             self.beside.show_pair(PairView())
 
     def show_steps(self, left: StepKey, right: StepKey) -> None:
-        """Leave out the runs: only these two steps are compared."""
+        """Show only these two steps, without the runs."""
         self.model.show_compared(None)
         self.upper.hide()
         self.choosing.hide()
@@ -197,12 +197,12 @@ class CompareWindow(QDialog):
 
     @Slot(object)
     def show_pair(self, view: PairView) -> None:
-        """Show two steps where they are still the ones that were asked for."""
+        """Show two steps if they are still the requested ones."""
         if (view.left, view.right) == self._wanted:
             self.beside.show_pair(view)
 
     def go_on(self, offset: int) -> None:
-        """Choose the next pair that differs, or the one before; stays where there is none."""
+        """Choose the next pair that differs, or the previous one; stay if there is none."""
         at = self.table.currentIndex().row() + offset
         while 0 <= at < len(self.model.pairs):
             if not self.model.pairs[at].same:
@@ -212,7 +212,7 @@ class CompareWindow(QDialog):
 
     def _difference_button(self, text: str, key: str, offset: int) -> QPushButton:
         go, words = partial(self.go_on, offset), f"Choose the {text.lower()} between the runs ({key})"
-        # Not the button's own shortcut, which takes a moment and swallows a key that is pressed again.
+        # Not the button's own shortcut, which takes a moment and ignores a key that is pressed again.
         QShortcut(key, self, go)
         return key_button(f"{text} ({key})", words, "", go, self)
 

@@ -1,4 +1,4 @@
-"""Begin an evaluation, do failures again, or go on with one: what is asked, and what that comes to."""
+"""Start an evaluation, rerun failures, or resume one: the choices and what they amount to."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -47,7 +47,7 @@ _EXEMPLARS = (
 
 
 class TickList(QListWidget):
-    """Names to tick."""
+    """A list of names with check boxes."""
 
     changed = Signal()
 
@@ -59,7 +59,7 @@ class TickList(QListWidget):
         self.itemChanged.connect(lambda _item: self.changed.emit())
 
     def offer(self, choices: Iterable[PresetOption | LLMChoice], ticked: Iterable[str]) -> None:
-        """Offer these, with those ticked that are named."""
+        """Offer these, with the given names checked."""
         self.blockSignals(True)
         self.clear()
         ticked = set(ticked)
@@ -82,15 +82,15 @@ class TickList(QListWidget):
 
 
 class AskingDialog(QDialog):
-    """Shows live what the request comes to; the same checks as the command line's say why it cannot be begun."""
+    """Shows live what the request amounts to. The checks of the command line determine why it cannot be started."""
 
     preview_wanted = Signal(object)
     """An `EvalRequest`."""
     asked = Signal(object)
-    """The `EvalRequest` that is to be begun."""
+    """The `EvalRequest` to start."""
 
     def __init__(self, theme: Theme, mode: Mode, name: str = "", parent: QWidget | None = None) -> None:
-        """`name` is the evaluation that is resumed, or whose failures are done again."""
+        """`name` is the evaluation that is resumed, or whose failures are rerun."""
         super().__init__(parent)
         self.setWindowTitle(_TITLES[mode])
         self.mode = mode
@@ -200,7 +200,7 @@ class AskingDialog(QDialog):
         llm: str,
         suites: tuple[SuiteItem, ...] = (),
     ) -> None:
-        """Choose as the last time; `preset` and `llm` are ticked where nothing was chosen before."""
+        """Restore the last choices; `preset` and `llm` are checked if there are none."""
         self._suites = suites
         self.suites.setEnabled(bool(suites))
         self.tasks.setText(", ".join(request.tasks))
@@ -218,7 +218,7 @@ class AskingDialog(QDialog):
 
     @property
     def request(self) -> EvalRequest:
-        """The request that the fields come to."""
+        """The request given by the fields."""
         limits = {
             "concurrency": self.at_once.value(),
             "max_cost": round(self.cost.value(), 2) or None,
@@ -244,7 +244,7 @@ class AskingDialog(QDialog):
 
     @property
     def _unticked(self) -> str:
-        """What has to be ticked still, as a sentence."""
+        """What still has to be checked, as a sentence."""
         if self.mode != "new":
             return ""
         if not self.presets.ticked:
@@ -259,7 +259,7 @@ class AskingDialog(QDialog):
 
     @Slot(object)
     def show_preview(self, preview: RequestPreview) -> None:
-        """Show what the request comes to, where it is still the one that is asked."""
+        """Show what the request amounts to, if it is still the current one."""
         if preview.request != self.request:
             return
         self._preview = preview

@@ -1,4 +1,4 @@
-"""The window of the evaluations, opened, and joined to its service."""
+"""The window of the evaluations, connected to its service."""
 
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,14 @@ from gui.shell.main_window import MainWindow
 from gui.widgets.formats import count
 
 if TYPE_CHECKING:
-    # The window is loaded when it is opened: the main window is to come quickly.
+    # The window is imported when it is opened, so that the main window starts quickly.
     from core.debugger.evaluations.service import EvaluationsService
     from gui.evaluations.asking import AskingDialog, Mode
     from gui.evaluations.window import EvaluationsWindow
 
 
 class EvaluationsController(FeatureController):
-    """Opens the window, passes on what it asks, and shows what comes back."""
+    """Opens the window, passes on its requests, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "EvaluationsService") -> None:
         super().__init__(window)
@@ -30,10 +30,10 @@ class EvaluationsController(FeatureController):
         self._view = EvaluationsView()
         self._leaving = False
         self.shown: EvaluationsWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.asking: AskingDialog | None = None
         self.question: QMessageBox | None = None
-        """Whether the main window is to be closed while evaluations are under way."""
+        """Whether to close the main window although evaluations are running."""
         self.follow(service.changed, self._show_view)
         self.follow(service.previewed, self._show_preview)
         self.follow(service.opened, self._on_opened)
@@ -110,7 +110,7 @@ class EvaluationsController(FeatureController):
 
     @Slot(object)
     def _on_closing(self, event: QCloseEvent) -> None:
-        """Ask first where evaluations that were started here are under way."""
+        """Ask first if evaluations that were started here are running."""
         going = len(self._view.started)
         if self._leaving or not going:
             if self.shown is not None:

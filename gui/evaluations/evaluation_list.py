@@ -1,4 +1,4 @@
-"""The list of all evaluations: what each is called, how far it is and how many succeed."""
+"""The list of all evaluations: name, progress and success rate."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ _TONES = {"under way": "agent", "interrupted": "remedy", "finished": "dim"}
 
 
 def state_words(item: EvaluationItem) -> str:
-    """Return how far an evaluation is, in a few words."""
+    """Return the progress of an evaluation in a few words."""
     if item.problem:
         return item.problem
     done = f"{thousands(item.done)} of {thousands(item.total)}"
@@ -52,7 +52,7 @@ class EvaluationList(QListView):
     """Shows the evaluations, the newest first."""
 
     chosen = Signal(int)
-    """The number of the evaluation that is current now."""
+    """The number of the evaluation that is now current."""
     delete_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -73,7 +73,7 @@ class EvaluationList(QListView):
         theme.changed.connect(self.viewport().update)
 
     def show_items(self, items: tuple[EvaluationItem, ...], current: int | None) -> None:
-        """Replace the rows; `current` is the number of the one that is looked at."""
+        """Replace the rows; `current` is the number of the evaluation in view."""
         top = self.verticalScrollBar().value()
         self._showing = True
         if items != self.items_model.rows:

@@ -1,4 +1,4 @@
-"""The matrix of an evaluation: successes of each variant on each task, drawn with their interval."""
+"""The matrix of an evaluation: successes of each variant on each task, drawn with their confidence interval."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -42,7 +42,7 @@ class MatrixFilter(Record):
     only_flipped: bool = False
     by_family: bool = False
     column: int = -1
-    """The one that rows are sorted by; -1 leaves them in the order of the plan."""
+    """The column by which rows are sorted; -1 keeps the order of the plan."""
     down: bool = False
     """Whether the largest comes first."""
 
@@ -52,12 +52,12 @@ class MatrixFilter(Record):
             return False
         if self.only_failures and not row.failures:
             return False
-        # Where nothing is compared, nothing can flip.
+        # Without a comparison, nothing can flip.
         return not self.only_flipped or row.change is None or bool(row.change.flips)
 
 
 class MatrixModel(QAbstractTableModel):
-    """The totals, and below them the rows that the filter leaves, in the order of a heading."""
+    """The totals, and below them the filtered rows, sorted by a heading."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -74,7 +74,7 @@ class MatrixModel(QAbstractTableModel):
         return sum(bool(row.task) for row in self.rows)
 
     def show_matrix(self, matrix: Matrix | None) -> None:
-        """Show these results; where tasks and columns are the same ones the view stays where it is."""
+        """Show these results; if tasks and columns are the same, the view does not move."""
         same = (
             matrix is not None
             and self.matrix is not None
@@ -98,7 +98,7 @@ class MatrixModel(QAbstractTableModel):
         self.show_filter(self.filter.replace(column=column, down=order != Qt.SortOrder.AscendingOrder))
 
     def _rearrange(self) -> None:
-        """Arrange the rows anew; what is selected stays selected."""
+        """Sort and filter the rows again; the selection stays."""
         self.layoutAboutToBeChanged.emit()
         kept = self.persistentIndexList()
         names = [_name(self.rows[one.row()]) for one in kept]
@@ -217,7 +217,7 @@ def cell_text(cell: Share) -> str:
 
 
 def share_words(cell: Share) -> str:
-    """Return all of a cell in words."""
+    """Return the full description of a cell."""
     if not cell.cases:
         return "Nothing is done yet."
     found = [f"{count(cell.cases, 'case')} done"]
@@ -241,7 +241,7 @@ def share_words(cell: Share) -> str:
 
 
 class _CellPainter(RowDelegate):
-    """Draws the words of a cell, and beside them the share of successes with its interval."""
+    """Draws the text of a cell, and next to it the success rate with its confidence interval."""
 
     def __init__(self, theme: Theme, model: MatrixModel, view: QWidget) -> None:
         super().__init__(theme, QSize(80, _HEIGHT), view)
@@ -260,7 +260,7 @@ class _CellPainter(RowDelegate):
             inset = _INDENT if row.task and self._model.filter.by_family else 0
             room = room.adjusted(inset, 0, 0, 0)
             painter.setFont(font)
-            # Names of tasks often differ only in their end.
+            # Names of tasks often differ only at their end.
             middle = Qt.TextElideMode.ElideMiddle
             self.write(painter, room, painter.fontMetrics().elidedText(text, middle, room.width()), font)
         elif column <= self._model.variants:
@@ -293,7 +293,7 @@ class _CellPainter(RowDelegate):
 
 
 class MatrixView(QTableView):
-    """Shows the matrix; the current cell is the one whose runs are shown."""
+    """Shows the matrix; the runs of the current cell are shown."""
 
     cell_chosen = Signal(object, int)
     """A `MatrixRow`, and the column of a variant or -1 for all of them."""
@@ -345,7 +345,7 @@ class MatrixView(QTableView):
             super().keyPressEvent(event)
 
     def _on_reset(self) -> None:
-        """Give columns their widths: the task, one a variant, and the two of the comparison."""
+        """Set the widths of the columns: the task, one for each variant, and the two of the comparison."""
         variants = self.cells.variants
         for at in range(self.cells.columnCount()):
             width = _TASK_WIDTH if at == 0 else _CELL_WIDTH if at <= variants else _CHANGE_WIDTH
@@ -353,7 +353,7 @@ class MatrixView(QTableView):
         self.show_sort()
 
     def show_sort(self) -> None:
-        """Mark the heading that the rows are sorted by."""
+        """Mark the heading by which the rows are sorted."""
         chosen, orders = self.cells.filter, Qt.SortOrder
         header = self.horizontalHeader()
         with QSignalBlocker(header):

@@ -33,19 +33,19 @@ _TASK, _VARIANT, _TIME, _COST = 3, 4, 6, 10
 _MEASURED = 30
 """Rows."""
 _MOST = 500
-"""Runs that are shown at once."""
+"""Maximum number of runs shown at once."""
 
 
 class RunsTable(PlainTable):
-    """Shows the runs of a cell, those that failed first; a double click or Enter opens one."""
+    """Shows the runs of a cell, failed ones first; a double click or Enter opens one."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Runs of the chosen cell", _COLUMNS, parent)
-        # To measure all rows for the widths takes longer than a frame.
+        # Measuring all rows for the widths takes longer than a frame.
         self.horizontalHeader().setResizeContentsPrecision(_MEASURED)
 
     def show_cell(self, matrix: Matrix | None, row: MatrixRow | None, column: int, *, going: bool) -> str:
-        """Show the runs, and return how many there are in words; `going` says whether any can be under way."""
+        """Show the runs, and return their number as text; `going` means that some can be running."""
         if matrix is None or row is None:
             self.show_lines(())
             return ""
@@ -56,7 +56,7 @@ class RunsTable(PlainTable):
             for one in matrix.tries.get((task, at), ())
         ]
         found.sort(key=lambda pair: _rank(pair[1]))
-        # Columns that say the same of every run are left out.
+        # Columns with the same value for every run are hidden.
         self.setColumnHidden(_TASK, bool(row.task))
         self.setColumnHidden(_VARIANT, column >= 0)
         self.setColumnHidden(_TIME, all(one.time == 1 for _, one in found))
@@ -68,7 +68,7 @@ class RunsTable(PlainTable):
 
 
 def first_run(matrix: Matrix, row: MatrixRow, column: int) -> int | None:
-    """Return the run of a cell that is looked at first: one that failed, if any."""
+    """Return the run of a cell to show first: a failed one, if there is any."""
     columns = range(len(matrix.columns)) if column < 0 else (column,)
     tries = [
         one for at in columns for task in _tasks(matrix, row) for one in matrix.tries.get((task, at), ())

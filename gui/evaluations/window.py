@@ -1,4 +1,4 @@
-"""Evaluations: all there are, the matrix of one of them, and the runs of a cell."""
+"""Evaluations: the list, the matrix of one of them, and the runs of a cell."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,7 +30,7 @@ _CHOOSE = "Choose an evaluation on the left."
 
 
 class EvaluationsWindow(WatchedWindow):
-    """Shows an `EvaluationsView`; asks for things only by emitting. Closing it ends nothing that goes on."""
+    """Shows an `EvaluationsView`; requests go out only as signals. Closing it stops no running work."""
 
     chosen = Signal(int)
     """The number of an evaluation."""
@@ -42,7 +42,7 @@ class EvaluationsWindow(WatchedWindow):
     """The number of an evaluation."""
     delete_requested = Signal(int)
     run_wanted = Signal(int)
-    """A run that is to be opened at the step that decided it."""
+    """A run to open at its deciding step."""
 
     def __init__(self, theme: Theme, remembered: Remembered, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -157,11 +157,11 @@ class EvaluationsWindow(WatchedWindow):
         QShortcut("Ctrl+F", self, self.search.reach)
         theme.changed.connect(self.update)
 
-    # What is shown
+    # Content
 
     @Slot(object)
     def show_view(self, view: EvaluationsView) -> None:
-        """Replace what is on screen; filters, order and what is selected stay."""
+        """Replace what is shown; filters, order and selection stay."""
         before, self.view = self.view, view
         self.list.show_items(view.items, view.number)
         if view.chosen is not before.chosen or not before.ready:
@@ -239,7 +239,7 @@ class EvaluationsWindow(WatchedWindow):
         self.cell.setText(f"{what}{variant}: {number}")
         self._refresh_open()
 
-    # What the person does
+    # Input of the person
 
     def _on_open_cell(self) -> None:
         matrix = self.matrix.cells.matrix
@@ -265,7 +265,7 @@ class EvaluationsWindow(WatchedWindow):
             do(self.view.item.name)
 
     def ask_to_delete(self) -> None:
-        """Ask whether the evaluation in view is to be forgotten."""
+        """Ask whether to delete the evaluation in view."""
         item = self.view.item
         if item is None or not self.delete_button.isEnabled():
             return
@@ -283,7 +283,7 @@ class EvaluationsWindow(WatchedWindow):
         box.open()
         self.question = box
 
-    # What is remembered
+    # Remembered state
 
     def keep(self) -> None:
         """Remember splitters and the order of the tasks."""

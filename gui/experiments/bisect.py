@@ -1,4 +1,4 @@
-"""Bisect: from which step on a run still comes to success, asked in the background and kept."""
+"""Bisect: up to which step a run can still succeed, measured in the background and stored."""
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QSpinBox, QWidget
@@ -52,14 +52,14 @@ class BisectForm(ExperimentForm):
         self.on_edited()
 
     def show_view(self, view: BisectView) -> None:
-        """Say what the run itself has; the choices stay."""
+        """Show the values of the run; the choices stay."""
         self._view = view
         for box, name in ((self.preset, view.preset), (self.llm, view.llm)):
             box.setItemText(0, f"{name} (as in the run)" if name else "as in the run")
         self.on_edited()
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
-        """Offer these presets and LLMs, but for the person; what is chosen stays so."""
+        """Offer these presets and LLMs, except the person; the current choice is kept."""
         offer_choices(self.preset, catalogue.presets, self.preset.itemText(0))
         llms = [one for one in catalogue.llms if one.name != "person"]
         offer_choices(self.llm, llms, self.llm.itemText(0))
@@ -101,7 +101,7 @@ class BisectForm(ExperimentForm):
         return f"{count(steps, 'step')} × {request.times}: {steps * request.times} branches, each a run of its own."
 
     def choose_again(self, request: BisectRequest) -> None:
-        """Choose as was done before, for whatever run."""
+        """Restore earlier choices, regardless of the run."""
         self.choose_common(request)
         self.which.setCurrentIndex(_CHOSEN if request.steps else _EVERY if request.every > 1 else _ALL)
         self.every.setValue(max(2, request.every))
@@ -153,7 +153,7 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
 
     @Slot(object)
     def show_view(self, view: BisectView) -> None:
-        """Replace what is on screen; choices and the step in view stay."""
+        """Replace what is shown; choices and the step in view stay."""
         self.form.show_view(view)
         self.form.setEnabled(view.ready)
         super().show_view(view)
@@ -201,7 +201,7 @@ class BisectPage(ExperimentPage[BisectView, Bisection]):
 
 
 class BisectWindow(QDialog):
-    """The page in a window of its own; closing it ends nothing."""
+    """The page in a separate window; closing it stops no running work."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -215,7 +215,7 @@ class BisectWindow(QDialog):
         self.page.form.show_catalogue(catalogue)
 
     def wait(self, run: int) -> None:
-        """Say that this run is being read."""
+        """Show that this run is being read."""
         before = self.page.view
         self.show_view(BisectView(run=run, under_way=before.under_way, starting=before.starting))
 

@@ -1,4 +1,4 @@
-"""Success by prefix, drawn: a point with its interval for each step that was gone on from."""
+"""A plot of success by prefix: a point with its confidence interval for each step from which runs were continued."""
 
 import numpy as np
 import pyqtgraph
@@ -14,15 +14,15 @@ from gui.widgets.plot import Plot
 _FOOT = "the first step that is not replayed"
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _COLUMN, _BAR, _BEAM = 46, 18, 10
-"""Pixels across the current column, a bar and the ends of an interval, where there is room."""
+"""Width in pixels of the current column, a bar and the ends of an interval, if there is space."""
 _LABEL = 26
-"""Pixels that the number of a step needs."""
+"""Width in pixels that the number of a step needs."""
 _REACH = 40
-"""How far from a point, in pixels, a click still means it."""
+"""Distance from a point, in pixels, within which a click hits it."""
 
 
 def result_words(result: PrefixResult | None, step: int) -> str:
-    """Return what came of a step in a sentence."""
+    """Return the result for a step as a sentence."""
     if result is None:
         return f"From step {step}: not tried yet."
     if result.share is None:
@@ -35,14 +35,14 @@ def result_words(result: PrefixResult | None, step: int) -> str:
 
 
 class BisectPlot(Plot):
-    """Draws a bisection; the arrow keys go from point to point, and each is described in words.
+    """Draws a bisection; the arrow keys go from point to point, and each is described as text.
 
-    The steps stand in their own order and at equal distances; nothing joins the
-    points, since nothing is known of what lies between them.
+    The steps are in order and at equal distances. No lines join the points, because nothing is known of what is
+    between them.
     """
 
     chosen = Signal(int)
-    """The step whose point is current now."""
+    """The step whose point is now current."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "Success by step", QSize(480, 260), parent)
@@ -56,7 +56,7 @@ class BisectPlot(Plot):
         self.plotItem.layout.setContentsMargins(6, 8, 16, 4)
         self.getAxis("left").setTicks([[(share, f"{share:.0%}") for share in _SHARES]])
         self.getAxis("left").setGrid(255)
-        self.getAxis("left").setZValue(-1)  # Its lines lie below the points.
+        self.getAxis("left").setZValue(-1)  # Its lines are below the points.
         self._column = pyqtgraph.BarGraphItem(x=[], y0=-0.02, y1=1.04, width=1)
         self._bars = pyqtgraph.BarGraphItem(x=[], height=[], width=1)
         self._intervals = pyqtgraph.ErrorBarItem()
@@ -70,7 +70,7 @@ class BisectPlot(Plot):
         self._on_theme()
 
     def show_bisection(self, bisection: Bisection | None) -> None:
-        """Replace what is drawn; the current point stays where it is still there."""
+        """Replace what is drawn; the current point stays if it still exists."""
         self._steps = tuple(sorted(bisection.chosen)) if bisection is not None else ()
         self._results = {one.step: one for one in bisection.results} if bisection is not None else {}
         if self.step not in self._steps:
@@ -89,11 +89,11 @@ class BisectPlot(Plot):
 
     @property
     def words(self) -> str:
-        """What the current point says."""
+        """The description of the current point."""
         return "" if self.step is None else result_words(self._results.get(self.step), self.step)
 
     def place_of(self, step: int) -> QPointF:
-        """Return where the point of a step is drawn, in pixels; at the bottom where nothing was judged."""
+        """Return where the point of a step is drawn, in pixels; at the bottom if nothing was judged."""
         result = self._results.get(step)
         share = result.share if result is not None and result.share is not None else 0.0
         return self.point_at(self._steps.index(step), share)
@@ -165,7 +165,7 @@ class BisectPlot(Plot):
         )
 
     def _draw_axes(self, every: int) -> None:
-        """Number every so many steps, and the current one."""
+        """Number every n-th step, and the current one."""
         numbers = [
             (at, str(step)) for at, step in enumerate(self._steps) if at % every == 0 or step == self.step
         ]

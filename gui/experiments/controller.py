@@ -1,4 +1,4 @@
-"""Experiments: Bisect in a window of its own, and the pages of the library that measure and replay exemplars."""
+"""Experiments: Bisect in a separate window, and the pages of the library that measure and replay exemplars."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ExperimentsController(FeatureController):
-    """Opens the window and adds the pages, passes on what they ask for, and shows what comes back."""
+    """Opens the window and adds the pages, passes on their requests, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "Experiments") -> None:
         super().__init__(window)
@@ -29,14 +29,14 @@ class ExperimentsController(FeatureController):
         self._catalogue = Catalogue()
         self._run = 0
         self._chose_again = False
-        """Whether the form of Worth has the choices of the last time."""
+        """Whether the last choices were restored in the form of Worth."""
         self._library: LibraryWindow | None = None
         self.bisect_window: BisectWindow | None = None
-        """Once it was opened."""
+        """Created when it is opened."""
         self.worth: WorthPage | None = None
         self.replay: ReplayPage | None = None
         self.attribution: AttributionPage | None = None
-        """The pages, once the library was opened."""
+        """The pages, created when the library is opened."""
         self.follow(service.bisect.changed, self._show_bisect)
         self.follow(service.worth.changed, self._show_view)
         self.follow(window.session.catalogue_changed, self._show_catalogue)
@@ -47,7 +47,7 @@ class ExperimentsController(FeatureController):
 
     @Slot(int)
     def open_bisect(self, run: int) -> None:
-        """Show what can be bisected of this run, and what was."""
+        """Show the choices for a bisection of this run, and its earlier bisections."""
         if self.bisect_window is None:
             from gui.experiments.bisect import BisectWindow
 
@@ -69,7 +69,7 @@ class ExperimentsController(FeatureController):
 
     @Slot(object)
     def _add_pages(self, library: "LibraryWindow") -> None:
-        """Add the pages to the library, which is made when it is first opened; they are loaded only now."""
+        """Add the pages to the library, which is created when it is first opened; they are only imported now."""
         from gui.experiments.replays import AttributionPage, ReplayPage
         from gui.experiments.worth import WorthPage
 
@@ -92,7 +92,7 @@ class ExperimentsController(FeatureController):
         self._show_catalogue(self._catalogue)
         service.open(self.worth.form.subject)
 
-    # What is asked
+    # Requests
 
     def _on_bisect(self, request: BisectRequest) -> None:
         self.window.remembered.bisect = request
@@ -117,7 +117,7 @@ class ExperimentsController(FeatureController):
         if self._library is not None and page is not None:
             self._library.show_page(page)
 
-    # What comes back
+    # Results
 
     @Slot(object)
     def _show_catalogue(self, catalogue: Catalogue) -> None:

@@ -1,4 +1,4 @@
-"""What the pages of experiments have in common: a form, results beside it, and how far the job is below."""
+"""The common parts of the pages of experiments: a form, results next to it, and the job's progress below."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -39,12 +39,12 @@ _STATES = {
 
 
 class LimitFields(QWidget):
-    """Where work that asks an LLM many times ends at the latest: two fields, of which zero is no limit."""
+    """Limits for work that asks an LLM many times: two fields, of which zero means no limit."""
 
     changed = Signal()
 
     def __init__(self, what: str, parent: QWidget | None = None) -> None:
-        """`what` is begun no more beyond them, such as "branch"."""
+        """`what` is no longer started beyond the limits, for example "branch"."""
         super().__init__(parent)
         made = f"Start no further {what} after this many LLM calls"
         self.calls = labelled(QSpinBox(self, minimum=0, maximum=1_000_000), "Most LLM calls", made)
@@ -73,12 +73,12 @@ class LimitFields(QWidget):
 
 
 class ExperimentForm(QWidget):
-    """Holds the choices; `problem` says why they cannot be used yet."""
+    """Holds the choices; `problem` is the reason why they cannot be used yet."""
 
     changed = Signal()
 
     def __init__(self, unit: str, times: str, most_times: int, parent: QWidget | None = None) -> None:
-        """`unit` is what the limits count, such as "branch"; `times` names the field of how often."""
+        """`unit` is what the limits count, for example "branch"; `times` is the label of the number of repetitions."""
         super().__init__(parent)
         self.times = labelled(QSpinBox(self, minimum=1, maximum=most_times, suffix=" ×"), times)
         self.preset, self.llm = self.combo("Preset"), self.combo("LLM")
@@ -90,27 +90,27 @@ class ExperimentForm(QWidget):
     @property
     @abstractmethod
     def request(self) -> MeasurementRequest:
-        """The choices; only to be asked for where there is no `problem`."""
+        """The choices; only valid if there is no `problem`."""
 
     @property
     @abstractmethod
     def problem(self) -> str:
-        """Why the choices cannot be used, in a sentence, or nothing."""
+        """Why the choices cannot be used, as a sentence, or an empty string."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """What the choices come to, in a sentence."""
+        """What the choices amount to, as a sentence."""
 
     @property
     def is_begun(self) -> bool:
-        """Whether enough was chosen to call a problem one."""
+        """Whether enough was chosen to show a problem."""
         return True
 
     # For the forms
 
     def combo(self, name: str, choices: Sequence[tuple[str, str]] = ()) -> QComboBox:
-        """Return a box with these values and their texts."""
+        """Return a combo box with these values and their texts."""
         box = labelled(QComboBox(self), name)
         for value, text in choices:
             box.addItem(text, value)
@@ -125,7 +125,7 @@ class ExperimentForm(QWidget):
     def lay_out(
         self, first: Sequence[tuple[str, QWidget | QLayout]], last: Sequence[tuple[str, QWidget]] = ()
     ) -> None:
-        """Put fields with their labels above and below how often and who answers."""
+        """Place labelled fields above and below the number of repetitions and the LLM."""
         form = QFormLayout(self)
         form.setContentsMargins(12, 10, 12, 8)
         form.setSpacing(7)
@@ -138,14 +138,14 @@ class ExperimentForm(QWidget):
                 form.addRow(label, field)
 
     def choose_common(self, request: MeasurementRequest) -> None:
-        """Choose how often and who answers as was done before."""
+        """Restore the number of repetitions and the LLM."""
         self.times.setValue(request.times)
         self.choose(self.preset, request.preset)
         self.choose(self.llm, request.llm)
         self.limits.choose(request.most_calls, request.most_cost)
 
     def choose(self, box: QComboBox, name: object) -> None:
-        """Choose what has this name, or the first."""
+        """Choose the entry of this name, or the first."""
         box.setCurrentIndex(max(0, box.findData(name)))
 
     def on_edited(self) -> None:
@@ -156,10 +156,10 @@ class ExperimentForm(QWidget):
 
 
 class JobFoot(QHBoxLayout):
-    """How far a job is, a problem of it above, and the buttons that begin and end it."""
+    """The progress of a job, a problem above it, and the buttons that start and cancel it."""
 
     def __init__(self, parent: QWidget, progress: str, *buttons: QPushButton) -> None:
-        """`progress` names the bar; the last button is the one that begins the job."""
+        """`progress` is the name of the bar; the last button starts the job."""
         super().__init__()
         self.problem = NoteLabel("bad", parent=parent)
         self.problem.setContentsMargins(12, 4, 12, 4)
@@ -176,7 +176,7 @@ class JobFoot(QHBoxLayout):
             self.addWidget(button)
 
     def put_below(self, page: QWidget, content: QWidget) -> None:
-        """Lay out a page with its content, the problem and this below each other."""
+        """Lay out a page with its content, the problem and this, one below the other."""
         in_column(page, (content, 1), self.problem, self, spacing=0)
 
     def show_progress(self, done: int, total: int, words: str) -> None:
@@ -186,35 +186,35 @@ class JobFoot(QHBoxLayout):
         self.words.setText(words)
 
     def show_words(self, words: str, *, busy: bool) -> None:
-        """Show words without a progress; the bar moves where `busy`."""
+        """Show a text without progress; the bar is animated if `busy`."""
         self.progress.setVisible(busy)
         self.progress.setRange(0, 0)
         self.words.setText(words)
 
 
 class ExperimentPage(QWidget, Generic[View, M]):
-    """Shows an `ExperimentView`; asks for things only by emitting."""
+    """Shows an `ExperimentView`; requests go out only as signals."""
 
     start_requested = Signal(object)
     """The request of the form."""
     cancel_requested = Signal()
     run_opened = Signal(int, int)
-    """Run and step that the main window is to show."""
+    """Run and step to show in the main window."""
     export_requested = Signal(object, str)
     """A `Measurement`, and the path of the file."""
 
     units = ""
-    """What the progress is counted in."""
+    """The unit of the progress."""
     reading = ""
     nothing = ""
-    """What to do where nothing was measured yet."""
+    """What to do if nothing was measured yet."""
     export_title = ""
 
     def __init__(self, form: ExperimentForm, view: View, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = view
         self._chosen: int | None = None
-        """The number of the measurement in view; None for the one that goes on, or the latest."""
+        """The number of the measurement in view; None for the running one, or else the latest."""
         self.form = form
         self.form.changed.connect(self.refresh)
         self.browser = NoteLabel("dim", parent=self)
@@ -237,11 +237,11 @@ class ExperimentPage(QWidget, Generic[View, M]):
         show_results: Callable[[], None],
         file_name: Callable[[], str],
     ) -> None:
-        """Make what is around the results.
+        """Create the parts around the results.
 
-        `start` is the text of the button and the name of the progress bar, `choice` the name and the
-        tooltip of the box, `export` the text and the tooltip of the button; `head` are further buttons.
-        `show_results` shows the measurement in view, if any; `file_name` is what its table is exported as.
+        `start` is the text of the button and the name of the progress bar, `choice` the name and the tooltip of the
+        combo box, `export` the text and the tooltip of the button; `head` are further buttons. `show_results` shows
+        the measurement in view, if there is one; `file_name` is the default name for exporting its table.
         """
         self._show_results, self._file_name = show_results, file_name
         labelled(self.choice, *choice)
@@ -260,21 +260,21 @@ class ExperimentPage(QWidget, Generic[View, M]):
         self.foot = JobFoot(self, start[1], self.cancel_button, self.start_button)
         self.foot.put_below(self, split)
 
-    # What a page shows of its own
+    # Overridden by pages
 
     @property
     def whose(self) -> str:
-        """Whose measurement goes on, with a colon, where that is not clear."""
+        """The subject of the running measurement, with a colon, if it is not obvious."""
         return ""
 
-    # Showing
+    # Display
 
     @Slot(object)
     def show_view(self, view: View) -> None:
-        """Replace what is on screen; choices and the measurement in view stay."""
+        """Replace what is shown; choices and the measurement in view stay."""
         begins = view.going is not None and self.view.under_way is None
         if begins or view.about != self.view.about:
-            self._chosen = None  # What has just begun is what the person waits for.
+            self._chosen = None  # The person waits for what has just started.
         self.view = view
         self.browser.show_text(view.browser)
         self.foot.problem.show_text(view.problem)
@@ -303,7 +303,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
         self.refresh()
 
     def refresh(self) -> None:
-        """Let the buttons and the foot follow what goes on."""
+        """Update the buttons and the foot to the running work."""
         view, going, shown = self.view, self.view.under_way, self.shown
         self.start_button.setEnabled(view.can_start and not self.form.problem)
         self.cancel_button.setEnabled(going is not None)
@@ -316,7 +316,7 @@ class ExperimentPage(QWidget, Generic[View, M]):
             ended = view.notice or (shown.why if shown is not None else "")
             self.foot.show_words("The browser starts…" if view.starting else ended, busy=view.starting)
 
-    # What the person does
+    # Input of the person
 
     def _on_start(self) -> None:
         if self.start_button.isEnabled():

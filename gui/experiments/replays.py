@@ -1,4 +1,4 @@
-"""Pages on exemplars at work: whether they still succeed where they came from, and by how much they moved the LLM."""
+"""Pages on exemplars in use: whether they still succeed on their tasks, and how much they influenced the LLM."""
 
 from datetime import datetime
 from functools import partial
@@ -47,10 +47,10 @@ _CREDIT_COLUMNS = (
 
 
 class ReplayPage(QWidget):
-    """Shows `WorthView`; asks for things only by emitting."""
+    """Shows `WorthView`; requests go out only as signals."""
 
     replay_requested = Signal(tuple)
-    """Ids; nothing for all."""
+    """Ids; empty for all."""
     cancel_requested = Signal()
     exemplar_opened = Signal(str)
 
@@ -77,7 +77,7 @@ class ReplayPage(QWidget):
 
     @Slot(object)
     def show_view(self, view: WorthView) -> None:
-        """Replace what is on screen; what goes on stands above what is known from before."""
+        """Replace what is shown; the running work is above the earlier results."""
         self._view = view
         fresh = {one.id: ReplayRow(found=one) for one in (view.replay.results if view.replay else ())}
         rows = {row.found.id: row for row in view.replays} | fresh

@@ -1,4 +1,4 @@
-"""Worth: tasks done with an exemplar and without it, which runs flip, and what that shows."""
+"""Worth: tasks done with and without an exemplar, which runs flip, and what that shows."""
 
 from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QLabel, QSpinBox, QWidget
@@ -47,7 +47,7 @@ class WorthForm(ExperimentForm):
     """The choices for the subject in view."""
 
     subject_chosen = Signal(object)
-    """A `Subject`, once its name is written or chosen."""
+    """A `Subject`, sent when its name is written or chosen."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._view = WorthView()
@@ -82,7 +82,7 @@ class WorthForm(ExperimentForm):
         self._on_kind()
 
     def show_view(self, view: WorthView) -> None:
-        """Offer what there is; the choices stay, unless another subject was opened."""
+        """Offer what exists; the choices stay, unless another subject was opened."""
         before, self._view = self._view, view
         self._families.setStringList(list(view.families))
         if before.tasks != view.tasks:
@@ -105,7 +105,7 @@ class WorthForm(ExperimentForm):
         self.on_edited()
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
-        """Offer the presets with memory, and the LLMs but for the person; what is chosen stays so."""
+        """Offer the presets with memory, and the LLMs except the person; the current choice is kept."""
         is_first = self.preset.currentData() is None
         offer_choices(self.preset, [one for one in catalogue.presets if one.recalls])
         offer_choices(self.llm, [one for one in catalogue.llms if one.name != "person"], "of the settings")
@@ -115,7 +115,7 @@ class WorthForm(ExperimentForm):
 
     @property
     def subject(self) -> Subject | None:
-        """What is to be measured; None while it is not complete."""
+        """The subject to measure; None while it is not complete."""
         name, kind = self.name.text().strip(), self.kind.currentData()
         if not name or (kind == "change" and self.before.value() == self.after.value()):
             return None
@@ -175,7 +175,7 @@ class WorthForm(ExperimentForm):
         return f"{words}."
 
     def choose_again(self, request: WorthRequest) -> None:
-        """Choose as was done before, for whatever exemplar."""
+        """Restore earlier choices, regardless of the exemplar."""
         self.choose_common(request)
         self.seeds.setText(ranges(request.seeds, "-"))
         self.choose(self.gate, request.on_gate)
@@ -245,7 +245,7 @@ class WorthPage(ExperimentPage[WorthView, Worth]):
 
     @Slot(object)
     def show_view(self, view: WorthView) -> None:
-        """Replace what is on screen; choices and the experiment in view stay."""
+        """Replace what is shown; choices and the experiment in view stay."""
         self.form.show_view(view)
         super().show_view(view)
 
@@ -275,7 +275,7 @@ class WorthPage(ExperimentPage[WorthView, Worth]):
         self.compare_button.setEnabled(None not in runs)
 
     def _runs(self) -> tuple[int | None, int | None]:
-        """Return the runs with and without of the current pair, where the window has their database open."""
+        """Return the runs with and without of the current pair, if the window has their database open."""
         shown, key = self.shown, self.table.current_key
         if shown is None or shown.trace != self.view.trace:
             return None, None

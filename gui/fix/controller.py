@@ -1,4 +1,4 @@
-"""Fix: opened for a run that failed, with the step and the file that are likely at fault."""
+"""Fix: opened for a failed run, with the step and the file that are probably at fault."""
 
 from typing import TYPE_CHECKING
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 class FixController(FeatureController):
-    """Opens the window, passes on what it asks for, and shows what comes back."""
+    """Opens the window, passes on its requests, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "FixService") -> None:
         super().__init__(window)
         self._service = service
         self._run = 0
         self.fix_window: FixWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
         window.runs.fix_requested.connect(self.open)
 
     @Slot(int, int)
     def open(self, run: int, step: int) -> None:
-        """Show where a run can be put right: at this step, or with 0 at the likeliest."""
+        """Show where a run can be fixed: at this step, or for 0 at the most likely one."""
         if self.fix_window is None:
             self.fix_window = self._make()
         if run != self._run or not self.fix_window.view.family_busy:

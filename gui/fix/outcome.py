@@ -1,4 +1,4 @@
-"""What came of a fix: the run before, the run made with the change, and the family."""
+"""The result of a fix: the run before, the run with the change, and the family."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QProgressBar, QWidget
@@ -15,7 +15,7 @@ class OutcomeBox(QFrame):
     """Three lines: before, after and the family; hidden until something was run again."""
 
     run_opened = Signal(int, int)
-    """Run and step that are to be shown."""
+    """Run and step to show."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

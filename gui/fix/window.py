@@ -1,4 +1,4 @@
-"""Fix: a failed run, the step that decided it, what is changed there, and what came of it."""
+"""Fix: a failed run, its deciding step, the change made there, and the result."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShortcut
@@ -17,7 +17,7 @@ from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, labelled
 
 _IDLE_MS = 250
-"""After such a pause in typing the text is checked."""
+"""The text is checked after a pause in typing of this length."""
 _SIDES = (12, 2, 12, 2)
 _ACTION_LETTERS = 60
 _PREVIEW = "The prompt of this step, with this text"
@@ -26,29 +26,28 @@ _PREVIEW_BEFORE = "The prompt of this step, as it was before the mistake"
 
 
 class FixWindow(QDialog):
-    """Draws one `FixView`, and asks for what the person wants by emitting.
+    """Draws one `FixView`, and emits the person's requests.
 
-    What was typed stays until it was saved, also where another file is looked at
-    meanwhile or the window is closed.
+    Typed text stays until it is saved, even if another file is viewed or the window is closed.
     """
 
     step_chosen = Signal(int)
     place_chosen = Signal(str)
     check_requested = Signal(str, str)
-    """Name and text, some time after it was changed."""
+    """Name and text, some time after an edit."""
     rerun_requested = Signal(str, str, bool)
     """Name, text, and whether the person knows what going back does not undo."""
     fresh_requested = Signal()
     family_requested = Signal(int)
-    """At how many other seeds."""
+    """The number of other seeds."""
     family_cancelled = Signal()
     keep_requested = Signal()
     revert_requested = Signal()
     exemplar_requested = Signal(str)
     reply_requested = Signal(int, int)
-    """Run and step of an attached agent whose reply is to be edited."""
+    """Run and step of an attached agent whose reply to edit."""
     save_requested = Signal(int)
-    """The run that is to be saved as an exemplar."""
+    """The run to save as an exemplar."""
     bisect_requested = Signal(int)
     run_opened = Signal(int, int)
 
@@ -59,7 +58,7 @@ class FixWindow(QDialog):
         self._remembered = remembered
         self._view = FixView()
         self._drafts: dict[str, str] = {}
-        """What was typed and not saved, by the name of its file, while another one is looked at."""
+        """Unsaved texts by the name of their file, while another file is in view."""
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
         self.steps = self._box("Step", "The step to fix (Alt+S)", self._on_step)
@@ -147,13 +146,13 @@ class FixWindow(QDialog):
         return self.field.text
 
     def wait(self, run: int) -> None:
-        """Say that the run is being read, where it is another one than the one in view; a draft is kept."""
+        """Show that the run is being read, if it is not the one in view; a draft is kept."""
         self._keep_draft()
         if run != self._view.run:
             self.show_view(FixView(run=run))
 
     def show_view(self, view: FixView) -> None:
-        """Replace what is on screen; what is typed stays."""
+        """Replace what is shown; typed text stays."""
         before, self._view = self._view, view
         self.setWindowTitle(f"Fix run {view.run}")
         self.title.setText(
@@ -172,7 +171,7 @@ class FixWindow(QDialog):
         self._refresh()
 
     def check(self) -> None:
-        """Ask what is wrong in the text, or for the prompt that would result."""
+        """Request a check of the text, or of the resulting prompt."""
         self._idle.stop()
         if self._view.place is not None:
             self.check_requested.emit(self._view.place.name, self.text)
@@ -238,7 +237,7 @@ class FixWindow(QDialog):
         self.where.setVisible(not exemplar)
 
     def _begin(self) -> None:
-        """Begin with a text that was just read, or with the draft that there is of it."""
+        """Start with a text that was just read, or with its draft if there is one."""
         view, text = self._view, self._view.text
         assert text is not None
         draft = self._drafts.pop(text.name, None)
@@ -269,7 +268,7 @@ class FixWindow(QDialog):
             kind, "Save and run again from here"
         )
         self.rerun_button.setText(words)
-        self.rerun_button.setShortcut("Ctrl+Return")  # Another text takes the key away.
+        self.rerun_button.setShortcut("Ctrl+Return")  # Another text makes the key invalid.
         does = "Save the file, go" if saves else "Go"
         tip = f"{does} back to step {view.step} on a branch, and run from there to the end (Ctrl+Enter)"
         self.rerun_button.setToolTip(why or tip)

@@ -1,4 +1,4 @@
-"""The time bar and the page's log: read for the step in view, where they can be seen."""
+"""The time bar and the page log: read for the step in view, if they are visible."""
 
 from typing import TYPE_CHECKING
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from core.debugger.timeline.service import TimelineService
 
 _REST_MS = 150
-"""Rest after a step was shown before the time of the run is read again."""
+"""Pause after a step is shown before the time of the run is read again."""
 _PAGE = 250
-"""Pixels of the live page's height that the time bar leaves it where the docks below it can be lower."""
+"""Height in pixels that the time bar leaves to the live page if the docks below it can shrink."""
 _SHARE = 10
-"""What part of the time it may take to read that: of a long run it is read less often."""
+"""Maximum share of the time spent on reading it: for a long run it is read less often."""
 
 
 class TimelineController(FeatureController):
-    """Asks for what can be seen, and for nothing else."""
+    """Requests only what is visible."""
 
     def __init__(self, window: MainWindow, service: "TimelineService") -> None:
         super().__init__(window)
         self._service = service
         self._step: StepView | None = None
         self._timed = 0
-        """The run whose times were asked for last."""
+        """The run whose times were requested last."""
         self._reading = QElapsedTimer()
         self._pause = _REST_MS
         self._rest = QTimer(self, singleShot=True)
@@ -58,13 +58,13 @@ class TimelineController(FeatureController):
 
     @property
     def _is_seen(self) -> bool:
-        """Whether the time of the run can be seen: its bar, or Diff, which offers its steps."""
+        """Whether the time of the run is visible: in its bar, or in Diff, which offers its steps."""
         return self.window.time.isVisible() or self.window.docks.is_in_front("Diff")
 
     @Slot()
     def _on_shown(self) -> None:
         if self.window.time.isVisible():
-            self._room.start()  # Once the window is laid out with it.
+            self._room.start()  # After the window is laid out with it.
         self._read_times()
 
     def _read_soon(self) -> None:
@@ -73,7 +73,7 @@ class TimelineController(FeatureController):
 
     @Slot(object)
     def _show_session(self, view: SessionView) -> None:
-        """Read the time again where the run rests or has ended."""
+        """Read the time again if the run is paused or has ended."""
         if view.mode in ("waiting", "ended", "failed"):
             self._rest.start(_REST_MS)
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class StepPicturesController(FeatureController):
-    """Asks for one step after another: of those scrubbed over while one is read and decoded, only the last is next."""
+    """Requests the pictures of one step at a time. Of the steps scrubbed over in the meantime, only the last is
+    next.
+    """
 
     def __init__(self, window: MainWindow, service: "TimelineService") -> None:
         super().__init__(window)
@@ -48,7 +50,7 @@ class StepPicturesController(FeatureController):
 
     @Slot(int, int)
     def _on_scrubbed(self, run: int, number: int) -> None:
-        """Show a step large at once, and no panel of it yet."""
+        """Show a step large at once, but not in the panels yet."""
         self._scrubbing = self.window.page.looking = True
         self.window.run_card.close_card()
         self.window.time.show_viewed(run, number)

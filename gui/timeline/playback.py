@@ -1,4 +1,4 @@
-"""Playing a run back: its recorded steps are shown one after another; nothing is done in the live page."""
+"""Playback of a run: its recorded steps are shown one after another; nothing is done in the live page."""
 
 from PySide6.QtCore import QTimer, Slot
 
@@ -8,16 +8,16 @@ from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
 _PATIENCE_MS = 10_000
-"""How long a step may take to be shown before playing ends."""
+"""Maximum time to show a step; then the playback ends."""
 
 
 class Playback(FeatureController):
-    """Asks for the next step once the one before was shown as long as it is to be."""
+    """Requests the next step after the current one was shown for its time."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._wanted: tuple[int, int] | None = None
-        """The step that was asked for and is not shown yet."""
+        """The step that was requested and is not shown yet."""
         self._shown: tuple[int, int] | None = None
         self._wait = QTimer(self, singleShot=True)
         self._wait.timeout.connect(self._go_on)
@@ -38,7 +38,7 @@ class Playback(FeatureController):
         at = self.window.time.film.at
         if not steps:
             self.window.time.stop_playing()
-        elif at is None or at is steps[-1]:  # From its end it is played from its beginning.
+        elif at is None or at is steps[-1]:  # At its end, playback restarts at the beginning.
             self._ask(0)
         else:
             self._ask(steps.index(at))
@@ -60,7 +60,7 @@ class Playback(FeatureController):
                 self._patience.stop()
                 self._rest()
         elif place != self._shown:
-            self.window.time.stop_playing()  # Somebody has gone to another step.
+            self.window.time.stop_playing()  # The person has gone to another step.
 
     def _rest(self) -> None:
         view, at = self.window.time.film.view, self._position()

@@ -1,4 +1,4 @@
-"""The desktop application: Qt, the embedded browser and the window, begun and ended in the right order."""
+"""The desktop application: starts and ends Qt, the embedded browser and the window in the right order."""
 
 import sys
 import time
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _CLOSE_SECONDS = 15.0
 _PAGE_SECONDS = 3.0
-"""So long the features leave this thread and the processor to the page that is being opened."""
+"""How long the features leave this thread and the processor to the page that is being opened."""
 _LOOK_MS = 20
 _PAINTED_MS = 15
-"""By then the window is painted: starting the engine holds this thread for a while."""
+"""By then the window is painted: starting the engine blocks this thread for a while."""
 
 
 def install_features(window: "MainWindow", services: Any) -> Iterator[tuple[str, "QObject"]]:
@@ -36,7 +36,7 @@ def install_features(window: "MainWindow", services: Any) -> Iterator[tuple[str,
 
 
 class Application:
-    """Owns the QApplication and the live page; make one, before anything else of Qt."""
+    """Owns the QApplication and the live page. Create one before any other Qt object."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Application:
         self._qt.setOrganizationName("backstep")
         self._theme = theme
         self._garbage, self._collecting = collect_garbage_here()
-        self._collecting.stop()  # Until the window has started there is little, and looking for it takes long.
+        self._collecting.stop()  # Before the window has started there is little garbage, and collecting it takes long.
         from gui.live.embedded_host import EmbeddedHost
         from gui.live.live_area import LiveArea
         from gui.live.page_area import PageArea
@@ -64,7 +64,7 @@ class Application:
         embedded = PageArea(accept_dialogs=accept_dialogs, profiles=profiles)
         self.host = EmbeddedHost(embedded, endpoint, allowed_profiles)
         self.screen = Screen()
-        """Where another browser than the embedded one is shown."""
+        """Where a browser other than the embedded one is shown."""
         self.area = LiveArea(embedded, ScreenArea(self.screen))
 
     def show_window(
@@ -75,10 +75,10 @@ class Application:
         *,
         embedded: bool = True,
     ) -> int:
-        """Show the window until it is closed; returns the exit code.
+        """Show the window until it is closed; return the exit code.
 
-        The session is made, and begins, in the worker's thread while the window is shown already, and the engine of
-        the browser starts where it is to be the `embedded` one. Raises what `make_session` raises.
+        The session is created and starts in the worker's thread while the window is already visible. The engine of
+        the browser is started if it is the `embedded` one. Raises any exception of `make_session`.
         """
         import shiboken6
         from PySide6.QtCore import QSettings, QTimer
@@ -121,7 +121,7 @@ class Application:
         return code
 
     def _begin(self, window: "MainWindow", session: "Session", opening: "WindowArguments") -> None:
-        """Join the window and the session, and open what the window is to begin with."""
+        """Connect the window and the session, and open what the window starts with."""
         from core.cli.window import print_addresses
         from gui.widgets.remembered import OpenedTask
 
@@ -152,7 +152,7 @@ class Application:
     def _install_beside(
         self, window: "MainWindow", features: Features, then: Callable[[], None], *, seconds: float
     ) -> None:
-        """Install the features one by one, once the page is there, or has not come within so many seconds."""
+        """Install the features one by one, when the page is there, or after a number of seconds without it."""
         from PySide6.QtCore import QTimer
 
         left = install_features(window, features)
@@ -174,7 +174,7 @@ class Application:
         timer.start()
 
     def _end(self, closing: "Future[None]") -> None:
-        # The browser is served by this thread: it goes on serving while the session lets go of it.
+        # This thread serves the browser, and continues to do so while the session releases it.
         deadline = time.monotonic() + _CLOSE_SECONDS
         while not closing.done() and time.monotonic() < deadline:
             self._qt.processEvents()

@@ -1,11 +1,11 @@
-"""Qt's first import, which has rules of its own; importing this module loads nothing of Qt."""
+"""Qt's first import, which has special rules; importing this module does not load Qt."""
 
 import sys
 from typing import Any
 
 
 def import_qt() -> None:
-    """Import Qt, while no other thread loads a module: Qt looks through all that are loaded."""
+    """Import Qt while no other thread imports a module, because Qt looks through all loaded modules."""
     import PySide6.QtCore  # noqa: F401
 
     # WORKAROUND: Qt reads the source of every module imported after it, to see whether it is written in snake_case

@@ -1,4 +1,4 @@
-"""Editing: the editors of the run's texts, of the prompt of a held call, and of the files that agents go by."""
+"""Editing: the editors of the run's texts, of the prompt of a held call, and of the files that agents use."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ PROMPT = "prompt"
 
 
 class EditingController(FeatureController):
-    """Opens an editor for each text that is offered, and passes on what is asked of it."""
+    """Opens an editor for each offered text, and passes on its requests."""
 
     def __init__(self, window: MainWindow, service: "EditingService") -> None:
         super().__init__(window)
@@ -27,7 +27,7 @@ class EditingController(FeatureController):
         self._places: dict[str, tuple[int | None, int, str]] = {}
         """Run, step and held call at which each text was read."""
         self.editors: dict[str, TextEditor] = {}
-        """The editors that were opened, by the name of their text."""
+        """The open editors, by the name of their text."""
         self.follow(window.session.text_offered, self._show_text, keep="every")
         self.follow(service.changed, self._show_text, keep="every")
         self.follow(service.files_listed, self._choose_file)
@@ -97,13 +97,13 @@ class EditingController(FeatureController):
 
     @Slot(object)
     def _choose_file(self, names: tuple[str, ...]) -> None:
-        """Ask which of the files is to be edited."""
+        """Ask which of the files to edit."""
         label = "A policy, preset, state space or prompt:"
         ask_line(self.window, "Edit a file of the agent", label, self._service.open, choices=names, only=True)
 
 
 def _held(view: SessionView) -> str:
-    """Return what of which call is held, in words, or nothing."""
+    """Return a description of the held text and its call, or an empty string."""
     if view.held_reply:
         return f"The reply to call {view.held_reply}"
     return f"Call {view.held_call}" if view.held_call else ""

@@ -1,4 +1,4 @@
-"""The editor of one text: of the run under way, of a held call, or of a file that agents go by."""
+"""The editor of one text: of the current run, of a held call, or of a file that agents use."""
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent
@@ -13,7 +13,7 @@ from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_flag
 
 _IDLE_MS = 250
-"""After such a pause in typing the text is checked."""
+"""The text is checked after a pause in typing of this length."""
 _KEPT = "This is your draft from before; Reload (Alt+R) reads the text as it is now."
 _PREVIEW = "The prompt of the step in view, with this text"
 _PREVIEW_BEFORE = "The prompt of the step in view, with the text as it was before the mistake"
@@ -21,17 +21,16 @@ _SIDES = (12, 2, 12, 2)
 
 
 class TextEditor(QDialog):
-    """Edits one `EditText`; checks, applies and reads it again only by emitting.
+    """Edits one `EditText`; requests to check, apply and reread it go out only as signals.
 
-    A draft stays until it was applied or the text was read again, also where
-    the window is closed or the run goes on meanwhile.
+    A draft stays until it is applied or the text is read again, even if the window is closed or the run continues.
     """
 
     check_requested = Signal(str, str)
-    """Name and text, some time after it was changed."""
+    """Name and text, some time after an edit."""
     apply_requested = Signal(str, str)
     try_requested = Signal(str, str)
-    """Name and text that are to be saved and tried at once."""
+    """Name and text to save and try at once."""
     reload_requested = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -86,7 +85,7 @@ class TextEditor(QDialog):
         return self.field.edited
 
     def offer(self, view: EditText) -> None:
-        """Begin with this text; a draft of before stays, and that is said."""
+        """Start with this text; if an earlier draft exists, keep it and show a message."""
         if self.edited and self.text != view.text:
             self._show(view)
             self._gone_on = _KEPT
@@ -97,7 +96,7 @@ class TextEditor(QDialog):
             self.field.go_to_line(view.line)
 
     def show_checked(self, view: EditText) -> None:
-        """Show what is said of the text, unless it was changed since."""
+        """Show the result of a check, unless the text has changed since."""
         if view.applied:
             self.field.count_from(view.text)
             self._show(view)
@@ -107,7 +106,7 @@ class TextEditor(QDialog):
             self._show(view)
 
     def show_run(self, why_not: str, gone_on: str) -> None:
-        """Say why it cannot be applied now, and that the run has gone on since it was read."""
+        """Show why the text cannot be applied now, and that the run has continued since it was read."""
         if (why_not, gone_on) != (self._why_not, self._gone_on) and self.name:
             self._why_not = why_not
             self._gone_on = gone_on or (_KEPT if self._gone_on == _KEPT else "")
@@ -115,7 +114,7 @@ class TextEditor(QDialog):
 
     @Slot()
     def check(self) -> None:
-        """Ask whether the text could be applied as it stands."""
+        """Request a check whether the current text could be applied."""
         self._idle.stop()
         self.check_requested.emit(self.name, self.text)
 
@@ -150,7 +149,7 @@ class TextEditor(QDialog):
         wrong = self._view.problem if self._view.text == self.text else ""
         why = self._why_not or wrong
         self.apply_button.setText("Save" if is_file else "Apply")
-        self.apply_button.setShortcut("Ctrl+Return")  # Another text takes the key away.
+        self.apply_button.setShortcut("Ctrl+Return")  # Another text makes the key invalid.
         words = "Save the file" if is_file else "Replace the current text with this"
         self.apply_button.setEnabled(not why)
         self.apply_button.setToolTip(why or f"{words} (Ctrl+Enter)")

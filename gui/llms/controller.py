@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LLMSettingsController(FeatureController):
-    """Opens the dialog, passes on its entries, and shows what comes back."""
+    """Opens the dialog, passes on its entries, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "LLMService") -> None:
         super().__init__(window)

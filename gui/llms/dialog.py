@@ -1,4 +1,4 @@
-"""The form for one's own LLMs, which stores and tests nothing itself."""
+"""The form for the user's own LLMs. It stores and tests nothing itself."""
 
 import json
 from collections.abc import Mapping
@@ -33,10 +33,10 @@ _ASKING = "Asking the server…"
 
 
 class SettingsDialog(QDialog):
-    """Lists the user's LLMs and edits one at a time; asks by emitting whole entries."""
+    """Lists the user's LLMs and edits one at a time; requests are signals with complete entries."""
 
     test_requested = Signal(object, object)
-    """An `LLMEntry` and the key that was typed, a `SecretStr`; answered through `show_answer`."""
+    """An `LLMEntry` and the typed key, a `SecretStr`; answered through `show_answer`."""
     save_requested = Signal(object, object)
     """The same; answered through `show_llms` and `show_answer`."""
     remove_requested = Signal(str)
@@ -49,7 +49,7 @@ class SettingsDialog(QDialog):
         self._llms: tuple[LLMEntry, ...] = ()
         self._shown = LLMEntry(name="")
         self._untouched: dict[str, Any] = {}
-        """What the fields held when it was shown; they round what they cannot show."""
+        """The values of the fields when the entry was shown; fields round values that they cannot show."""
         self._testing = False
         self._build(theme)
         self.show_llms(())
@@ -67,7 +67,7 @@ class SettingsDialog(QDialog):
         self.show_entry(llms[row] if row >= 0 else LLMEntry(name=""))
 
     def show_entry(self, entry: LLMEntry) -> None:
-        """Replace what is in the fields by `entry`."""
+        """Show `entry` in the fields."""
         self._shown = entry
         self.name.setText(entry.name)
         with QSignalBlocker(self.base_url):
@@ -97,9 +97,10 @@ class SettingsDialog(QDialog):
         self._on_edited()
 
     def entry(self) -> LLMEntry:
-        """Return the entry with what was changed in the fields, but for the key; of headers and body what can be read.
+        """Return the entry with the edited fields, without the key; headers and body only as far as they can be
+        parsed.
 
-        What was not changed is as it was shown: a field cannot show every value that the file may have.
+        Unedited fields keep their original value, because a field cannot show every value that the file may have.
         """
         changed = {
             name: value for name, value in self._values().items() if value != self._untouched.get(name)
@@ -107,7 +108,7 @@ class SettingsDialog(QDialog):
         return LLMEntry.model_validate({**dict(self._shown), **changed})
 
     def _values(self) -> dict[str, Any]:
-        """Return what the fields hold now, by the names of `LLMEntry`."""
+        """Return the current values of the fields, by the names of `LLMEntry`."""
         return {
             "name": self.name.text().strip(),
             "base_url": self.base_url.currentText().strip(),
@@ -132,7 +133,7 @@ class SettingsDialog(QDialog):
 
     @Slot(object)
     def show_answer(self, answer: LLMAnswer) -> None:
-        """Say what became of a test or of saving."""
+        """Show the result of a test or of saving."""
         self._testing = answer.under_way
         if answer.under_way:
             self.answer.setText(answer.text)
@@ -143,7 +144,7 @@ class SettingsDialog(QDialog):
         self._enable()
 
     def problem(self) -> str:
-        """Return why the form cannot be used yet, in a sentence, or nothing."""
+        """Return why the form cannot be used yet, as a sentence, or an empty string."""
         entry = self.entry()
         if not entry.name:
             return "Enter a name for the LLM menu."
@@ -316,7 +317,7 @@ class SettingsDialog(QDialog):
 
     def _on_test(self) -> None:
         if self._testing:
-            return  # A disabled button would give the focus to Close.
+            return  # A disabled button would pass the focus to Close.
         self._testing = True
         self.answer.setText(_ASKING)
         set_tone(self.answer, "dim")
@@ -335,7 +336,7 @@ class SettingsDialog(QDialog):
             "This server needs a key." if needs_key else "",
         )
         self.hint.setText(" ".join(filter(None, parts)))
-        # An answer was about what the fields held before, and a test about one model at one server.
+        # An answer was about the previous values of the fields, and a test about one model at one server.
         same = (url, self.model.text().strip()) == (self._shown.base_url, self._shown.model)
         self.answer.setText(self._shown.honoured if same else "")
         set_tone(self.answer, "dim")
@@ -353,7 +354,7 @@ def _as_line(values: Mapping[str, Any]) -> str:
 
 
 def _read_object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object of a field, an empty one where nothing was written; None where it is none."""
+    """Return the JSON object of a field, an empty one if the field is empty; None if it is not an object."""
     try:
         found = json.loads(text) if text.strip() else {}
     except ValueError:

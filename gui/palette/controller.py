@@ -1,4 +1,4 @@
-"""The command palette: what it finds, and what becomes of a choice."""
+"""The command palette: its entries, and the effect of a choice."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 _RUNS = 40
 _ONLY_RUNS = 200
-"""Runs that are asked for where nothing else is looked for."""
+"""Number of runs to request if there is no other search."""
 _OF_LLMS = ("llm", "base_url", "llms", "purposes")
-"""Settings that the dialog of the LLMs has."""
+"""Settings in the dialog of the LLMs."""
 
 
 class PaletteController(FeatureController):
-    """Opens the palette, fills it, and does what is chosen."""
+    """Opens the palette, fills it, and carries out the choice."""
 
     def __init__(self, window: MainWindow, service: "PaletteService") -> None:
         super().__init__(window)
@@ -48,7 +48,7 @@ class PaletteController(FeatureController):
         self._catalogue = Catalogue()
         self._resources = ResourcesView()
         self._entries: tuple[PaletteEntry, ...] = ()
-        """What is found without asking the session."""
+        """The entries found without asking the session."""
         self._typed = ""
         self._runs: MatchingRuns | None = None
         self._exemplars: MatchingExemplars | None = None
@@ -78,7 +78,7 @@ class PaletteController(FeatureController):
         }
 
     def open(self) -> None:
-        """Show the palette, with everything as it is now."""
+        """Show the palette with all current entries."""
         self._service.list_resources()
         self._runs = self._exemplars = None
         self._pages = self._pages or page_entries()
@@ -118,7 +118,7 @@ class PaletteController(FeatureController):
 
     @Slot(str)
     def _on_rested(self, text: str) -> None:
-        """Ask for runs and exemplars, where they are looked for."""
+        """Request runs and exemplars if they are searched for."""
         kinds, words = parted(text)
         if not self.shown.isVisible():
             return
@@ -146,7 +146,7 @@ class PaletteController(FeatureController):
             self._show()
 
     def _show(self) -> None:
-        """Show what matches: what is known here first, then runs and exemplars as they come."""
+        """Show the matches: first those known here, then runs and exemplars as they arrive."""
         kinds, words = parted(self._typed)
         before = self.window.remembered.found_before
         recent = [(one.kind, one.name) for one in before]
@@ -198,7 +198,7 @@ class PaletteController(FeatureController):
         self.window.state.diagram.show_state(name)
 
     def _open_task(self, id: str) -> None:
-        """Open the task as it was opened last, else with the first seed."""
+        """Open the task as it was opened last, or else with the first seed."""
         recent = next((one for one in self.window.remembered.recent if one.task == id), None)
         self.window.tasks.open_task(recent or OpenedTask(task=id))
 

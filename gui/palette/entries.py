@@ -1,4 +1,4 @@
-"""What the command palette finds: each thing as one entry, and which entries match some words."""
+"""The entries of the command palette, and which entries match some words."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -53,32 +53,32 @@ PREFIXES: dict[str, tuple[tuple[Kind, ...], str]] = {
     "!": (("exemplar",), "exemplars"),
     "?": (("documentation",), "documentation"),
 }
-"""What is looked for after a first letter, in words."""
+"""The kinds that each prefix searches, and their description."""
 _MOST = 200
-"""Entries that are listed."""
+"""Maximum number of listed entries."""
 _WEAK = 0.45
-"""What matches this much worse than the best is left out."""
+"""Matches that are worse than the best by this much are left out."""
 _IN_DETAIL = 0.5
-"""What a match in the small print counts for."""
+"""Weight of a match in the small text."""
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class PaletteEntry:
-    """One thing that can be gone to or done; `kind` and `name` say which."""
+    """One thing to go to or to do, identified by `kind` and `name`."""
 
     kind: Kind
     name: str
     text: str
     detail: str = ""
-    """Small print beside the text; it is searched too."""
+    """Small text next to the title; it is also searched."""
     key: str = ""
-    """The key that does the same."""
+    """The key for the same command."""
     icon: str = ""
     why_not: str = ""
-    """Why it cannot be done now."""
+    """Why it is unavailable now."""
     places: tuple[int, ...] = ()
-    """Letters of the text that were found."""
+    """Positions of the matched characters in the text."""
     recent: bool = False
 
     @property
@@ -87,12 +87,12 @@ class PaletteEntry:
 
     @cached_property
     def searched(self) -> str:
-        """Everything that is said of it, in small letters."""
+        """All of its text, in lower case."""
         return f"{self.text} {self.detail} {self.kind}".lower()
 
     @property
     def word(self) -> str:
-        """What stands at the right."""
+        """The text at the right."""
         parts = ("recently used" if self.recent else "", self.key or self.kind)
         return " · ".join(part for part in parts if part)
 
@@ -169,7 +169,7 @@ def page_entries() -> tuple[PaletteEntry, ...]:
 
 
 def run_entries(found: MatchingRuns, words: str) -> tuple[PaletteEntry, ...]:
-    """Return what the database has found, in its order, with the letters that are in the text."""
+    """Return the runs found by the database, in its order, with the matched characters of the text."""
     return tuple(_marked(_run_entry(row), words) for row in found.rows)
 
 
@@ -193,7 +193,7 @@ def _run_entry(row: RunRow) -> PaletteEntry:
 
 
 def _marked(entry: PaletteEntry, words: str) -> PaletteEntry:
-    """Return the entry with the letters marked that are in its text: each of the words may be elsewhere in it."""
+    """Return the entry with the matched characters in its text marked; some words may match elsewhere in the entry."""
     places: set[int] = set()
     for word in words.split():
         at = entry.text.lower().find(word.lower())
@@ -203,7 +203,7 @@ def _marked(entry: PaletteEntry, words: str) -> PaletteEntry:
 
 
 def parted(typed: str) -> tuple[tuple[Kind, ...], str]:
-    """Return which kinds are looked for, by the first letter of what was typed, and the words."""
+    """Return which kinds to search, given by the first typed character, and the words."""
     typed = typed.strip()
     if typed[:1] in PREFIXES:
         return PREFIXES[typed[:1]][0], typed[1:].strip()
@@ -213,10 +213,10 @@ def parted(typed: str) -> tuple[tuple[Kind, ...], str]:
 def found_in(
     entries: Sequence[PaletteEntry], kinds: tuple[Kind, ...], words: str, recent: Sequence[tuple[str, str]]
 ) -> tuple[PaletteEntry, ...]:
-    """Return the entries of these kinds that match, best first; what cannot be done now comes last.
+    """Return the entries of these kinds that match, best first; unavailable ones are last.
 
-    Without words all commands, after what was used last; the rest is too much to read.
-    Of entries that match about as well those used last come first.
+    Without words, return all commands after the recently used entries, and nothing else because it would be too
+    much to read. Of entries that match about equally well, recently used ones come first.
     """
     used = {id: at for at, id in enumerate(recent)}
     among = [entry for entry in entries if entry.kind in kinds]
@@ -241,7 +241,7 @@ def found_in(
 
 
 def _in_detail(entry: PaletteEntry, parts: list[str]) -> Match | None:
-    """Return how well all that is said of an entry matches words as they are written."""
+    """Return how well all texts of an entry match the literal words."""
     if not all(part in entry.searched for part in parts):
         return None
     places: set[int] = set()

@@ -1,4 +1,4 @@
-"""Fuzzy matching: whether the letters of some words occur in a text in their order, how well, and where."""
+"""Fuzzy matching: whether the letters of some words occur in a text in order, how well, and where."""
 
 import re
 from dataclasses import dataclass
@@ -7,35 +7,37 @@ from functools import lru_cache
 _START = 10.0
 """For a letter at the start of a word."""
 _NEXT = 6.0
-"""For a letter right after the one before."""
+"""For a letter directly after the previous match."""
 _LETTER = 1.0
 _FIRST = 4.0
 """For a match at the start of the text."""
 _WHOLE = 12.0
-"""For a word that occurs as it is."""
+"""For a word that occurs literally."""
 _GAP = 0.15
-"""Taken off for each letter that is skipped between two matched ones."""
+"""Subtracted for each letter skipped between two matched ones."""
 _WIDEST_GAP = 20
 _LOOKED_AT = 160
-"""Letters of a text that are matched."""
+"""Maximum number of characters of a text that are matched."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """How well words match a text, and the letters that were found."""
+    """How well words match a text, and the matched characters."""
 
     score: float
     places: tuple[int, ...] = ()
 
 
 def match(words: str, text: str) -> Match | None:
-    """Return the best match of all words in a text, in any order; None where one of them is not in it."""
+    """Return the best match of all words in a text, in any order; None if a word is not in it."""
     parts = words.lower().split()
     if not all(_letters_of(part).match(text) for part in parts):
         return None
     text = text[:_LOOKED_AT]
     lower = text.lower()
-    if len(lower) != len(text):  # A few letters are longer in lower case: the places would be wrong.
+    if len(lower) != len(
+        text
+    ):  # A few letters are longer in lower case, which would make the positions wrong.
         lower = text
     score = 0.0
     places: set[int] = set()
@@ -45,26 +47,28 @@ def match(words: str, text: str) -> Match | None:
             return None
         score += found.score
         places.update(found.places)
-    # Of two equally good ones the shorter text is more of what was meant.
+    # If two match equally well, a larger part of the shorter text was meant.
     return Match(score - len(text) * 0.01, tuple(sorted(places)))
 
 
 def _match_word(word: str, text: str, lower: str) -> Match | None:
-    if not _letters_of(word).match(lower):  # What was looked at before may have more than is looked at here.
+    if not _letters_of(word).match(
+        lower
+    ):  # The earlier check may have covered more text than is matched here.
         return None
     return _as_it_is(word, text, lower) or _by_letters(word, text, lower)
 
 
 @lru_cache(maxsize=256)
 def _letters_of(word: str) -> re.Pattern[str]:
-    """Return what tells quickly whether a text has the letters of a word in their order."""
+    """Return a value for a fast check whether a text contains the letters of a word in order."""
     return re.compile(
         "".join(f"[^{re.escape(one)}]*{re.escape(one)}" for one in word), re.DOTALL | re.IGNORECASE
     )
 
 
 def _as_it_is(word: str, text: str, lower: str) -> Match | None:
-    """Return a match of the whole word where it occurs, at the start of a word before elsewhere."""
+    """Return a match of the whole word if it occurs, preferably at the start of a word."""
     first = at = lower.find(word)
     while at >= 0 and not _starts_word(text, at):
         at = lower.find(word, at + 1)
@@ -78,9 +82,9 @@ def _as_it_is(word: str, text: str, lower: str) -> Match | None:
 
 
 def _by_letters(word: str, text: str, lower: str) -> Match:
-    """Return the best way to find the letters one after the other; there is one."""
+    """Return the best way to find the letters one after the other; at least one must exist."""
     rows: list[dict[int, tuple[float, int]]] = []
-    """For each letter: by its place in the text, the score up to it and the place of the letter before."""
+    """For each letter, by its position in the text: the score so far and the position of the previous letter."""
     for number, letter in enumerate(word):
         row: dict[int, tuple[float, int]] = {}
         at = lower.find(letter, number)
@@ -110,7 +114,7 @@ def _by_letters(word: str, text: str, lower: str) -> Match:
 
 
 def _starts_word(text: str, at: int) -> bool:
-    """Return whether a letter is the first of a word, or a capital after a small one."""
+    """Return whether a letter is the first of a word, or a capital after a lower-case letter."""
     if not text[at].isalnum():
         return False
     if at == 0:

@@ -1,4 +1,4 @@
-"""The command palette: a field, and below it a list of what the words in it find, over the middle of the window."""
+"""The command palette: a field, and below it a list of the matches, over the middle of the window."""
 
 from collections.abc import Sequence
 from operator import attrgetter
@@ -25,16 +25,16 @@ from gui.widgets.words import ElidedLabel, set_tone
 _WIDE = 680
 _ROW = 26
 _MOST_ROWS = 14
-"""Rows that are in view at once."""
+"""Maximum number of visible rows."""
 _IDLE_MS = 80
-"""Rest after the last letter before runs and exemplars are searched."""
+"""Pause after the last letter before runs and exemplars are searched."""
 _SIDE = 10
 _ICON = 16
 HINT = " · ".join(f"{letter} {words}" for letter, (_, words) in PREFIXES.items())
 
 
 class _Painter(RowDelegate):
-    """An icon, the text with the letters found in bold, small print, and the key or kind at the right."""
+    """An icon, the text with the matched characters in bold, small text, and the key or kind at the right."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, QSize(120, _ROW), parent)
@@ -57,7 +57,7 @@ class _Painter(RowDelegate):
             self.write(painter, room, detail, small, "dim", LEFT)
 
     def _draw_text(self, painter: QPainter, room: QRect, entry: PaletteEntry, tone: str) -> int:
-        """Draw the text in one line, cut where the room ends; returns how wide it is."""
+        """Draw the text in one line, cut at the end of the space; return its width."""
         font = self.theme.text_font()
         text = QFontMetrics(font).elidedText(entry.text, Qt.TextElideMode.ElideRight, max(0, room.width()))
         kept = len(text) if text == entry.text else len(text) - 1
@@ -85,12 +85,12 @@ class _Painter(RowDelegate):
 
 
 class _Field(QLineEdit):
-    """Passes the keys on that move in the list or close it, which the window would take for its own."""
+    """Forwards the keys that move in the list or close it; otherwise the window would use them."""
 
     key_pressed = Signal(object)
     """A `Qt.Key` that is not for the text."""
     left = Signal()
-    """The focus has gone to another widget of the window."""
+    """The focus has moved to another widget of the window."""
 
     _KEYS = (
         Qt.Key.Key_Up,
@@ -122,22 +122,22 @@ class _Field(QLineEdit):
 
 
 class Palette(QFrame):
-    """Lies over `window`; Esc, a click elsewhere and a choice close it, and the focus goes back where it was."""
+    """Covers part of `window`. Esc, a click elsewhere and a choice close it and restore the previous focus."""
 
     typed = Signal(str)
-    """What stands in the field, at each letter."""
+    """The text of the field, after each letter."""
     rested = Signal(str)
-    """What stands in the field, once nothing was typed for a moment."""
+    """The text of the field, after a pause in typing."""
     chosen = Signal(object)
-    """The `PaletteEntry` that is to be done or gone to; the palette is closed by then."""
+    """The `PaletteEntry` to run or to go to; the palette is closed before."""
 
     def __init__(self, theme: Theme, window: QMainWindow) -> None:
         super().__init__(window)
         self._window = window
         self._before: QWidget | None = None
-        """What had the focus."""
+        """The previously focused widget."""
         self._moved = False
-        """Whether another row than the first was chosen since the last letter."""
+        """Whether a row other than the first was chosen since the last letter."""
         self._theme = theme
         self.setProperty("finder", True)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -187,7 +187,7 @@ class Palette(QFrame):
         return entry
 
     def open(self) -> None:
-        """Show it with an empty field, or go to the field where it is open."""
+        """Show it with an empty field, or focus the field if it is already open."""
         if not self.isVisible():
             self._before = QApplication.focusWidget()
             self.field.clear()
@@ -198,7 +198,7 @@ class Palette(QFrame):
         self.field.selectAll()
 
     def show_entries(self, entries: Sequence[PaletteEntry], note: str) -> None:
-        """Replace the list; the first row is current, or the row that was moved to where it is still there."""
+        """Replace the list; the first row is current, or the row that the person moved to if it still exists."""
         before = self.current.id if self._moved and self.current is not None else None
         self.rows_model.show_rows(entries)
         at = next((at for at, one in enumerate(entries) if one.id == before), 0)
@@ -210,12 +210,12 @@ class Palette(QFrame):
         self._place()
 
     def say(self, text: str, tone: str = "dim") -> None:
-        """Write the line below the list."""
+        """Set the line below the list."""
         self.note.setText(text)
         set_tone(self.note, tone)
 
     def close_and_return(self) -> None:
-        """Close it, and give the focus back where it was."""
+        """Close it and restore the previous focus."""
         before, self._before = self._before, None
         self.hide()
         if before is not None and before.isVisible() and before.isEnabled():
@@ -285,9 +285,9 @@ class Palette(QFrame):
         return super().eventFilter(watched, event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        event.accept()  # What lies below is not pressed.
+        event.accept()  # The click does not reach the widget below.
 
 
 def _units(text: str) -> int:
-    """Return the length of a text as Qt counts it: letters beyond the first plane are two."""
+    """Return the length of a text as Qt counts it: characters outside the basic plane count as two."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2

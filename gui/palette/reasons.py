@@ -1,4 +1,4 @@
-"""Why a command cannot be given now, in one sentence that says what to do."""
+"""Why a command is unavailable now, in one sentence that says what to do."""
 
 from core.debugger.snapshots import SessionView
 from gui.widgets.enabled_commands import BUSY
@@ -22,9 +22,9 @@ _REASONS: dict[str, str] = {
 
 
 def why_not(name: str, view: SessionView, *, live: bool, told: str = "") -> str:
-    """Return why a command that is disabled cannot be given; `told` is the reason that its tooltip has, if any.
+    """Return why a disabled command is unavailable; `told` is the reason in its tooltip, if it has one.
 
-    `live` is whether the step under way is in view.
+    `live` means that the current step is in view.
     """
     if told:
         return told

@@ -1,4 +1,4 @@
-"""Where it comes from: opened for words of a step, from any panel, and led to what it found."""
+"""Where it comes from: opened for words of a step, from any panel; leads to the sources."""
 
 from typing import TYPE_CHECKING
 
@@ -24,26 +24,26 @@ _DOCKS: dict[SourceKind, str] = {
 
 
 class ProvenanceController(FeatureController):
-    """Opens the window, passes on its questions, and leads to what it found."""
+    """Opens the window, passes on its questions, and leads to the sources."""
 
     def __init__(self, window: MainWindow, service: "ProvenanceService") -> None:
         super().__init__(window)
         self._service = service
         self.shown: WhyWindow | None = None
-        """The window, once it was opened."""
+        """The window, after it was opened."""
         self.leads = WhyLeads(window)
         self.follow(service.changed, self._show_view)
         window.why_requested.connect(self.explain)
 
     @Slot(int, int, str)
     def explain(self, run: int, step: int, text: str) -> None:
-        """Open the window for a step, and look for `text` where there is one."""
+        """Open the window for a step, and look for `text` if there is any."""
         if self.shown is None:
             self.shown = WhyWindow(self.window.theme, self.window)
             self.shown.asked.connect(self._service.explain)
             self.shown.lead_requested.connect(self.leads.follow)
             self.shown.left.connect(self.leads.clear)
-            # Over the docks at the right: page and prompt, where it leads to, stay in sight.
+            # Over the docks at the right, so that page and prompt, to which it leads, stay visible.
             corner = self.window.mapToGlobal(self.window.rect().topRight())
             self.shown.move(corner.x() - self.shown.width() - 8, corner.y() + 90)
         self.shown.begin(run, step, text)
@@ -56,7 +56,7 @@ class ProvenanceController(FeatureController):
 
 
 class WhyLeads(QObject):
-    """Shows the step of a place first, where another one is in view."""
+    """Shows the step of a place first, if another one is in view."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -65,18 +65,18 @@ class WhyLeads(QObject):
         window.step_shown.connect(self._on_step)
 
     def follow(self, place: SourcePlace) -> None:
-        """Lead to a place."""
+        """Go to a place."""
         step = self._window.step_in_view
         lead = place.lead
         if lead.step and (step is None or (step.run, step.number) != (lead.run, lead.step)):
-            # A step before a branch is one of the run in view as well, where it has the parent's number.
+            # A step before a branch also belongs to the run in view, under the parent's number.
             self._waiting = place
             self._window.session.trace.show_step(lead.run, lead.step)
             return
         self._show(place)
 
     def clear(self) -> None:
-        """Let go of the element that was marked in the page."""
+        """Remove the mark of the element in the page."""
         self._waiting = None
         self._window.elements.pin(None)
 

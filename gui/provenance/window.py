@@ -1,4 +1,4 @@
-"""Why: where the words of a step come from, with every place they stand in."""
+"""Why: where the words of a step come from, with every place that contains them."""
 
 from collections.abc import Iterator
 
@@ -39,14 +39,14 @@ _GROUPS: dict[SourceKind, str] = {
 
 
 class WhyWindow(QDialog):
-    """Shows a `WhyView`; a click or Enter on a place leads there in the main window."""
+    """Shows a `WhyView`; a click or Enter on a place goes there in the main window."""
 
     asked = Signal(object)
     """A `WhyQuestion`."""
     lead_requested = Signal(object)
-    """The `SourcePlace` that is to be seen."""
+    """The `SourcePlace` to show."""
     left = Signal()
-    """It was closed: what it has marked is to go."""
+    """The window was closed: remove its marks."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -78,7 +78,7 @@ class WhyWindow(QDialog):
         theme.size_window(self, 560, 520)
 
     def begin(self, run: int, step: int, text: str) -> None:
-        """Look for `text`, or where there is none for the first thing that the step's action names."""
+        """Look for `text`, or if it is empty, for the first thing that the step's action names."""
         self.setWindowTitle(
             f"Where it comes from: step {step} of run {run}" if step else "Where it comes from"
         )
@@ -96,7 +96,7 @@ class WhyWindow(QDialog):
 
     @Slot(object)
     def show_view(self, view: WhyView) -> None:
-        """Show what was found, where it is still what was asked for."""
+        """Show the result if it is still the requested one."""
         if WhyQuestion(run=view.run, step=view.step, text=view.text, ref=view.ref) != self._wanted:
             return
         if view.offers and view.offers != self._offers:
@@ -166,7 +166,7 @@ def _rows(view: WhyView) -> Iterator[FoundRow]:
 
 
 def how_words(place: SourcePlace) -> str:
-    """Return what kind of match it is, in words."""
+    """Return the kind of match as text."""
     own = "its own reply before, " if place.own else ""
     if place.how == "words":
         return f"{own}{place.words[0]} of {place.words[1]} words"

@@ -1,4 +1,4 @@
-"""The task chooser: a search over all tasks, a seed, any page of the web, and one's own files of tasks."""
+"""The task chooser: a search over all tasks, a seed, any web page, and the user's own task files."""
 
 import random
 from collections import Counter
@@ -71,7 +71,7 @@ class ProfileChoice(QWidget):
 
     @property
     def value(self) -> str:
-        """The profile's name, or nothing for a clean one; meaningless where there is a problem."""
+        """The profile's name, or an empty string for a clean one; meaningless if there is a problem."""
         return self.line.text().strip() if self._is_new else str(self.box.currentData() or "")
 
     @property
@@ -79,7 +79,7 @@ class ProfileChoice(QWidget):
         return not self._is_new or not name_problem(self.line.text().strip())
 
     def show_names(self, names: tuple[str, ...]) -> None:
-        """Offer these beside a clean and a new one; what is chosen stays where it can."""
+        """Offer these in addition to a clean and a new one; the current choice is kept if possible."""
         chosen = self.value
         self._names = names
         with QSignalBlocker(self.box):
@@ -91,7 +91,7 @@ class ProfileChoice(QWidget):
         self.show_chosen(chosen)
 
     def show_chosen(self, name: str) -> None:
-        """Choose this profile; one that is not there yet is a new one."""
+        """Choose this profile; one that does not exist yet is a new one."""
         if not name or name in self._names:
             self.line.clear()
             self.box.setCurrentIndex(self.box.findData(name))
@@ -120,12 +120,12 @@ class TaskChooser(QDialog):
     opened = Signal(object)
     """The `OpenedTask` to open."""
     file_requested = Signal()
-    """A file of tasks is to be asked for."""
+    """Ask for a file of tasks."""
     folder_requested = Signal()
     add_requested = Signal(object)
     """A tuple of paths that were dropped here."""
     remove_requested = Signal(str)
-    """The path of a file whose tasks are not wanted."""
+    """The path of a file whose tasks to remove."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -149,7 +149,7 @@ class TaskChooser(QDialog):
         buttons.rejected.connect(self.reject)
         self.answer = FilesAnswer(self)
         self._wanted = ""
-        """A task that was just added and is to be chosen when the catalogue has it."""
+        """A task that was just added, to choose when the catalogue contains it."""
         file = "Add a task file (TOML or JSON) or a WebArena configuration. It is remembered"
         folder = "Add a folder of WebArena's 0.json, 1.json …. It is remembered"
         self.file_button = key_button(
@@ -177,13 +177,13 @@ class TaskChooser(QDialog):
         self._choose_wanted()
 
     def show_answer(self, answer: TaskFilesAnswer | None) -> None:
-        """Say what became of adding or removing files, and choose the first task that was added."""
+        """Show the result of adding or removing files, and choose the first added task."""
         self.answer.say(answer)
         self._wanted = answer.task if answer is not None else ""
         self._choose_wanted()
 
     def show_chosen(self, opened: OpenedTask | None) -> None:
-        """Begin at this task; focus goes to the search."""
+        """Start at this task; the search gets the focus."""
         self.show_answer(None)
         if opened is not None and opened.task == OPEN_TASK:
             self.url.setText(opened.url)

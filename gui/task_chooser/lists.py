@@ -1,4 +1,4 @@
-"""The lists of the task chooser: tasks found by words and tags, and the user's own files of tasks."""
+"""The lists of the task chooser: tasks found by words and tags, and the user's own task files."""
 
 from PySide6.QtCore import QModelIndex, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QPainter
@@ -15,7 +15,7 @@ from gui.widgets.words import ElidedLabel, EmptyText, NoteLabel, OrWords, labell
 
 OPEN_TASK = "web/open"
 FILE = Qt.ItemDataRole.UserRole + 1
-"""The name of the file that a task comes from, or nothing."""
+"""The name of the file that a task comes from, or an empty string."""
 _GAP = 12
 _HIGHEST_ANSWER = 130
 _NO_FILES = "You have no task files yet. Add one below, or drop it here."
@@ -26,7 +26,7 @@ _ABOUT = (
 
 
 class TaskList(RowsModel):
-    """The tasks that have all the words and all the tags, in the catalogue's order."""
+    """The tasks that match all the words and all the tags, in the catalogue's order."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         text, tooltip = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole
@@ -43,14 +43,14 @@ class TaskList(RowsModel):
         return len(self._tasks)
 
     def find(self, search: str, tags: set[str]) -> None:
-        """Show the tasks that have all of it; one of exactly that name comes first."""
+        """Show the tasks that match everything; a task with exactly that name comes first."""
         words = search.lower().split()
         tagged = [task for task in self._tasks if tags <= {task.environment, *task.tags}]
         found = [task for task in tagged if all(word in self._text(task) for word in words)]
         self.show_rows(sorted(found, key=lambda task: not _is_named(task, search)))
 
     def is_named(self, search: str) -> bool:
-        """Tell whether the first row is a task of exactly this name."""
+        """Return whether the first row is a task with exactly this name."""
         return bool(self.rows) and _is_named(self.rows[0], search)
 
     def index_of(self, task: str) -> QModelIndex:
@@ -106,12 +106,12 @@ class TaskRows(RowDelegate):
 
 
 def _cut(font: QFont, text: str, room: int) -> str:
-    """Return a name or a file with its middle left out where the room is too small."""
+    """Return a name or a file with its middle elided if the space is too small."""
     return QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideMiddle, max(room, 0))
 
 
 class TaskFilesTab(QWidget):
-    """Shows each file with its tasks, its path and its problem, and a button to take it out."""
+    """Shows each file with its tasks, its path and its problem, and a button to remove it."""
 
     remove_requested = Signal(str)
     """The path of a file."""
@@ -134,7 +134,7 @@ class TaskFilesTab(QWidget):
         in_column(self, about, (self.or_words, 1), margins=(12, 12, 12, 10), spacing=10)
 
     def show_sources(self, sources: tuple[TaskSource, ...]) -> None:
-        """Replace the list by these."""
+        """Replace the list."""
         if sources == self._sources:
             return
         self._sources = sources
@@ -175,7 +175,7 @@ class TaskFilesTab(QWidget):
 
 
 class FilesAnswer(QScrollArea):
-    """What became of the last request, with a mark; gone while there is nothing to say."""
+    """The result of the last request, with a mark; hidden if there is none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -187,7 +187,7 @@ class FilesAnswer(QScrollArea):
         self.hide()
 
     def say(self, answer: TaskFilesAnswer | None) -> None:
-        """Show an answer, or nothing."""
+        """Show an answer, or hide if it is empty."""
         self.setVisible(answer is not None)
         if answer is None:
             return

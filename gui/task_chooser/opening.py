@@ -1,4 +1,4 @@
-"""How a task comes to be opened: from the chooser, the welcome, the recent ones, or once more."""
+"""How tasks are opened: from the chooser, the welcome dialog, the recent ones, or again."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ _AT_WORK = ("F5", "F10", "F9")
 
 @dataclass(frozen=True)
 class WelcomeOffer:
-    """One thing to try; without a task it is about the settings."""
+    """Something to try; an offer without a task leads to the settings."""
 
     title: str
     text: str
@@ -63,16 +63,16 @@ TRIALS: tuple[WelcomeOffer, ...] = (
 
 
 class Welcome(QDialog):
-    """Offers the three; each button closes the welcome and starts its own.
+    """Offers three ways to start; each button closes the dialog and starts its own.
 
-    The keys that run, step and do a phase work in it as in the window, and
-    close it: a person who presses F10 at once is at work.
+    The keys that run, step and do a phase work in it as in the window, and close it, so a person can press F10 at
+    once.
     """
 
     tried = Signal(object)
-    """The `WelcomeOffer` that was chosen."""
+    """The chosen `WelcomeOffer`."""
     seen = Signal(bool)
-    """The welcome closes; whether it is to be shown at the next start."""
+    """The dialog closes; whether to show it at the next start."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,7 +106,7 @@ class Welcome(QDialog):
         self.setMinimumWidth(theme.scaled(560))
         self.setMinimumHeight(
             layout.heightForWidth(self.minimumWidth())
-        )  # Qt takes two thirds of the screen at most.
+        )  # Qt limits it to two thirds of the screen.
         self.buttons[0].setFocus()
 
     def _card(self, theme: Theme, number: int, trial: WelcomeOffer) -> QFrame:
@@ -145,20 +145,20 @@ if TYPE_CHECKING:
 
 
 class TaskOpening(QObject):
-    """Opens tasks and remembers which; its dialogs belong to `window`."""
+    """Opens tasks and remembers them; its dialogs belong to `window`."""
 
     recent_changed = Signal(object)
-    """The `OpenedTask`s opened last, newest first."""
+    """The last opened `OpenedTask`s, newest first."""
     hinted = Signal(str, str)
-    """A title and a hint for what was begun from the welcome, once its page is open."""
+    """A title and a hint for the task that was started from the welcome dialog, sent when its page is open."""
     settings_wanted = Signal()
     chooser_made = Signal(object)
-    """The `TaskChooser`, when it is first asked for."""
+    """The `TaskChooser`, sent when it is first needed."""
     chooser_opened = Signal()
     open_requested = Signal(object, bool)
-    """The `OpenedTask` to open, and whether its profile is allowed from now on."""
+    """The `OpenedTask` to open, and whether to allow its profile from now on."""
     llm_requested = Signal(str)
-    """The name of the LLM to take."""
+    """The name of the LLM to use."""
 
     def __init__(self, remembered: Remembered, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
@@ -168,11 +168,11 @@ class TaskOpening(QObject):
         self._catalogue = Catalogue()
         self._view = SessionView()
         self._trial: WelcomeOffer | None = None
-        """What was begun from the welcome and is not open yet."""
+        """The task that was started from the welcome dialog and is not open yet."""
         self.chooser: TaskChooser | None = None
-        """Made when it is first asked for, as is the welcome."""
+        """Created when it is first needed, like the welcome dialog."""
         self.asking: QMessageBox | None = None
-        """The question whether a profile may be opened, while it is asked."""
+        """The question whether to open a profile, while it is shown."""
         self.welcome: Welcome | None = None
 
     def show_catalogue(self, catalogue: Catalogue) -> None:
@@ -190,7 +190,9 @@ class TaskOpening(QObject):
 
     @Slot(object)
     def open_task(self, opened: OpenedTask) -> None:
-        """Open a task and remember it as the last one; a profile with logins only once a person has agreed to it."""
+        """Open a task and remember it as the last one; a profile with logins is only opened with the person's
+        consent.
+        """
         if opened.profile and opened.profile not in self._catalogue.allowed_profiles:
             self._ask_for_profile(opened)
         else:
@@ -226,7 +228,6 @@ class TaskOpening(QObject):
 
     @Slot()
     def choose_task(self) -> None:
-        """Open the task chooser."""
         if self.chooser is None:
             self.chooser = TaskChooser(self._theme, self._window)
             self.chooser.opened.connect(self.open_task)
@@ -263,7 +264,7 @@ class TaskOpening(QObject):
         self.welcome.raise_()
 
     def welcome_at_first_start(self) -> None:
-        """Show the welcome unless it was seen and not asked for again."""
+        """Show the welcome dialog, unless the person has seen it and turned it off."""
         if not self._remembered.welcome_seen:
             self.show_welcome()
 

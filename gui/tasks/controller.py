@@ -1,4 +1,4 @@
-"""The user's files of tasks in the task chooser: asked for, added and removed."""
+"""The user's task files in the task chooser: chosen, added and removed."""
 
 from typing import TYPE_CHECKING
 
@@ -17,14 +17,14 @@ _TYPES = "Task files and WebArena configurations (*.toml *.json);;All files (*)"
 
 
 class TaskFilesController(FeatureController):
-    """Asks for files and folders, passes them on, and shows what comes back."""
+    """Asks for files and folders, passes them on, and shows the results."""
 
     def __init__(self, window: MainWindow, service: "TaskFilesService") -> None:
         super().__init__(window)
         self._service = service
         self._chooser: TaskChooser | None = None
         self._folder = ""
-        """Where the last file was found."""
+        """The folder of the last file."""
         window.tasks.chooser_made.connect(self._on_chooser)
         window.tasks.chooser_opened.connect(service.refresh)
         self.follow(service.changed, self._show_answer)

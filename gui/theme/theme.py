@@ -1,4 +1,4 @@
-"""The look of the window: light or dark, as the system has it or as chosen, and icons in its colours."""
+"""The theme of the window: light or dark, as set in the system or chosen, and icons in its colours."""
 
 import importlib.util
 import json
@@ -31,18 +31,18 @@ CHOICES: tuple[Choice, ...] = get_args(Choice)
 _KEY = "theme"
 _SIZE_KEY = "text size"
 TEXT_SIZES = (80, 90, 100, 110, 120, 140, 160)
-"""Percent of the normal size of text."""
+"""Percent of the normal text size."""
 _TEXT_PX = 12.5
 _HEADING_PX = 11.5
 
 
 @cache
 def _codicon() -> tuple[str, dict[str, str]]:
-    """Return the family of the codicon font in qtawesome and its characters by name; both empty where it is missing.
+    """Return the family of the codicon font in qtawesome and its characters by name; both are empty if it is
+    missing.
 
-    Only that one font and its table of names are read, when the first icon is
-    asked for: importing qtawesome itself would load a dozen fonts and a layer
-    over Qt, 170 ms before the window shows.
+    Only this font and its table of names are read, when the first icon is needed. Importing qtawesome itself would
+    load a dozen fonts and a layer over Qt, which takes 170 ms before the window shows.
     """
     spec = importlib.util.find_spec("qtawesome")
     for place in (spec.submodule_search_locations or []) if spec else []:
@@ -57,7 +57,7 @@ def _codicon() -> tuple[str, dict[str, str]]:
 
 
 class _Glyph(QIconEngine):
-    """Draws one character of the icon font in the colour it is given each time it paints."""
+    """Draws one character of the icon font in the current colour each time it paints."""
 
     def __init__(self, name: str, colour: Callable[[QIcon.Mode], str]) -> None:
         super().__init__()
@@ -90,15 +90,14 @@ class _Glyph(QIconEngine):
 
 
 class Theme(QObject):
-    """Knows the colours and fonts in force, and tells when they change.
+    """Has the current colours and fonts, and reports changes.
 
-    `changed` is sent after palette and style sheet are in place, so a widget
-    that paints itself only has to update.
+    `changed` is sent after palette and style sheet are set, so a widget that paints itself only has to update.
     """
 
     changed = Signal()
     text_resized = Signal(float)
-    """How many times as large as before text is."""
+    """The factor by which the text size changed."""
 
     def __init__(self, settings: QSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -118,20 +117,20 @@ class Theme(QObject):
 
     @property
     def scheme(self) -> Scheme:
-        """Light or dark, after asking the system where the choice is left to it."""
+        """Light or dark; asks the system if it decides."""
         if self._choice != "system":
             return self._choice
         dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
         return "dark" if dark else "light"
 
     def choose(self, choice: Choice) -> None:
-        """Use this from now on and remember it."""
+        """Use this scheme from now on and remember it."""
         self._choice = choice
         self._settings.setValue(_KEY, choice)
         self._apply()
 
     def resize_text(self, percent: int) -> None:
-        """Write in this size from now on and remember it; windows that are there follow."""
+        """Use this text size from now on and remember it; existing windows adapt."""
         ratio, self.text_size = percent / self.text_size, percent
         if ratio == 1:
             return
@@ -145,22 +144,24 @@ class Theme(QObject):
         self.text_resized.emit(ratio)
 
     def step_text(self, steps: int) -> None:
-        """Write one size larger or smaller, as far as there is one."""
+        """Change to the next larger or smaller text size, if there is one."""
         at = TEXT_SIZES.index(self.text_size) + steps
         self.resize_text(TEXT_SIZES[max(0, min(at, len(TEXT_SIZES) - 1))])
 
     def scaled(self, pixels: int) -> int:
-        """Return a length that is `pixels` at the normal size of text, as large as text is now."""
+        """Return a length that is `pixels` at normal text size, scaled to the current text size."""
         return round(pixels * self.text_size / 100)
 
     def size_window(self, window: QWidget, width: int, height: int) -> None:
-        """Make a window this large at the normal size of text, and larger with text as far as the screen has room."""
+        """Resize a window to this size at normal text size; larger text makes it larger, as far as the screen has
+        space.
+        """
         normal = QSize(width, height)
         room = window.screen().availableSize()
         window.resize(QSize(self.scaled(width), self.scaled(height)).boundedTo(room).expandedTo(normal))
 
     def dress(self, window: QWidget) -> None:
-        """Give `window`, and the application's palette, the look in force; later changes follow."""
+        """Apply the current theme to `window` and the application's palette; later changes follow."""
         self._window = window
         application = QApplication.instance()
         if isinstance(application, QApplication) and not isinstance(application.style(), PlainTextStyle):
@@ -168,9 +169,9 @@ class Theme(QObject):
         self._apply()
 
     def icon(self, name: str, *, accent: bool = False, tone: str = "text") -> QIcon:
-        """Return a codicon in the colour of `tone`, or for an accent button in the one that lies on it.
+        """Return a codicon in the colour of `tone`, or for an accent button in the colour used on the accent.
 
-        It follows the theme; it is empty where the font lacks the name.
+        The icon follows the theme; it is empty if the font does not have the name.
         """
 
         def colour(mode: QIcon.Mode) -> str:
@@ -193,7 +194,7 @@ class Theme(QObject):
         return self._sized(QFont(QApplication.font().family()), _HEADING_PX, bold)
 
     def machine_font(self) -> QFont:
-        """For what a machine wrote or will read."""
+        """For text that a machine wrote or will read."""
         return self._sized(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont), 12.0, False)
 
     def _sized(self, font: QFont, pixels: float, bold: bool) -> QFont:
@@ -224,7 +225,7 @@ def style_sheet(scheme: Scheme) -> str:
 
 
 def palette(tokens: Tokens) -> QPalette:
-    """Return the tokens as Qt's colour roles, for all that the style sheet does not name."""
+    """Return the tokens as Qt's colour roles, for everything that the style sheet does not name."""
     roles = QPalette.ColorRole
     made = QPalette()
     for role, colour in (

@@ -1,4 +1,4 @@
-"""The colours of the window, light and dark, by what they mean."""
+"""The colours of the window, light and dark, by meaning."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -7,15 +7,15 @@ from core.schema.step import Origin
 
 Scheme = Literal["light", "dark"]
 ORIGIN_SHAPES: dict[Origin, str] = {"agent": "●", "person": "◆", "remedy": "▲", "replay": "■"}
-"""The shape that stands beside an origin's colour."""
+"""The shape next to an origin's colour."""
 
 
 @dataclass(frozen=True)
 class Tokens:
     """One colour for each meaning, as ``#rrggbb``.
 
-    `faint` is only for what may be missed. An origin or a verdict is never
-    recognised by its colour alone: a shape or a word goes with it.
+    `faint` is only for text that may be missed. An origin or a verdict is never shown by its colour alone, but
+    together with a shape or a word.
     """
 
     window: str
@@ -34,10 +34,10 @@ class Tokens:
     on_accent: str
     """Text on `agent`, `person`, `remedy`, `good` and `bad`."""
     found: str
-    """Behind what a search has found."""
+    """Background of search matches."""
 
     def of(self, origin: Origin) -> str:
-        """Return the colour of an origin; a replay has none of its own."""
+        """Return the colour of an origin; a replay has no colour of its own and is `dim`."""
         return {"agent": self.agent, "person": self.person, "remedy": self.remedy}.get(origin, self.dim)
 
     def as_dict(self) -> dict[str, str]:

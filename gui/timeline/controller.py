@@ -19,7 +19,7 @@ _REST_MS = 150
 _PAGE = 250
 """Height in pixels that the time bar leaves to the live page if the docks below it can shrink."""
 _SHARE = 10
-"""Maximum share of the time spent on reading it: for a long run it is read less often."""
+"""The pause is at least this many times the duration of the last read, so a long run is read less often."""
 
 
 class TimelineController(FeatureController):

@@ -146,12 +146,12 @@ class Publisher:
             judged = "" if run.state.episode.task.judged else ": say how it ended"
         else:
             judged = ": success" if verdict.success else ": no success"
-        if verdict.reward is not None:
+        why = f" {verdict.reason}" if verdict.success is False and verdict.reason else ""
+        if verdict.reward is not None and "reward" not in why:
             judged += f", reward {verdict.reward:g}"
         if verdict.judge == "agent":
             judged += ", by the agent's own environment"
         self.change(success=verdict.success, reward=verdict.reward, answer=run.state.answer)
-        why = f" {verdict.reason}" if verdict.success is False and verdict.reason else ""
         self.set_mode("ended", f"{words}{judged}.{why}")
         self.publish_step(run)
         self.send_runs(self.query)

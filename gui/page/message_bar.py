@@ -16,6 +16,8 @@ from gui.widgets.words import Paragraph, set_flag, set_tone
 _TOLD_MS = 10_000
 """How long the outcome of a command is shown, unless the mouse is over it."""
 _DONE = "✓ Done"
+_ABOVE_LINE = 6
+"""Pixels above and below the text, so that its first line is level with title and buttons."""
 _LEAST_TEXT = 240
 """Width in pixels of the message next to the buttons, including margins."""
 
@@ -59,6 +61,9 @@ class MessageBar(QFrame):
         self.text = Paragraph("", self)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        for label in (self.title, self.text):
+            label.setContentsMargins(0, _ABOVE_LINE, 0, _ABOVE_LINE)
         self.success_button = QPushButton("It succeeded", self)
         self.success_button.setToolTip("Record that the run did what was asked (Ctrl+Shift+Y)")
         self.success_button.clicked.connect(lambda: self.end_requested.emit(True))

@@ -188,7 +188,7 @@ def ended(studio: Studio) -> None:
 def judged_no_success(studio: Studio) -> None:
     studio.review()
     message = (
-        "The run has ended: no success, reward 0.833. Bought BKXK3R4XVF: type 1 (water bottle); attributes 2 of 3 "
+        "The run has ended: no success. Bought BKXK3R4XVF: type 1 (water bottle); attributes 2 of 3 "
         "(missing carrying loop); options 2 of 2; price 1 of 1 ($19.19 is within $30.00); reward 0.833."
     )
     studio.session.session_changed.send(

@@ -1,4 +1,4 @@
-"""The window's tests run without a screen and with settings of their own."""
+"""The window's tests run without a screen and with separate settings."""
 
 import os
 from collections.abc import Iterator
@@ -18,10 +18,10 @@ from tests.gui.stand_ins import AskedSession, DrawnPage
 
 @pytest.fixture(autouse=True)
 def nothing_left() -> Iterator[None]:
-    """Delete the widgets of a test at its end, and let go of its keys.
+    """Delete the widgets of a test when it ends, and release its keys.
 
-    The next window would have all of the widgets dressed again. Of keys that a
-    test sends, Qt takes Ctrl for held until the next key is pressed.
+    Otherwise the next window would restyle all of the widgets. When a test sends keys, Qt takes Ctrl as held until
+    the next key is pressed.
     """
     yield
     if QCoreApplication.instance() is None:

@@ -1,4 +1,4 @@
-"""Snapshots of what is read beside a step."""
+"""Sample views of what is read in addition to a step."""
 
 from typing import Any
 
@@ -141,7 +141,7 @@ def step_span(number: int, begun: float, *, run: int = 18, wait: float = 0.0, **
 
 
 def times(count: int = 5, wait: float = 8.0) -> TimeView:
-    """Return a run of so many steps, each held at its review."""
+    """Return a run of this number of steps, each held at its review."""
     steps, held, costs = [], [], []
     at = START
     for number in range(1, count + 1):

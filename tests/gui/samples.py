@@ -1,4 +1,4 @@
-"""Snapshots as a session would send them, for the window's tests and pictures."""
+"""Snapshots as a session sends them, for the window's tests and pictures."""
 
 import time
 from pathlib import Path

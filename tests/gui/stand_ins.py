@@ -1,4 +1,4 @@
-"""What the window's tests put in place of a session and of the live page."""
+"""Stand-ins for a session and the live page in the window's tests."""
 
 import inspect
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from gui.panels.runs.panel import RunsPanel
 
 
 def move_mouse(widget: QWidget, place: QPoint) -> None:
-    """Move the pointer over `widget`, whatever other window lies at that place of the screen."""
+    """Move the pointer over `widget`, regardless of other windows at that screen position."""
     none = Qt.MouseButton.NoButton
     event = QMouseEvent(
         QEvent.Type.MouseMove,
@@ -45,7 +45,7 @@ def move_mouse(widget: QWidget, place: QPoint) -> None:
 
 
 class AskedCommands:
-    """Commands of one kind that only remember what was asked: the name of the method and its arguments, in order."""
+    """Commands of one kind that only record their calls: the name of the method and its arguments, in order."""
 
     def __init__(self, kind: type, asked: list[tuple[Any, ...]]) -> None:
         self._kind = kind
@@ -56,7 +56,7 @@ class AskedCommands:
         count = len(signature.parameters) - 1
 
         def ask(*given: Any, **named: Any) -> None:
-            # Qt gives a function that takes anything more than it would give the method, such as "checked".
+            # To a function that accepts any arguments, Qt passes more than to the method, for example "checked".
             bound = signature.bind(None, *given[:count], **named)
             self._asked.append((name, *list(bound.arguments.values())[1:]))
 
@@ -64,14 +64,14 @@ class AskedCommands:
 
 
 def choose_entry(runs: RunsPanel, index: QModelIndex, text: str) -> None:
-    """Choose the entry that begins with `text` in the menu of a row of the tree; it has to be enabled."""
+    """Choose the entry that begins with `text` in the menu of a row of the tree; it must be enabled."""
     entry = next(one for one in runs.entries(index) if one.text.startswith(text))
     assert entry.enabled
     entry.do()
 
 
 class AskedSession:
-    """A session that does nothing but remember what it was asked, in order."""
+    """A session that only records its calls, in order."""
 
     session = SessionView()
 
@@ -98,9 +98,9 @@ class AskedSession:
 
 
 class AskedService:
-    """A service that does nothing but remember its commands, in order, with all their arguments.
+    """A service that only records its commands, in order, with all their arguments.
 
-    Beside `changed` it has the signals that are named.
+    In addition to `changed`, it has the given signals.
     """
 
     def __init__(self, *signals: str) -> None:
@@ -114,13 +114,13 @@ class AskedService:
 
 
 class PicturingService(AskedService):
-    """A service of the time bar that answers what it is asked for pictures; `pictures` has them by name."""
+    """A service of the time bar that answers requests for pictures; `pictures` has them by name."""
 
     def __init__(self) -> None:
         super().__init__("logged", "pictured", "looked", "hovered")
         self.pictures: dict[str, bytes] = {}
         self.steps: dict[tuple[int, int], StepPictures] = {}
-        """What is answered of a step by its run and number."""
+        """The answers for each step, by its run and number."""
 
     def read_pictures(self, names: tuple[str, ...]) -> None:
         self.asked.append(("read_pictures", names))
@@ -149,7 +149,7 @@ class DrawnPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.asked: list[str] = []
-        """What the commands of the page have asked for, in order."""
+        """The requests of the page's commands, in order."""
         self.handed_over = False
         self.scale = 1.0
         self.presses = 0
@@ -166,7 +166,7 @@ class DrawnPage(QWidget):
         self.handed_over = on
 
     def equip(self, theme: object, remembered: object) -> None:
-        """There is nothing to be drawn with them."""
+        """There is nothing to draw with them."""
 
     def browse(self, what: str) -> None:
         self.asked.append(what)

@@ -1,4 +1,4 @@
-"""Evaluations as the service sends them, made up."""
+"""Sample evaluations as the service sends them."""
 
 from core.debugger.evaluations.matrix import matrix_of
 from core.debugger.evaluations.records import EvaluationPlan, Variant
@@ -34,7 +34,7 @@ def tasks(count: int) -> tuple[str, ...]:
 
 
 def tries_of(plan: EvaluationPlan, *, most: int = 10**6, better: int = 0) -> tuple[EvaluatedRun, ...]:
-    """Return a run of each case, as far as `most`; the later a task, the more seeds fail."""
+    """Return a run of each case, at most `most`; for later tasks, more seeds fail."""
     found = []
     for number, (variant, case) in enumerate(plan.cases(), start=1):
         if number > most:

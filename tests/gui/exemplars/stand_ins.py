@@ -1,4 +1,4 @@
-"""Services that only keep what they are asked, and a window without panels."""
+"""Services that only record their calls, and a window without panels."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +14,7 @@ from gui.widgets.remembered import Remembered
 
 
 class AskedService:
-    """Stands in for a service and keeps what it was asked."""
+    """Stands in for a service and records its calls."""
 
     def __init__(self, *signals: str, **more: Any) -> None:
         for name in ("changed", *signals):
@@ -28,7 +28,7 @@ class AskedService:
 
 
 def asked_services() -> SimpleNamespace:
-    """Return one for each service of the exemplars."""
+    """Return a stand-in for each service of the exemplars."""
     listed = ("listed", "paged", "counted", "detailed", "compared", "noticed", "checked")
     names = ("editor", "saving", "duplicates", "map", "bench", "leave_one_out")
     return SimpleNamespace(
@@ -41,7 +41,7 @@ def asked_services() -> SimpleNamespace:
 
 
 class PlainWindow(QMainWindow):
-    """What the windows of exemplars need of the main window."""
+    """The parts of the main window that the windows of exemplars need."""
 
     closed = Signal()
 

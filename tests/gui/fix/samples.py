@@ -1,4 +1,4 @@
-"""What the service of Fix would send."""
+"""Sample views as the service of Fix sends them."""
 
 from core.debugger.experiments.measurement import RunResult
 from core.debugger.fix.family import Family, FamilyRun

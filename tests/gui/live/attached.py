@@ -1,4 +1,4 @@
-"""An agent of somebody else's, as a program of its own, in a real window."""
+"""An agent written by someone else, as a separate program, in a real window."""
 
 import sys
 from collections.abc import Iterator
@@ -46,14 +46,14 @@ class AttachedWindow(LiveWindow):
         self.service = AttachService(self.session)
         self.view = AttachView()
         self.browser = ""
-        """Where agents are attached, unless they say it."""
+        """The browser to attach in, unless the caller specifies one."""
         self.service.changed.connect(self._keep)
 
     def _keep(self, view: AttachView) -> None:
         self.view = view
 
     def attach(self, agent: str = AGENT, *, command: tuple[str, ...] = (), **more: object) -> None:
-        """Write the agent down, start it attached, and wait until it is held or has ended."""
+        """Write the agent's file, start it attached, and wait until it is held or has ended."""
         program = self.folder / "agent.py"
         program.write_text(agent, encoding="utf-8")
         words = command or (sys.executable, str(program))
@@ -63,7 +63,7 @@ class AttachedWindow(LiveWindow):
         self.wait_for("waiting")
 
     def at_review_of(self, step: int) -> StepView:
-        """Return a step once it is under review and may be changed."""
+        """Return a step when it is under review and can be changed."""
         self.wait_until(
             lambda: (
                 (self.window.view.step, self.window.view.phase) == (step, "review")

@@ -1,4 +1,4 @@
-"""The suite of core/browser again, in the embedded browser: Qt in this thread, the tests in a worker's loop."""
+"""Runs the suite of core/browser in the embedded browser: Qt in this thread, the tests in a worker's loop."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -29,7 +29,7 @@ def site() -> Iterator[Site]:
 
 
 def serve_until_done(future: "Future[Any]", at_end: Callable[[], object] = lambda: None) -> Any:
-    """Serve Qt until the worker has done its part, and return its result."""
+    """Serve Qt until the worker has finished, and return its result."""
     loop = QEventLoop()
     poll = QTimer()
 
@@ -59,7 +59,7 @@ def area(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.fixture(scope="session")
 def started(area: PageArea) -> Iterator[Browsing]:
-    # A question that a failed test leaves open would keep its loop from ending.
+    # A question left open by a failed test would keep its loop from ending.
     worker = Worker(partial(serve_until_done, at_end=area.questions.end))
     browsing = Browsing(EmbeddedHost(area, ENDPOINT, ["shop.account-1"]), worker)
     yield browsing

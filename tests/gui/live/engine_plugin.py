@@ -1,6 +1,7 @@
-"""Readies QtWebEngine for this process, at import: it must be told its port and loaded before any QApplication.
+"""Prepares QtWebEngine for this process, at import: its port must be set and it must be loaded before any
+QApplication.
 
-Imported by the conftest of the window's tests, so that it comes first whatever is selected.
+Imported by the conftest of the window's tests, so that it runs first regardless of the selected tests.
 """
 
 import os

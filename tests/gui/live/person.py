@@ -1,4 +1,4 @@
-"""A person who has the live page: what they do in it, and what they are asked and told."""
+"""A person who has the live page: their input, and the questions and messages they get."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -19,7 +19,7 @@ SECONDS = 60
 
 
 class Person:
-    """Does in the area what a person does, from the worker's loop."""
+    """Performs a person's input in the area, from the worker's loop."""
 
     def __init__(self, area: PageArea, browser: Browsing) -> None:
         self.area = area
@@ -37,7 +37,7 @@ class Person:
             await asyncio.sleep(0.01)
 
     async def press(self, name: str) -> None:
-        """Click a button of the page, which does not answer before its question is answered."""
+        """Click a button of the page, which does not respond before its question is answered."""
         page = self._browser.tabs.current.playwright_page
         box = await page.get_by_role("button", name=name).bounding_box()
         assert box is not None
@@ -46,7 +46,7 @@ class Person:
         self.later(page.mouse.up())
 
     def later(self, answer: Coroutine[Any, Any, object]) -> None:
-        """Let go on what the page answers only after its question is answered."""
+        """Run in the background what the page completes only after its question is answered."""
         self._later = asyncio.ensure_future(answer)
 
     async def asked(self) -> str:

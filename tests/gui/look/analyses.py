@@ -1,6 +1,6 @@
 """Draws the pages of the analyses as look draws the window: ``python -m tests.gui.look.analyses OUTDIR``.
 
-The exemplars are those that come with the program.
+The exemplars are the built-in ones.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tests.gui.look.studio import draw_all
 
 
 class Bench:
-    """The pages over a real memory, whose work is done when it is waited for."""
+    """The pages with a real memory, whose work is done when `settle` is called."""
 
     def __init__(self, folder: Path, settings: QSettings, size: QSize) -> None:
         self.loop = asyncio.new_event_loop()
@@ -50,7 +50,7 @@ class Bench:
         self.tabs.show()
 
     def settle(self) -> None:
-        """Do all that was queued, and draw it."""
+        """Do all queued work, and draw the result."""
         application = QApplication.instance()
         for _ in range(4):
             while tasks := asyncio.all_tasks(self.loop):
@@ -97,7 +97,7 @@ def retrieval_compared(bench: Bench) -> None:
 
 
 def leave_one_out(bench: Bench) -> None:
-    """Some of one family are said to be of another, so that there is something to see."""
+    """Some exemplars of one family are assigned to another, so that there is something to see."""
     bench.show(3)
     for number, one in enumerate(bench.memory.files.all()[::3]):
         wrong = one.replace(id=f"mine/{number}", family=f"other-{number % 4}")

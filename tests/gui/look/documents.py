@@ -1,7 +1,6 @@
 """Pictures of the documentation, taken from a run: `python -m tests.gui.look.documents resources/pictures`.
 
-The tour of debugging.md is played with the built-in LLM. It ends with exit code 1 if
-it goes otherwise than the page says.
+It plays the tour of debugging.md with the built-in LLM, and ends with exit code 1 if the run differs from the page.
 """
 
 import sys
@@ -21,7 +20,7 @@ _SETTLED_MS = 800
 
 
 class Camera:
-    """Takes pictures of a window that a person would see at that moment."""
+    """Takes pictures of a window as a person would see it at that moment."""
 
     def __init__(self, window: MainWindow, folder: Path) -> None:
         self.window = window
@@ -39,7 +38,7 @@ class Camera:
         self.window.actions_by_name[name].trigger()
 
     def open_step(self, run: int, step: int) -> None:
-        """Click a step and wait for what was recorded of it."""
+        """Click a step and wait for its recorded content."""
         self.wait(self.window.runs.model.step_index(run, step).isValid)
         click(self.window.runs.tree, self.window.runs.model.step_index(run, step))
         self.wait(self.window.page.cover.isVisible)
@@ -60,7 +59,7 @@ class Camera:
         self.wait(lambda: part in window.action.form.line.text())
 
     def beside(self, kind: type[QWidget]) -> QWidget:
-        """Return a window beside the main one, once it is shown."""
+        """Return a window next to the main one, when it is shown."""
 
         def shown() -> list[QWidget]:
             return [
@@ -71,7 +70,7 @@ class Camera:
         return shown()[0]
 
     def take(self, name: str, of: QWidget | None = None) -> None:
-        """Write a picture in few colours, which keeps the file small."""
+        """Write a picture with few colours, which keeps the file small."""
         QTest.qWait(_SETTLED_MS)
         picture = as_image((of or self.window).grab().toImage())
         (few,) = in_few_colours([picture], self.window.theme)
@@ -80,7 +79,7 @@ class Camera:
 
 
 def debugging(camera: Camera) -> None:
-    """A run buys the wrong tea; the next one is stopped before it buys, put right, and compared."""
+    """A run buys the wrong tea; the next one is stopped before it buys, corrected, and compared."""
     window, right = camera.window, "BKQMMRK0SZ"
     camera.run_to_end(success=False)
     camera.take("tour-found")

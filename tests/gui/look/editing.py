@@ -1,4 +1,4 @@
-"""Pictures of what puts a run right: `python -m tests.gui.look.editing OUTDIR [STAGE ...]`."""
+"""Pictures of the tools that correct a run: `python -m tests.gui.look.editing OUTDIR [STAGE ...]`."""
 
 from PySide6.QtWidgets import QInputDialog, QWidget
 

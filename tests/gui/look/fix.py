@@ -26,7 +26,7 @@ def fix_reading(studio: Studio) -> QWidget:
 
 
 def fix_long(studio: Studio) -> QWidget:
-    """A long policy, a run that still goes on, and something that going back does not undo."""
+    """A long policy, a run that is still running, and something that going back does not undo."""
     text = samples.POLICY + "\n".join(
         f"{number}. Look at the results, and where none fits go on to the next page of them; never open the "
         "basket before all wishes of the task are met."

@@ -40,7 +40,7 @@ def focused(studio: Studio) -> None:
 
 
 def narrow(studio: Studio) -> None:
-    """As on a screen of 1280 by 800 pixels at doubled density."""
+    """As on a screen of 1280 by 800 pixels at double density."""
     studio.review()
     studio.window.resize(640, 400)
 
@@ -277,7 +277,7 @@ def mechanisms(studio: Studio) -> QWidget:
 
 
 def switched_off(studio: Studio) -> None:
-    """Every panel of a mechanism that is off, beside each other as far as there is room."""
+    """Every panel of a mechanism that is off, side by side as far as there is space."""
     studio.review()
     off = "{} is switched off. Switch it on in Mechanisms (Ctrl+Shift+H); it takes hold at the next step."
     studio.session.step_changed.send(
@@ -293,7 +293,7 @@ def switched_off(studio: Studio) -> None:
 
 
 def timed(studio: Studio) -> None:
-    """The time bar of a run, the page's log in front."""
+    """The time bar of a run, with the page log in front."""
     studio.review()
     studio.settle()
     studio.window.dock("Page log").raise_()
@@ -319,7 +319,7 @@ def log_not_kept(studio: Studio) -> None:
 
 
 def led(studio: Studio) -> None:
-    """The page and the prompt as an origin leads to them."""
+    """The page and the prompt as shown after following an origin."""
     studio.review()
     studio.settle()
     studio.timeline.changed.send(reading_samples.times())

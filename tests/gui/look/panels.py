@@ -1,4 +1,4 @@
-"""Pictures of single panels, floating at a size to be read: `python -m tests.gui.look.panels OUTDIR [STAGE ...]`."""
+"""Pictures of single panels, floating at a readable size: `python -m tests.gui.look.panels OUTDIR [STAGE ...]`."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -1,4 +1,4 @@
-"""The program itself, in folders of its own and driven by a script: with the built-in LLM and real pages."""
+"""The program itself, with separate folders and driven by a script: with the built-in LLM and real pages."""
 
 import os
 import sys
@@ -22,14 +22,14 @@ from gui.theme.theme import Theme
 
 SIZE = QSize(1280, 800)
 PASSING = 120
-"""Milliseconds between two looks at whether a condition holds."""
+"""Milliseconds between two checks of a condition."""
 PATIENCE = 120_000
 _MARKS = ("agent", "person", "remedy", "good", "bad")
-"""Colours that are kept as they are."""
+"""Colours that are kept unchanged."""
 
 
 def run_program(task: str, preset: str, play: Callable[[MainWindow], None]) -> int:
-    """Start the program with a task, let `play` use its window, and close it; returns the exit code.
+    """Start the program with a task, let `play` use its window, and close it; return the exit code.
 
     A `RuntimeError` of `play` is printed, and the code is then 1.
     """
@@ -49,7 +49,7 @@ def run_program(task: str, preset: str, play: Callable[[MainWindow], None]) -> i
 
     def begin() -> None:
         (window,) = (one for one in QApplication.topLevelWidgets() if isinstance(one, MainWindow))
-        window.showNormal()  # It begins maximised where the screen is small.
+        window.showNormal()  # It starts maximised if the screen is small.
         window.resize(SIZE)
         window.actions_by_name["reset_layout"].trigger()  # The panels had the sizes for that screen.
         try:
@@ -71,18 +71,18 @@ def run_program(task: str, preset: str, play: Callable[[MainWindow], None]) -> i
 
 
 def as_image(picture: QImage) -> Image.Image:
-    """Return a picture of Qt as one of Pillow."""
+    """Return a Qt picture as a Pillow image."""
     rgb = picture.convertToFormat(QImage.Format.Format_RGB888)
     size = rgb.width(), rgb.height()
     return Image.frombuffer("RGB", size, rgb.constBits(), "raw", "RGB", rgb.bytesPerLine(), 1)
 
 
 def in_few_colours(images: Sequence[Image.Image], theme: Theme) -> list[Image.Image]:
-    """Return images with one palette: the files are small, and what stays the same in a film costs nothing."""
+    """Return images with one palette: the files are small, and unchanged parts of a film take no space."""
     seen: Counter[bytes] = Counter()
     for image in images:
         seen.update({bytes(colour): many for many, colour in image.getcolors(1 << 24)})
-    # Counted by area alone, few colours would be left for texts and marks.
+    # If colours were counted only by area, few would be left for texts and marks.
     some = b"".join(colour * round(many**0.5) for colour, many in seen.items())
     palette = Image.frombytes("RGB", (len(some) // 3, 1), some).quantize(240)
     marks = [theme.colour(name).getRgb()[:3] for name in _MARKS]
@@ -97,7 +97,7 @@ def at_review(window: MainWindow, step: int) -> bool:
 
 
 def click(view: QAbstractItemView, index: QModelIndex, *, double: bool = False) -> None:
-    """Click a row as the mouse does."""
+    """Click a row with the mouse."""
     if not index.isValid():
         raise RuntimeError("The row to be clicked is not there.")
     view.scrollTo(index)

@@ -1,8 +1,7 @@
-"""The window that is drawn, and what draws it in both themes.
+"""The window that is drawn, and the code that draws it in both themes.
 
-Every script of this folder takes the same options: `--text 160` draws with text of
-that size in percent, `--scale 2` as on a screen of doubled density, `--size 1600x1000` a
-window of that size, and `--theme dark` in that theme alone.
+Every script of this folder takes the same options: `--text 160` draws with that text size in percent, `--scale 2`
+as on a screen of double density, `--size 1600x1000` a window of that size, and `--theme dark` only that theme.
 """
 
 import argparse
@@ -30,7 +29,7 @@ from tests.gui.stand_ins import AskedService, AskedSession, DrawnPage, Picturing
 
 
 class Studio:
-    """A window with a session that says what the picture needs."""
+    """A window with a session that sends what the picture needs."""
 
     def __init__(self, application: QApplication, settings: QSettings, size: QSize) -> None:
         self.application = application
@@ -75,7 +74,9 @@ def large(studio: Studio, name: str, width: int, height: int) -> QWidget:
 
 
 def take_pictures(stages: dict[str, Any]) -> None:
-    """Draw the stages of a module in both themes into the folder of the command line, or those named after it."""
+    """Draw the stages of a module, or those named after the folder on the command line, in both themes into that
+    folder.
+    """
     made = {name: one for name, one in stages.items() if _is_stage(one)}
 
     def draw(application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:

@@ -1,9 +1,8 @@
-"""The moving picture of the README, taken from a run: `python -m tests.gui.look.tour resources/pictures/tour.gif`.
+"""The animation of the README, taken from a run: `python -m tests.gui.look.tour resources/pictures/tour.gif`.
 
-It starts the program with the built-in LLM and folders of its own, presses the
-keys that its captions name, and takes pictures of the window meanwhile. Waiting
-is shortened and a result is held for as long as it takes to read; no frame is
-drawn by hand. It ends with exit code 1 if the run does not go as the captions say.
+It starts the program with the built-in LLM and separate folders, presses the keys that its captions name, and takes
+pictures of the window during the run. Waiting is shortened, and a result is held for as long as it takes to read;
+no frame is drawn by hand. It ends with exit code 1 if the run differs from the captions.
 """
 
 import sys
@@ -32,11 +31,11 @@ WRONG_STEP, RIGHT_ITEM = 2, "BKQMMRK0SZ"
 WIDTH = 1000
 CAPTION = 34
 MOST = 4
-"""How many frames of something passing are kept in a row."""
+"""Maximum number of frames in a row that are kept of a temporary state."""
 
 
 class Film:
-    """Frames with the milliseconds that each is shown."""
+    """Frames with the milliseconds for which each is shown."""
 
     def __init__(self, window: MainWindow) -> None:
         self.window = window
@@ -59,10 +58,10 @@ class Film:
         raise RuntimeError(f"{self._caption}: {self.window.view.mode}, {self.window.view.message}")
 
     def hold(self, seconds: float) -> None:
-        """Show what there is now for so long."""
+        """Show the current state for this time."""
         QTest.qWait(600)
         if not self.frames:
-            self._passing.clear()  # The start of the program is no part of the story.
+            self._passing.clear()  # The start of the program is not part of the story.
         self.frames += [(picture, PASSING) for picture in self._passing[-MOST:]]
         self._passing.clear()
         self.frames.append((self._take(), round(seconds * 1000)))
@@ -81,7 +80,7 @@ class Film:
         return picture
 
     def save(self, path: Path) -> None:
-        """Write the frames with one palette, so that what stays the same costs nothing."""
+        """Write the frames with one palette, so that unchanged parts take no space."""
         images = [_scaled(picture) for picture, _ in self.frames]
         drawn = in_few_colours(images, self.window.theme)
         times = [milliseconds for _, milliseconds in self.frames]
@@ -94,7 +93,7 @@ def _scaled(picture: QImage) -> Image.Image:
 
 
 def play(window: MainWindow, film: Film) -> None:
-    """Step, run into a mistake, go back to it, correct it and come to success."""
+    """Step, run into a mistake, go back to it, correct it and succeed."""
 
     def press(name: str, caption: str) -> None:
         film.caption(caption)
@@ -143,7 +142,7 @@ def play(window: MainWindow, film: Film) -> None:
 
 
 def main() -> int:
-    """Take the film and write it; return the exit code."""
+    """Record the film and write it; return the exit code."""
     target = Path(sys.argv[1]).resolve()
 
     def take(window: MainWindow) -> None:

@@ -132,9 +132,7 @@ class Bars(QListView):
         return None if bar is None else bar.action
 
     def show_bars(self, bars: tuple[Bar, ...]) -> None:
-        """Replace the bars; the current action stays current if it still exists, otherwise the first becomes
-        current.
-        """
+        """Replace the bars; the current action stays if it still exists, otherwise the first becomes current."""
         if bars == self.bars:
             return
         action = self.action

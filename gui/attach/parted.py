@@ -1,6 +1,4 @@
-"""An agent that diverged from its record on the way back to a step: its recorded and its new question, side by
-side.
-"""
+"""An agent that diverged from its record while going back to a step: both questions, side by side."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QLabel, QWidget

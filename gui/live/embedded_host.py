@@ -1,6 +1,4 @@
-"""The browser inside the window as a `BrowserHost`: calls come from the worker's loop, and the GUI thread answers
-them.
-"""
+"""The browser inside the window as a `BrowserHost`: the worker's loop calls, the GUI thread answers."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -69,9 +67,7 @@ class EmbeddedHost:
         return await playwright.chromium.connect_over_cdp(self._endpoint, no_defaults=True, is_local=True)
 
     async def _port_opened(self) -> None:
-        """Wait until the engine accepts connections. If it never does, the next client that connects reports the
-        reason.
-        """
+        """Wait until the engine accepts connections. If it never does, the next client to connect reports why."""
         limit = Limit(_PORT_SECONDS)
         address = urlsplit(self._endpoint)
         while limit.left() > 0:

@@ -15,9 +15,7 @@ _IDLE_MS = 120
 
 
 class FindBar(QFrame):
-    """A field with the number of the match and the total. Enter and Shift+Enter move between matches, Esc closes
-    the bar.
-    """
+    """A field with the match number and the total. Enter and Shift+Enter move between matches, Esc closes it."""
 
     closed = Signal()
 

@@ -1,6 +1,4 @@
-"""The live page in the window: that of the embedded browser, or of an installed Chromium while one is on the
-screen.
-"""
+"""The live page in the window: the embedded browser's, or an installed Chromium's while one is on the screen."""
 
 from PySide6.QtCore import QPoint, QRect, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget

@@ -1,6 +1,4 @@
-"""Questions of pages to the person: shown one at a time over the page, and answered by rule if the person cannot
-answer.
-"""
+"""Questions of pages to the person: shown one at a time over the page, or answered by rule."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future

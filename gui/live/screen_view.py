@@ -1,6 +1,4 @@
-"""The picture of a page that runs elsewhere, as large as there is space for, and the person's mouse and keyboard
-input to it.
-"""
+"""The picture of a page that runs elsewhere, fitted to the space, and the person's input to it."""
 
 from collections.abc import Callable
 

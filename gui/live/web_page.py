@@ -1,6 +1,4 @@
-"""One page of the embedded browser: the person answers its questions while they have it. Otherwise a rule answers,
-and the answer is reported.
-"""
+"""One page of the embedded browser: the person who has it answers its questions; otherwise a rule does."""
 
 import ctypes
 from collections.abc import Callable, Sequence

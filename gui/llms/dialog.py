@@ -97,8 +97,7 @@ class SettingsDialog(QDialog):
         self._on_edited()
 
     def entry(self) -> LLMEntry:
-        """Return the entry with the edited fields, without the key; headers and body only as far as they can be
-        parsed.
+        """Return the entry with the edited fields, without the key; headers and body only if they can be parsed.
 
         Unedited fields keep their original value, because a field cannot show every value that the file may have.
         """

@@ -187,9 +187,7 @@ class MessageBar(QFrame):
         self.lie_in(self._over.rect())
 
     def lie_in(self, room: QRect) -> None:
-        """Place the bar along the lower edge of `room`, as high as the text needs, and stack its parts if space is
-        short.
-        """
+        """Place the bar along the lower edge of `room`, as high as its text; stack its parts if space is short."""
         wide = sum(one.sizeHint().width() + 10 for one in self._buttons if not one.isHidden())
         beside = self.title.sizeHint().width() + wide + _LEAST_TEXT <= room.width()
         self._asked.setVisible(wide > 0)

@@ -159,9 +159,7 @@ class PageStack(QWidget):
 
     @Slot(object)
     def show_live_page(self, view: LivePageView) -> None:
-        """Outline the elements that can be chosen, and show where the next action's target is while it is out of
-        view.
-        """
+        """Outline the elements that can be chosen, and show where the next action's target is if out of view."""
         self.live_page = view
         self.overlay.show_live_page(view)
         self._show_marker()

@@ -90,9 +90,7 @@ class PromptPanel(QWidget):
                 return
 
     def show_place(self, part: str, found: str, nth: int) -> bool:
-        """Go to words in a part of a call, such as ``3.1``, and highlight them; return False if it is not in this
-        step.
-        """
+        """Go to words in a part of a call, such as ``3.1``, and mark them; return False if it is not in this step."""
         at = next((at for at, one in enumerate(self._parts) if one.key == part), None)
         if at is None:
             return False

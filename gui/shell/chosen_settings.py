@@ -1,6 +1,4 @@
-"""The agent settings that a person chooses in the window: preset, LLM, mechanisms, step limit. Each choice can be
-undone.
-"""
+"""The agent settings chosen in the window: preset, LLM, mechanisms, step limit. Each choice can be undone."""
 
 from functools import partial
 from typing import TYPE_CHECKING

@@ -106,9 +106,7 @@ class Docks(QObject):
         return found
 
     def arrange(self, shown: Set[str], moved: Mapping[str, tuple[Qt.DockWidgetArea, str]]) -> None:
-        """Dock every panel where `PLACES` puts it, or in the area and group given by `moved`, and show those in
-        `shown`.
-        """
+        """Dock every panel where `PLACES` or `moved` (area and group) puts it, and show those in `shown`."""
         first: dict[str, PanelDock] = {}
         for place in PLACES:
             dock = self.by_name[place.name]
@@ -192,9 +190,7 @@ class Docks(QObject):
                 dock.fold_wanted.emit(not dock.folded)
 
     def regroup(self) -> None:
-        """Fold the docks that should be folded, and hide title lines that a tab makes redundant, after each move of
-        a dock.
-        """
+        """After each move of a dock, fold the docks as needed, and hide title lines that a tab makes redundant."""
         self.folding.apply()
         for dock in self.by_name.values():
             grouped = any(not other.isHidden() for other in self._window.tabifiedDockWidgets(dock))

@@ -121,9 +121,7 @@ _ELSEWHERE = (
 
 
 def section_of(widget: QWidget | None) -> str:
-    """Return page and heading of the documentation for the innermost panel, dialog or window that contains
-    `widget`.
-    """
+    """Return page and heading of the documentation for the innermost widget around `widget` that has one."""
     while widget is not None:
         if isinstance(widget, PanelDock):
             return f"window.md#{_anchor(widget.name)}"

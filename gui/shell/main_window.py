@@ -247,9 +247,7 @@ class MainWindow(WindowParts):
         self._refresh_actions()
 
     def _show_devtools(self) -> None:
-        """Open DevTools in their dock while it is visible, as soon as nobody acts in the page; close them with the
-        dock.
-        """
+        """Open DevTools while their dock is visible, as soon as nobody acts in the page; close them with the dock."""
         if self.dock("DevTools").isHidden():
             if self.devtools.inspector is not None:
                 self.page_area.close_devtools()

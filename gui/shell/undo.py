@@ -121,9 +121,7 @@ class UndoHistory(QObject):
         self._redo_edit: Callable[[str], None] = lambda _key: None
 
     def begin(self, undo_edit: Callable[[str], None], redo_edit: Callable[[str], None]) -> None:
-        """From now on, use these functions to undo and redo edits of the run; they are called with the key of an
-        edit.
-        """
+        """From now on, undo and redo edits of the run with these functions, called with the key of an edit."""
         self._undo_edit, self._redo_edit = undo_edit, redo_edit
 
     # Changes

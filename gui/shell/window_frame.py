@@ -47,9 +47,7 @@ class WindowFrame(QObject):
         present(shown)
 
     def hide_beside(self) -> None:
-        """Hide the windows that were shown next to the main one; otherwise they would keep the program from
-        exiting.
-        """
+        """Hide the windows shown next to the main one; otherwise they would keep the program from exiting."""
         for shown in self._beside:
             shown.hide()
 

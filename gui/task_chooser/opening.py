@@ -190,9 +190,7 @@ class TaskOpening(QObject):
 
     @Slot(object)
     def open_task(self, opened: OpenedTask) -> None:
-        """Open a task and remember it as the last one; a profile with logins is only opened with the person's
-        consent.
-        """
+        """Open a task and remember it as the last one; a profile with logins needs the person's consent."""
         if opened.profile and opened.profile not in self._catalogue.allowed_profiles:
             self._ask_for_profile(opened)
         else:

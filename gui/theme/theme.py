@@ -38,8 +38,7 @@ _HEADING_PX = 11.5
 
 @cache
 def _codicon() -> tuple[str, dict[str, str]]:
-    """Return the family of the codicon font in qtawesome and its characters by name; both are empty if it is
-    missing.
+    """Return the family of qtawesome's codicon font and its characters by name; both empty if it is missing.
 
     Only this font and its table of names are read, when the first icon is needed. Importing qtawesome itself would
     load a dozen fonts and a layer over Qt, which takes 170 ms before the window shows.
@@ -153,9 +152,7 @@ class Theme(QObject):
         return round(pixels * self.text_size / 100)
 
     def size_window(self, window: QWidget, width: int, height: int) -> None:
-        """Resize a window to this size at normal text size; larger text makes it larger, as far as the screen has
-        space.
-        """
+        """Resize a window to this size at normal text size, or larger with larger text if the screen has space."""
         normal = QSize(width, height)
         room = window.screen().availableSize()
         window.resize(QSize(self.scaled(width), self.scaled(height)).boundedTo(room).expandedTo(normal))

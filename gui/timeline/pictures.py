@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 class StepPicturesController(FeatureController):
-    """Requests the pictures of one step at a time. Of the steps scrubbed over in the meantime, only the last is
-    next.
-    """
+    """Requests pictures of one step at a time; of the steps scrubbed over meanwhile, only the last is next."""
 
     def __init__(self, window: MainWindow, service: "TimelineService") -> None:
         super().__init__(window)

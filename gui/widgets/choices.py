@@ -31,9 +31,7 @@ def choice_box(name: str, tooltip: str, *, letters: int = 0, parent: QWidget | N
 def offer_choices(
     box: QComboBox, choices: Sequence[PresetOption | LLMChoice], first: str | None = None
 ) -> None:
-    """Offer these after `first`, which stands for an empty name; the current choice is kept, or else the first is
-    selected.
-    """
+    """Offer these after `first`, which stands for an empty name; keep the current choice or select the first."""
     chosen = box.currentData()
     with QSignalBlocker(box):
         box.clear()

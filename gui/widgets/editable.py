@@ -29,9 +29,7 @@ class EditablePanel(QWidget):
         self._wanted: tuple[str, dict[str, object]] | None = None
         """The last requested edit."""
         self._ask_line_again: Callable[[str], None] | None = None
-        """Asks for the line of that edit again, with the reason why it was refused; None if it was not made from a
-        line.
-        """
+        """Asks again for the line of that edit, with the reason for its refusal; None if it has no line."""
 
     @Slot(object)
     def show_session(self, view: SessionView) -> None:

@@ -13,9 +13,7 @@ def can_step(view: SessionView) -> bool:
 
 
 def why_no_edit(view: SessionView, *, live: bool, name: str = "") -> str:
-    """Return why the run cannot be edited now, or an empty string; `name` is that of an edit in
-    `SessionView.refusals`.
-    """
+    """Return why the run cannot be edited now, or an empty string; `name` is a key of `SessionView.refusals`."""
     if view.run is None or view.mode == "ended":
         return "Only a run under way can be changed: open a task (Ctrl+N), or go back to a step of this one (Ctrl+B)"
     if not live:

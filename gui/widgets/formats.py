@@ -62,9 +62,7 @@ def thousands(number: int) -> str:
 
 
 def dollars(cost: float | None) -> str:
-    """Return, for example, ``$0.02``. Amounts below a cent show their significant digits; without a price it is a
-    dash.
-    """
+    """Return, for example, ``$0.02``. Below a cent it shows the significant digits; without a price, a dash."""
     if cost is None:
         return "–"
     if cost and cost < 0.01:

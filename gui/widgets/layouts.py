@@ -34,9 +34,7 @@ def in_column(
     margins: Margins = (0, 0, 0, 0),
     spacing: int | None = None,
 ) -> QVBoxLayout:
-    """Arrange contents vertically, in a widget or for another layout; one with a number gets this share of the
-    space.
-    """
+    """Arrange contents vertically, in a widget or another layout; one with a number gets this share of the space."""
     return _filled(QVBoxLayout(owner) if owner is not None else QVBoxLayout(), contents, margins, spacing)
 
 

@@ -12,9 +12,7 @@ _SHOWN = 30
 
 
 class WhyMenu(QObject):
-    """Adds an entry to the menus of these widgets; `asked` is sent with the selected text, or else with the whole
-    text.
-    """
+    """Adds an entry to the menus of these widgets; `asked` sends the selected text, or else the whole text."""
 
     asked = Signal(str)
 

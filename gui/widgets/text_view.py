@@ -128,8 +128,7 @@ class TextView(QPlainTextEdit):
             self._go_to((self._current + offset) % len(self._starts))
 
     def seek(self, needle: str, *, nth: int = 0, heading: int | None = None) -> bool:
-        """Highlight every match and go to the one of that number, from 0, after a heading; return False if there is
-        none.
+        """Highlight every match and go to the `nth`, from 0, after a heading; return False if there is none.
 
         If there are fewer matches, it goes to the last.
         """

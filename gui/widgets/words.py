@@ -66,9 +66,7 @@ def small_label(theme: Theme, parent: QWidget | None = None) -> ElidedLabel:
 
 
 class Paragraph(QLabel):
-    """Wrapped text. Of a text longer than a page only the beginning is shown, because Qt lays out all of it each
-    time.
-    """
+    """Wrapped text; of one longer than a page only the beginning, because Qt lays out all of it each time."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,6 +1,4 @@
-"""The retrieval bench: which exemplars a task would get, with distances, votes and reasons, before and after a
-change.
-"""
+"""The retrieval bench: the exemplars for a task, with distances, votes and reasons, before and after a change."""
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget

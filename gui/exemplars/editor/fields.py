@@ -41,9 +41,7 @@ def faults_at(faults: Iterable[Fault], kind: str, number: int) -> list[tuple[Whe
 
 
 class Edits(QObject):
-    """Holds the history and is the only place that knows the draft. Each change is on the undo stack of the
-    program.
-    """
+    """Holds the history; the only place that knows the draft. Each change is on the program's undo stack."""
 
     changed = Signal()
     """The draft has changed, by an edit, an undo or because something was opened."""

@@ -204,9 +204,7 @@ class LooksList(QWidget):
     def _button(
         self, text: str, words: str, key: str, do: Callable[[], None], *, wide: bool = False
     ) -> QPushButton:
-        """With `wide`, the key works in the whole window, otherwise only in the list, because text fields use it
-        for editing.
-        """
+        """With `wide`, the key works in the whole window, otherwise only in the list: text fields need it."""
         button = key_button(text, f"{words} ({key})", "", do, self)
         owner: QWidget = self.window() if wide else self.list
         shortcut = QShortcut(QKeySequence(key), owner)

@@ -47,8 +47,7 @@ class QueueList(QWidget):
     def show_queue(
         self, actions: Sequence[str], *, editable: bool, elements: tuple[Element, ...] = ()
     ) -> None:
-        """Show these actions in the order in which they will run; text that is being edited stays if nothing has
-        changed.
+        """Show these actions in the order in which they will run; if nothing has changed, an open edit stays.
 
         `elements` are the elements that refs stand for.
         """

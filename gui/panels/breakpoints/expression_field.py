@@ -20,9 +20,7 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class EnterForField(QObject):
-    """Passes Enter to the field if the completion list has nothing to add: no name is selected, or it is already
-    typed.
-    """
+    """Passes Enter to the field if completion has nothing to add: no name is selected, or it is already typed."""
 
     def __init__(self, completer: QCompleter, field: QLineEdit) -> None:
         super().__init__(field)

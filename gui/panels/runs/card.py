@@ -138,9 +138,7 @@ class RunCard(QWidget):
 
 
 def last_step(row: RunRow) -> int:
-    """Return the number of a run's last step, if it has steps; a branch continues the numbers of the run that it
-    left.
-    """
+    """Return the number of the last step of a run with steps; a branch continues the numbers of its parent."""
     return (row.parent_step or 1) + row.steps - 1
 
 

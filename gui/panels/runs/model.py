@@ -68,8 +68,7 @@ class Node:
 
 
 class RunsModel(QAbstractItemModel):
-    """Follows `RunsView` by inserting, moving and changing rows; it is reset only when runs disappear from the
-    list.
+    """Follows `RunsView` by inserting, moving and changing rows; resets only when runs disappear from the list.
 
     Loaded steps stay, even if a later view leaves them out. Older runs are requested when the tree is scrolled to
     its end.

@@ -185,9 +185,7 @@ class TimePainter:
         viewed: StepSpan | None,
         width: int,
     ) -> None:
-        """Paint the part of `view` within `width`; `steps` are the indexes of the first visible step and of the
-        end.
-        """
+        """Paint `view` within `width`; `steps` are the indexes of the first visible step and after the last."""
         self._colours.clear()
         painter.setFont(self._theme.small_font())
         seen = view.steps[slice(*steps)]
@@ -319,9 +317,7 @@ class TimePainter:
             painter.drawText(room, int(Qt.AlignmentFlag.AlignCenter), sign)
 
     def _span(self, begun: float, ended: float, width: int) -> tuple[float, float]:
-        """Return a span in pixels, clipped slightly outside of the view because large coordinates are drawn
-        incorrectly.
-        """
+        """Return a span in pixels, clipped slightly outside of the view: large coordinates draw incorrectly."""
         return max(self._scale.x(begun), -20.0), min(self._scale.x(ended), width + 20.0)
 
     def _colour(self, token: str, alpha: int = 255) -> QColor:

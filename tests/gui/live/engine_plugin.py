@@ -1,5 +1,4 @@
-"""Prepares QtWebEngine for this process, at import: its port must be set and it must be loaded before any
-QApplication.
+"""Prepares QtWebEngine at import: its port must be set and it must be loaded before any QApplication.
 
 Imported by the conftest of the window's tests, so that it runs first regardless of the selected tests.
 """

@@ -74,9 +74,7 @@ def large(studio: Studio, name: str, width: int, height: int) -> QWidget:
 
 
 def take_pictures(stages: dict[str, Any]) -> None:
-    """Draw the stages of a module, or those named after the folder on the command line, in both themes into that
-    folder.
-    """
+    """Draw the stages of a module, or those named on the command line, in both themes into its folder."""
     made = {name: one for name, one in stages.items() if _is_stage(one)}
 
     def draw(application: QApplication, settings: QSettings, size: QSize, name: str, file: str) -> None:

@@ -333,9 +333,7 @@ class PageArea(QWidget):
             inspect=lambda: self.inspect(at_element=True),
         )
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(
-            view.mapToGlobal(place)
-        )  # A menu with its own event loop would block the engine until it closes.
+        menu.popup(view.mapToGlobal(place))  # A menu with its own event loop would block the engine.
 
     def _save_as(self, page: QWebEnginePage, url: QUrl, action: QWebEnginePage.WebAction) -> None:
         if self.downloads is not None:

@@ -35,9 +35,7 @@ def match(words: str, text: str) -> Match | None:
         return None
     text = text[:_LOOKED_AT]
     lower = text.lower()
-    if len(lower) != len(
-        text
-    ):  # A few letters are longer in lower case, which would make the positions wrong.
+    if len(lower) != len(text):  # A few letters are longer in lower case; positions would be wrong.
         lower = text
     score = 0.0
     places: set[int] = set()
@@ -52,9 +50,7 @@ def match(words: str, text: str) -> Match | None:
 
 
 def _match_word(word: str, text: str, lower: str) -> Match | None:
-    if not _letters_of(word).match(
-        lower
-    ):  # The earlier check may have covered more text than is matched here.
+    if not _letters_of(word).match(lower):  # The earlier check may have covered more text.
         return None
     return _as_it_is(word, text, lower) or _by_letters(word, text, lower)
 

@@ -109,9 +109,7 @@ class SignedText(TextView):
 
     def _place_of(self, block) -> QRect:  # type: ignore[no-untyped-def]
         place = self.blockBoundingGeometry(block).translated(self.contentOffset())
-        height = (
-            block.layout().boundingRect().height()
-        )  # The height of the last block includes the document's margin.
+        height = block.layout().boundingRect().height()  # The last one includes the document's margin.
         return QRect(0, round(place.top()), self.viewport().width(), round(height))
 
     def _shade(self, sign: LineSign) -> QColor:

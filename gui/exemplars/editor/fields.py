@@ -78,9 +78,7 @@ class Edits(QObject):
         if after is before:
             return
         self.history = after
-        if (
-            after.states[after.at - 1] is before.states[before.at]
-        ):  # It is not merged with the previous change.
+        if after.states[after.at - 1] is before.states[before.at]:  # Not merged with the previous change.
             change = Reversible(f"{name} (exemplar)", self._undo, self._redo)
             self._recorded.append(change)
             self._stack.record(change)

@@ -38,7 +38,7 @@ def test_the_log_keeps_what_earlier_commands_printed(tmp_path):
 
 def test_an_interrupt_is_passed_on_and_the_end_of_the_command_awaited(tmp_path):
     source = Path(__file__).resolve().parents[3]
-    command = "trap 'echo cleaned up; exit 1' INT; echo started; while :; do :; done"
+    command = "trap 'echo cleaned up; exit 1' INT; echo started; while :; do sleep 0.05; done"
     program = (
         f"import sys; sys.path.insert(0, {str(source)!r})\n"
         "from pathlib import Path; from core.setup.console import Console\n"

@@ -73,7 +73,7 @@ def prepare_engine() -> str:
 
 
 def quiet_engine() -> None:
-    """Hide pages' console messages and Qt's warnings about missing graphics cards from the terminal."""
+    """Keep pages' console messages and Qt's warnings about missing graphics cards out of the terminal."""
     from PySide6.QtCore import QLoggingCategory, QMessageLogContext, QtMsgType, qInstallMessageHandler
 
     # The engine's main thread must not run Python for each console line: a page can write any number of them.

@@ -45,7 +45,7 @@ def match(words: str, text: str) -> Match | None:
             return None
         score += found.score
         places.update(found.places)
-    # If two match equally well, a larger part of the shorter text was meant.
+    # Of two equal matches, the shorter text is closer to what was meant.
     return Match(score - len(text) * 0.01, tuple(sorted(places)))
 
 

@@ -22,6 +22,16 @@ __all__ = ["llm_server"]
 _SECONDS = 240
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Take the page from the person before Qt's events are processed: a failed test's question would wait forever."""
+    desk = item.funcargs.get("desk") if isinstance(item, pytest.Function) else None
+    if desk is not None:
+        desk.area.questions.person_has_page = False
+        desk.area.questions.end()
+    return (yield)
+
+
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
     with Site() as site:

@@ -25,23 +25,24 @@ def test_a_run_is_stopped_and_judged_while_a_question_is_open(desk: LiveWindow, 
     desk.trigger("handover")
     desk.wait_until(lambda: desk.window.view.handed_over)
     view = desk.area.current_view()
-    commands = ["stop", "success"]
+    commands: list[str] = []
 
     def look() -> None:
         if desk.area.questions.engine_waits and commands:
-            desk.window.actions_by_name[commands.pop(0)].trigger()
+            desk.window.actions_by_name[commands.pop()].trigger()
 
     # A question has a loop of its own, in which the test does not go on.
     looking = QTimer(interval=20)
     looking.timeout.connect(look)
     looking.start()
-    for ended in (
-        lambda: desk.window.view.mode == "ended" and not desk.window.view.handed_over,
-        lambda: desk.window.view.success is True,
+    for command, ended in (
+        ("stop", lambda: desk.window.view.mode == "ended" and not desk.window.view.handed_over),
+        ("success", lambda: desk.window.view.success is True),
     ):
         if desk.window.view.mode == "ended":
             desk.trigger("handover")
             desk.wait_until(lambda: desk.area.questions.person_has_page)
+        commands.append(command)
         view.page().runJavaScript("document.title = ''; document.querySelector('button').click()")
         desk.wait_until(ended)
         desk.wait_until(lambda: view.title() == "answered true")

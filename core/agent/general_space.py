@@ -232,7 +232,7 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             "upload",
             "Give a file to a file field, or several to one that takes several.",
             _target(uploads, "The number of the field."),
-            Parameter(name="path", description="The path of the file; of several, a line each."),
+            Parameter(name="path", description="The path of the file, or one path per line."),
         )
     if clicked:
         target = _target(clicked, "The number of the element.")

@@ -337,7 +337,7 @@ class Upload(BaseAction):
     kind: Literal["upload"] = "upload"
     target: Target
     path: str = Field(min_length=1)
-    """The path of the file; of several, a line each."""
+    """The path of the file, or one path per line."""
     fields = ("target", "path")
     several = "path"
 

@@ -54,7 +54,7 @@ def undo_edit(run: AgentRun) -> Changed:
 def redo_edit(run: AgentRun) -> Changed:
     """Carry out the edit again that was undone last, under its number; raises as `apply_edit` does."""
     if not run.redoable:
-        raise UsageError("There is no edit to redo: an edit can be redone until the run has gone on.")
+        raise UsageError("There is no edit to redo. An edit can be redone until the run continues.")
     undone, rest = run.redoable[-1], run.redoable[:-1]
     changed = apply_edit(run, undone.edit)
     run.undoable[-1] = replace(run.undoable[-1], number=undone.number)

@@ -41,9 +41,8 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
         )
         return 3
     failed = [name for name, words in _LINTERS.items() if with_lint and not _passes(root, name, words)]
-    # Half of the time a worker waits for browsers, servers and time limits, so a few more than there are processors
-    # keep these busy.
-    waiting = 0 if "--quick" in argv else 3
+    # A third of the time a worker waits for its browsers, so one more than there are processors keeps these busy.
+    waiting = 0 if "--quick" in argv else 1
     if _run_pytest(root, rest, workers=(os.cpu_count() or 1) + waiting) != 0:
         failed.append("pytest")
     if failed:
@@ -74,8 +73,8 @@ def _run_pytest(root: Path, arguments: Sequence[str], *, workers: int) -> int:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     # Each worker and each program that a test starts would compile all modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    # The browsers want memory: there are never more than six.
-    environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min(workers, 6)))
+    # The browsers want memory: there are never more than four.
+    environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min(workers, 4)))
     shared = importlib.util.find_spec("xdist") is not None
     words = ["-n", "auto", "--dist", "worksteal"] if shared else []
     command = [sys.executable, "-m", "pytest", *words, *arguments]

@@ -224,7 +224,7 @@ def test_edits_are_undone_one_by_one_whatever_they_changed(links):
     assert waiting(live)[0] == NEWS
     assert kinds(live) == ["remedies", "plan", "edit", *["undo"] * 3, "remedies", "plan", "edit"]
     undo(live)
-    edit(live, DropRemedy(number=live.step.plan.remedies[0].number), "is not tried any more")
+    edit(live, DropRemedy(number=live.step.plan.remedies[0].number), "will not be tried")
     assert not live.view.undone
     live.session.edits.redo()
     live.wait(lambda: "There is no edit to redo" in live.view.message)

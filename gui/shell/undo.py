@@ -222,7 +222,7 @@ class UndoHistory(QObject):
         if problem:
             edit = command.change.edit
             if title == _NOT_UNDONE and edit in self._edits:
-                self._stack.redo()  # It was only refused for now: it can still be undone.
+                self._stack.redo()  # This moment was the wrong one; the edit can still be undone.
             elif title == _NOT_REDONE and edit in _undone(self.view):
                 self._stack.undo()
             else:

@@ -13,21 +13,31 @@ from core.debugger.snapshots import StepView
 from tests.gui.live.test_window import LiveWindow
 from tests.llm_server import LLMServer
 
+LLM = """
+import json, os, urllib.request
+
+def ask(text):
+    request = urllib.request.Request(
+        os.environ["OPENAI_BASE_URL"] + "/chat/completions",
+        json.dumps({"model": "test-model", "messages": [{"role": "user", "content": text}]}).encode(),
+        {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+"""
+"""The file ``llm.py`` beside an agent: to import the openai package takes a second of processor time."""
 AGENT = """
-import os, sys
-from openai import OpenAI
+import os
+from llm import ask
 from playwright.sync_api import sync_playwright
 
-client = OpenAI()
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
     page = browser.contexts[0].pages[0]
     print("attached to", page.url, flush=True)
     while True:
         prompt = os.environ["BACKSTEP_TASK"] + "\\n" + page.inner_text("body")
-        reply = client.chat.completions.create(
-            model="test-model", messages=[{"role": "user", "content": prompt}]
-        ).choices[0].message.content
+        reply = ask(prompt)
         print("told", reply, flush=True)
         if reply == "done":
             break
@@ -56,6 +66,7 @@ class AttachedWindow(LiveWindow):
         """Write the agent's file, start it attached, and wait until it is held or has ended."""
         program = self.folder / "agent.py"
         program.write_text(agent, encoding="utf-8")
+        (self.folder / "llm.py").write_text(LLM, encoding="utf-8")
         words = command or (sys.executable, str(program))
         asked: dict[str, object] = {"command": words, "folder": str(self.folder), "browser": self.browser}
         self.service.attach(AttachRequest.model_validate(asked | more))

@@ -20,17 +20,15 @@ pytestmark = pytest.mark.browser
 AGENT = """
 import os
 import backstep_sdk as backstep
-from openai import OpenAI
+import llm
 from playwright.sync_api import sync_playwright
 
-client = OpenAI()
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
     page = browser.contexts[0].pages[0]
 
     def ask():
-        prompt = [{"role": "user", "content": page.inner_text("body")}]
-        return client.chat.completions.create(model="m", messages=prompt).choices[0].message.content
+        return llm.ask(page.inner_text("body"))
 
     def press(name):
         page.get_by_role("button", name=name, exact=True).click()

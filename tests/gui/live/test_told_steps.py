@@ -10,7 +10,7 @@ from core.attach.addresses import SDK
 from core.debugger.attach.views import AttachRequest
 from core.schema.step import Decided, record_of
 from tests.core.stage import page_file
-from tests.gui.live.attached import AttachedWindow, desk
+from tests.gui.live.attached import LLM, AttachedWindow, desk
 from tests.gui.live.test_attached_agent import BUTTONS
 from tests.llm_server import LLMServer
 
@@ -20,17 +20,15 @@ pytestmark = pytest.mark.browser
 AGENT = """
 import os
 import backstep_sdk as backstep
-from openai import OpenAI
+import llm
 from playwright.sync_api import sync_playwright
 
-client = OpenAI()
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["BACKSTEP_CDP_URL"])
     page = browser.contexts[0].pages[0]
 
     def ask(question):
-        prompt = [{"role": "user", "content": question + page.inner_text("body")}]
-        return client.chat.completions.create(model="m", messages=prompt).choices[0].message.content
+        return llm.ask(question + page.inner_text("body"))
 
     def press(name):
         page.get_by_role("button", name=name, exact=True).click()
@@ -190,12 +188,13 @@ def test_a_run_of_a_program_started_elsewhere_ends_with_the_episode(
     desk.wait_until(lambda: desk.view.addresses is not None)
     addresses = desk.view.addresses
     assert addresses is not None
+    (tmp_path / "llm.py").write_text(LLM, encoding="utf-8")
     told = {
         "OPENAI_BASE_URL": addresses.llm,
         "OPENAI_API_KEY": addresses.key,
         "BACKSTEP_CDP_URL": addresses.browser,
         "BACKSTEP_SDK_URL": addresses.sdk,
-        "PYTHONPATH": str(SDK),
+        "PYTHONPATH": os.pathsep.join((str(SDK), str(tmp_path))),
     }
     with subprocess.Popen(
         [sys.executable, "-c", agent], env={**os.environ, **told}, stdin=subprocess.PIPE

@@ -42,8 +42,6 @@ class ExemplarsPanel(EditablePanel):
         self._view = ExemplarsView()
         library = "Open the library at the exemplar that is open here (Ctrl+L)"
         self.library_button = key_button("Open the library", library, "", self._on_library, self)
-        self.library_button.setIcon(theme.icon("library"))
-        theme.changed.connect(self.library_button.update)
         self.progress = NoteLabel("remedy")
         self.facts = NoteLabel()
         for note in (self.progress, self.facts):

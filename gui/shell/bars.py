@@ -88,8 +88,8 @@ class ToolBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(20, 15))
-        self.task = PickerButton(theme, "Task", width=184, parent=self)
-        self.preset = PickerButton(theme, "Preset", width=126, parent=self)
+        self.task = PickerButton(theme, "Task", width=170, parent=self)
+        self.preset = PickerButton(theme, "Preset", width=140, parent=self)
         self.llm = PickerButton(theme, "LLM", width=156, parent=self)
         self.mechanisms = PickerButton(theme, "Mechanisms", width=104, icon="settings", parent=self)
         self.mechanisms.setMenu(mechanisms_menu)
@@ -227,6 +227,11 @@ class ToolBar(QToolBar):
         room = self.width() - _EDGE
         level = next((one for one in range(len(_FOLDED)) if self._needed(one) <= room), len(_FOLDED))
         folded = self._folded(level)
+        if level == 0:  # Of space to spare the search field takes what it can, and the task the rest.
+            spare = room - self._needed(0) - (self.search.maximumWidth() - self.search.minimumWidth())
+            self.task.setMinimumWidth(min(_WIDEST_TASK, self.task.minimumSizeHint().width() + max(0, spare)))
+        else:
+            self.task.setMinimumWidth(0)
         for name in _WORDED:
             _show_word(self.buttons[name], on="words" not in folded)
         for name, holder in self._holders.items():

@@ -1,22 +1,31 @@
-"""Pictures of the documentation, taken from a run: `python -m tests.gui.look.documents resources/pictures`.
+"""Pictures of the documentation, taken from runs: `python -m tests.gui.look.documents resources/pictures [NAME …]`.
 
-It plays the tour of debugging.md with the built-in LLM, and ends with exit code 1 if the run differs from the page.
+It plays what the pages tell, with the built-in LLM: `debugging`, `exemplars`, and, where BACKSTEP_ADAPTERS names the
+folder of `tests.campaigns.adapters`, `attached`. It ends with exit code 1 if a run differs from its page.
 """
 
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
-from PySide6.QtCore import QModelIndex
+from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from core.debugger.attach.views import AttachRequest
 from core.debugger.breakpoints.kinds.actions import ActionChosen
 from gui.compare.window import CompareWindow
+from gui.exemplars.library.library_window import LibraryWindow
+from gui.exemplars.saving.window import SavingWindow
+from gui.experiments.worth import WorthPage
 from gui.shell.main_window import MainWindow
 from tests.gui.look.program import PASSING, PATIENCE, as_image, at_review, click, in_few_colours, run_program
 
 _SETTLED_MS = 800
+Beside = TypeVar("Beside", bound=QWidget)
 
 
 class Camera:
@@ -58,10 +67,25 @@ class Camera:
         click(window.permissible.list, rows.index(found[0]) if found else QModelIndex(), double=True)
         self.wait(lambda: part in window.action.form.line.text())
 
-    def beside(self, kind: type[QWidget]) -> QWidget:
+    def point_at(self, name: str) -> None:
+        """Click the link in the page that has this part in its name, while pointing."""
+        window = self.window
+        self.wait(lambda: window.page.pointing)
+        found = (
+            one for one in window.step_in_view.action.elements if one.role == "link" and name in one.name
+        )
+        element = next(found)
+        place = element.box
+        view = window.page_area.currentWidget().current_view()
+        at = view.mapTo(window, QPoint(round(place.x + place.width / 2), round(place.y + place.height / 2)))
+        target = window.childAt(at)
+        QTest.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(window, at))
+        self.wait(lambda: f"[{element.ref}]" in window.action.form.text)
+
+    def beside(self, kind: type[Beside]) -> Beside:
         """Return a window next to the main one, when it is shown."""
 
-        def shown() -> list[QWidget]:
+        def shown() -> list[Beside]:
             return [
                 one for one in QApplication.topLevelWidgets() if isinstance(one, kind) and one.isVisible()
             ]
@@ -113,15 +137,89 @@ def debugging(camera: Camera) -> None:
     compared.hide()
 
 
+def exemplars(camera: Camera) -> None:
+    """The agent chooses the wrong item; the correction is saved, the next run follows it, and its worth is measured."""
+    window, right = camera.window, "Brellow Kite"
+    window.resize(1440, 900)  # The right item is in view without scrolling.
+    camera.run_to_end(success=False)
+    camera.open_step(1, 4)
+    camera.press("back")
+    camera.wait(lambda: window.view.mode == "waiting" and window.view.run != 1)
+    camera.press("step")
+    camera.wait(lambda: at_review(window, 4))
+    camera.press("point")
+    camera.point_at(right)
+    camera.take("exemplar-corrected")
+    camera.run_to_end(success=True)
+    branch = window.view.run
+    camera.press("keep")
+    saving = camera.beside(SavingWindow)
+    camera.wait(saving.save_button.isEnabled)
+    camera.take("exemplar-save", saving)
+    saving.save_button.click()
+    camera.wait(lambda: "at distance" in saving.saved.words.text())
+    saving.close()
+    camera.press("again")
+    camera.wait(lambda: window.view.mode == "waiting" and window.view.run not in (1, branch))
+    camera.run_to_end(success=True)
+    camera.open_step(window.view.run, 4)
+    window.dock("Exemplars").bring()
+    camera.take("exemplar-passing")
+    camera.press("library")
+    library = camera.beside(LibraryWindow)
+    saved = f"shop/goal-013/run-{branch}"
+    window.worth_requested.emit(saved)
+    (worth,) = library.findChildren(WorthPage)
+    camera.wait(lambda: worth.form.name.text() == saved)
+    worth.form.choose(worth.form.llm, "rules")
+    worth.form.tasks.setText("shop/goal-01?")
+    worth.form.seeds.setText("1")
+    worth.form.gate.setCurrentIndex(worth.form.gate.findData("allow"))
+    camera.wait(worth.start_button.isEnabled)
+    worth.start_button.click()
+    camera.wait(lambda: worth.shown is not None and worth.shown.done == 10 and worth.view.under_way is None)
+    pairs = worth.table.model()
+    tasks = [pairs.index(at, 1).data() for at in range(pairs.rowCount())]
+    click(worth.table, pairs.index(tasks.index("shop/goal-013"), 1))
+    camera.take("exemplar-worth", library)
+    library.close()
+
+
+def attached(camera: Camera) -> None:
+    """An agent of browser-use is stopped before it clicks an item."""
+    window = camera.window
+    window.breakpoints.breakpoint_wanted.emit(ActionChosen(action="click", target="Islet"))
+    camera.press("run")
+    camera.wait(lambda: bool(window.view.stopped_at))
+    camera.take("attached-light")
+
+
+def _attach_browser_use() -> AttachRequest:
+    folder = os.environ.get("BACKSTEP_ADAPTERS")
+    if folder is None:
+        raise SystemExit("BACKSTEP_ADAPTERS must name the folder of tests.campaigns.adapters.")
+    agent = Path(__file__).parents[3] / "resources/examples/browser_use_agent.py"
+    return AttachRequest(command=(f"{folder}/browser_use/bin/python", str(agent)), task="shop/goal-004")
+
+
 def main() -> int:
-    folder = Path(sys.argv[1]).resolve()
+    folder, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    if not names:  # Each in a process of its own: a program has one application.
+        arguments = [sys.executable, "-m", "tests.gui.look.documents", str(folder)]
+        names = ["debugging", "exemplars", *(["attached"] if "BACKSTEP_ADAPTERS" in os.environ else [])]
+        return max(subprocess.run([*arguments, name]).returncode for name in names)
 
     def play(window: MainWindow) -> None:
         camera = Camera(window, folder)
         camera.wait(lambda: window.view.mode == "waiting" and bool(window.view.task))
-        debugging(camera)
+        {"debugging": debugging, "exemplars": exemplars, "attached": attached}[names[0]](camera)
 
-    return run_program("shop/goal-021", "laser", play)
+    if names == ["attached"]:
+        return run_program("shop/goal-004", "", play, attach=_attach_browser_use())
+    task, preset = {"debugging": ("shop/goal-021", "laser"), "exemplars": ("shop/goal-013", "synapse")}[
+        names[0]
+    ]
+    return run_program(task, preset, play)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication
 
 from core.cli.window import make_session
 from core.cli.window_arguments import WindowArguments
+from core.debugger.attach.views import AttachRequest
 from core.debugger.worker import Worker
 from core.settings.settings import load_settings
 from gui.application import Application
@@ -28,8 +29,10 @@ _MARKS = ("agent", "person", "remedy", "good", "bad")
 """Colours that are kept unchanged."""
 
 
-def run_program(task: str, preset: str, play: Callable[[MainWindow], None]) -> int:
-    """Start the program with a task, let `play` use its window, and close it; return the exit code.
+def run_program(
+    task: str, preset: str, play: Callable[[MainWindow], None], *, attach: AttachRequest | None = None
+) -> int:
+    """Start the program with a task or an agent, let `play` use its window, and close it; return the exit code.
 
     A `RuntimeError` of `play` is printed, and the code is then 1.
     """
@@ -44,7 +47,7 @@ def run_program(task: str, preset: str, play: Callable[[MainWindow], None]) -> i
     worker = Worker()
     worker.start()
     application = Application(theme="light")
-    arguments = WindowArguments(task=task, preset=preset, llm="rules", chosen=True)
+    arguments = WindowArguments(task=task, preset=preset, llm="rules", chosen=True, attach=attach)
     lost: list[RuntimeError] = []
 
     def begin() -> None:

@@ -608,6 +608,17 @@ def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot
     assert window.action.buttons.geometry().bottom() <= window.action.height()
 
 
+def test_of_a_wider_bar_the_task_takes_the_room_and_the_search_stays_at_the_edge(
+    window: MainWindow, qtbot: QtBot
+):
+    tool_bar = window.tool_bar
+    for width, task in ((1440, 300), (1920, 360)):
+        window.resize(width, 800)
+        qtbot.waitUntil(lambda width=width: tool_bar.width() == width)
+        qtbot.waitUntil(lambda task=task: tool_bar.task.width() >= task)
+        assert tool_bar.width() - tool_bar.search.geometry().right() < 20
+
+
 def test_panels_are_real_widgets_with_names_for_screen_readers(window: MainWindow):
     for place in PLACES:
         dock = window.dock(place.name)

@@ -331,6 +331,8 @@ class Runner:
                 return
             run.state.overlap = until.kind == "end"
             self._publisher.set_mode(_mode_of(run))
+            if phase == "act":
+                self._publisher.steps.clear_outlines(run)
             record = await self._advance(run, phase)
             first = False
             if phase in ("observe", "act"):

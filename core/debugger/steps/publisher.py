@@ -127,6 +127,11 @@ class StepPublisher:
         else:
             self.live_page_changed.send(page)
 
+    def clear_outlines(self, run: AgentRun) -> None:
+        """Draw no outlines from now on: the action that is carried out may open another page below them."""
+        if self.live_page.outlines:
+            self._send_page(run, self.live_page.replace(outlines=()))
+
     async def follow_peek(self, run: AgentRun) -> None:
         """Draw the outlines where they lie in a page that was scrolled for the person to look at."""
         page = self.live_page

@@ -47,6 +47,20 @@ def test_what_no_action_of_the_state_acts_on_has_none(at_results):
     assert point_at(at_results, "heading", "Results for").action == ""
 
 
+def test_no_outline_lies_over_the_page_while_an_action_is_carried_out(live, server, tmp_path):
+    server.script(on('button "Go"'), stop())
+    live.open("web/open", url=page_file(tmp_path, GO), instruction="Press it.")
+    live.to_review()
+    live.settle()
+    assert live.page.outlines
+    sent = []
+    live.session.step_changed.connect(lambda _: sent.append("step"))
+    live.session.live_page_changed.connect(lambda page: sent.append("outlines" if page.outlines else "none"))
+    live.session.run_commands.step()
+    live.wait(lambda: live.view.step == 2)
+    assert sent[0] == "none"
+
+
 def test_what_was_scrolled_to_is_marked_where_the_picture_has_it(live, server, tmp_path):
     body = '<div style="height:3000px">Far</div><button>Below</button>'
     server.script(on('button "Below"'), stop())

@@ -22,6 +22,9 @@ _EDIT = "Edit the clean observation, and ask for the action with it (Ctrl+P, O)"
 _AGAIN = "Make the clean observation again (Ctrl+P, 3)"
 _PROGRAM = "Edit the program that makes the clean observation (Ctrl+P, G)"
 
+_FACT_HEIGHT = 24
+"""The height of an icon button: texts side by side begin at the same height, with buttons and without."""
+
 
 class ObservationPanel(EditablePanel):
     """Shows `ObservationView`: raw and clean side by side, the HTML, or the parser that the LLM wrote."""
@@ -214,6 +217,7 @@ def _fact(theme: Theme) -> ElidedLabel:
     label = ElidedLabel()
     label.setFont(theme.machine_font())
     label.setContentsMargins(12, 4, 8, 0)
+    label.setMinimumHeight(_FACT_HEIGHT)
     set_tone(label, "dim")
     return label
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QLabel,
@@ -22,7 +22,7 @@ from gui.shell.actions import explain
 from gui.shell.menus import KEY as MECHANISMS_KEY
 from gui.shell.menus import add_choices, check_choice, tooltip_words, value_words
 from gui.theme.theme import Theme
-from gui.widgets.buttons import PickerButton, icon_button
+from gui.widgets.buttons import ICON_BESIDE_TEXT, PickerButton, icon_button
 from gui.widgets.enabled_commands import can_pause
 from gui.widgets.formats import count, dollars, milliseconds
 from gui.widgets.layouts import holding, in_row
@@ -87,7 +87,7 @@ class ToolBar(QToolBar):
         self.setMovable(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(20, 15))
+        self.setIconSize(ICON_BESIDE_TEXT)
         self.task = PickerButton(theme, "Task", width=170, parent=self)
         self.preset = PickerButton(theme, "Preset", width=140, parent=self)
         self.llm = PickerButton(theme, "LLM", width=156, parent=self)

@@ -27,7 +27,7 @@ from core.debugger.snapshots import Catalogue, TaskFilesAnswer
 from core.schema.task import TaskSource
 from gui.task_chooser.lists import OPEN_TASK, FilesAnswer, TaskFilesTab, TaskList, TaskRows
 from gui.theme.theme import Theme
-from gui.widgets.buttons import key_button
+from gui.widgets.buttons import ICON_BESIDE_TEXT, key_button
 from gui.widgets.formats import count
 from gui.widgets.item_views import RowMenu
 from gui.widgets.layouts import FlowLayout, in_column, in_row
@@ -243,6 +243,7 @@ class TaskChooser(QDialog):
         self.dice = QToolButton(tab, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.dice.setText("Random")
         self.dice.setIcon(theme.icon("sync"))
+        self.dice.setIconSize(ICON_BESIDE_TEXT)
         self.dice.setShortcut("Alt+R")
         self.dice.setToolTip("A random seed (Alt+R)")
         self.dice.clicked.connect(lambda: self.seed.setValue(random.randrange(10_000)))

@@ -21,6 +21,8 @@ from gui.widgets.formats import in_line
 from gui.widgets.words import labelled, set_flag
 
 _ICON = 14
+ICON_BESIDE_TEXT = QSize(20, 15)
+"""The icon size of a button with text, wide enough to leave a gap between them."""
 
 
 def key_button(

@@ -13,7 +13,7 @@ from core.memory.library.records import Entry, Retrieval
 from core.schema.exemplar import Exemplar
 from gui.exemplars.library.row_model import moment
 from gui.theme.theme import Theme
-from gui.widgets.buttons import key_button
+from gui.widgets.buttons import ICON_BESIDE_TEXT, key_button
 from gui.widgets.formats import count, cut, thousands
 from gui.widgets.layouts import holding, in_column, in_row, on_panel, scrolled, splitter
 from gui.widgets.plain_table import Column, PlainTable, TableLine
@@ -139,6 +139,7 @@ class DetailPane(QWidget):
         )
         set_flag(self.run_button, "flat", True)
         self.run_button.setIcon(theme.icon("link-external"))
+        self.run_button.setIconSize(ICON_BESIDE_TEXT)
         self.overview = QWidget()
         self.form = QFormLayout(self.overview)
         self.form.setContentsMargins(12, 10, 12, 8)

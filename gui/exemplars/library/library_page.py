@@ -13,7 +13,7 @@ from gui.exemplars.library.filter_bar import FilterBar
 from gui.exemplars.library.outcomes import CheckPane
 from gui.exemplars.library.row_table import RowTable
 from gui.theme.theme import Theme
-from gui.widgets.buttons import icon_button, key_button
+from gui.widgets.buttons import ICON_BESIDE_TEXT, icon_button, key_button
 from gui.widgets.formats import count, thousands
 from gui.widgets.item_views import MenuEntry, RowMenu
 from gui.widgets.layouts import FlowLayout, in_column, on_panel, splitter
@@ -81,6 +81,7 @@ class LibraryCommands(QWidget):
                 continue
             button = self.buttons[one.name] = key_button(one.text, one.tooltip, "", action.trigger, self)
             button.setIcon(action.icon())
+            button.setIconSize(ICON_BESIDE_TEXT)
             theme.changed.connect(button.update)
             flow.addWidget(button)
         menu = QMenu(self)

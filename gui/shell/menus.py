@@ -97,7 +97,7 @@ class MechanismsMenu(QMenu):
         self._actions: dict[str, QAction] = {}
         self._amounts: dict[str, AmountRow] = {}
         self.setToolTipsVisible(True)
-        self.as_preset = QAction("As the &preset has them", self)
+        self.as_preset = QAction("Reset to the &preset", self)
         self.as_preset.setToolTip("Switch all back to what the preset says")
         self.as_preset.triggered.connect(self._on_as_preset)
         self._fill()

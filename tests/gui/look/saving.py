@@ -37,7 +37,7 @@ def saving_nothing(studio: Studio) -> QWidget:
             steps=steps,
             exemplar=None,
             messages=(),
-            problem="Run 12 has no step to saving: step 1: it was not chosen; step 2: a later step went "
+            problem="Run 12 has no step to save: step 1: it was not chosen; step 2: a later step went "
             "back before it.",
         ),
     )

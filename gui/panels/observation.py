@@ -217,7 +217,6 @@ def _fact(theme: Theme) -> ElidedLabel:
     label = ElidedLabel()
     label.setFont(theme.machine_font())
     label.setContentsMargins(12, 4, 8, 0)
-    label.setMinimumHeight(_FACT_HEIGHT)
     set_tone(label, "dim")
     return label
 
@@ -225,5 +224,6 @@ def _fact(theme: Theme) -> ElidedLabel:
 def _under(fact: QLabel, view: TextView, *buttons: QWidget) -> QWidget:
     both = QWidget()
     head = in_row(None, (fact, 1), *buttons, margins=(0, 0, 8, 0), spacing=6)
+    head.addStrut(_FACT_HEIGHT)
     in_column(both, head, (view, 1), spacing=0)
     return both

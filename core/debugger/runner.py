@@ -332,7 +332,7 @@ class Runner:
             run.state.overlap = until.kind == "end"
             self._publisher.set_mode(_mode_of(run))
             if phase == "act":
-                self._publisher.steps.clear_outlines(run)
+                self._publisher.steps.clear_outlines()
             record = await self._advance(run, phase)
             first = False
             if phase in ("observe", "act"):

@@ -127,10 +127,10 @@ class StepPublisher:
         else:
             self.live_page_changed.send(page)
 
-    def clear_outlines(self, run: AgentRun) -> None:
+    def clear_outlines(self) -> None:
         """Draw no outlines from now on: the action that is carried out may open another page below them."""
-        if self.live_page.outlines:
-            self._send_page(run, self.live_page.replace(outlines=()))
+        self.live_page = self.live_page.replace(outlines=())
+        self.live_page_changed.send(self.live_page)
 
     async def follow_peek(self, run: AgentRun) -> None:
         """Draw the outlines where they lie in a page that was scrolled for the person to look at."""

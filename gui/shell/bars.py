@@ -227,11 +227,10 @@ class ToolBar(QToolBar):
         room = self.width() - _EDGE
         level = next((one for one in range(len(_FOLDED)) if self._needed(one) <= room), len(_FOLDED))
         folded = self._folded(level)
-        if level == 0:  # Of space to spare the search field takes what it can, and the task the rest.
-            spare = room - self._needed(0) - (self.search.maximumWidth() - self.search.minimumWidth())
-            self.task.setMinimumWidth(min(_WIDEST_TASK, self.task.minimumSizeHint().width() + max(0, spare)))
-        else:
-            self.task.setMinimumWidth(0)
+        # Of space to spare the search field takes what it can, and the task the rest.
+        grows = 0 if "search" in folded else self.search.maximumWidth() - self.search.minimumWidth()
+        spare = max(0, room - self._needed(level) - grows)
+        self.task.setMinimumWidth(min(_WIDEST_TASK, self.task.minimumSizeHint().width() + spare))
         for name in _WORDED:
             _show_word(self.buttons[name], on="words" not in folded)
         for name, holder in self._holders.items():

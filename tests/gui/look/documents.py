@@ -25,6 +25,7 @@ from gui.shell.main_window import MainWindow
 from tests.gui.look.program import PASSING, PATIENCE, as_image, at_review, click, in_few_colours, run_program
 
 _SETTLED_MS = 800
+_ADAPTERS = "BACKSTEP_ADAPTERS"
 Beside = TypeVar("Beside", bound=QWidget)
 
 
@@ -194,32 +195,36 @@ def attached(camera: Camera) -> None:
     camera.take("attached-light")
 
 
-def _attach_browser_use() -> AttachRequest:
-    folder = os.environ.get("BACKSTEP_ADAPTERS")
+def _browser_use() -> AttachRequest:
+    folder = os.environ.get(_ADAPTERS)
     if folder is None:
-        raise SystemExit("BACKSTEP_ADAPTERS must name the folder of tests.campaigns.adapters.")
+        raise SystemExit(f"{_ADAPTERS} must name the folder of tests.campaigns.adapters.")
     agent = Path(__file__).parents[3] / "resources/examples/browser_use_agent.py"
     return AttachRequest(command=(f"{folder}/browser_use/bin/python", str(agent)), task="shop/goal-004")
 
 
+_PLAYS = {
+    "debugging": (debugging, "shop/goal-021", "laser"),
+    "exemplars": (exemplars, "shop/goal-013", "synapse"),
+    "attached": (attached, "", ""),
+}
+"""What each page plays, with the task and the preset; an attached agent brings its own task."""
+
+
 def main() -> int:
     folder, names = Path(sys.argv[1]).resolve(), sys.argv[2:]
-    if not names:  # Each in a process of its own: a program has one application.
+    if len(names) != 1:  # Each in a process of its own: a program has one application.
         arguments = [sys.executable, "-m", "tests.gui.look.documents", str(folder)]
-        names = ["debugging", "exemplars", *(["attached"] if "BACKSTEP_ADAPTERS" in os.environ else [])]
+        names = names or [name for name in _PLAYS if name != "attached" or _ADAPTERS in os.environ]
         return max(subprocess.run([*arguments, name]).returncode for name in names)
+    steps, task, preset = _PLAYS[names[0]]
 
     def play(window: MainWindow) -> None:
         camera = Camera(window, folder)
         camera.wait(lambda: window.view.mode == "waiting" and bool(window.view.task))
-        {"debugging": debugging, "exemplars": exemplars, "attached": attached}[names[0]](camera)
+        steps(camera)
 
-    if names == ["attached"]:
-        return run_program("shop/goal-004", "", play, attach=_attach_browser_use())
-    task, preset = {"debugging": ("shop/goal-021", "laser"), "exemplars": ("shop/goal-013", "synapse")}[
-        names[0]
-    ]
-    return run_program(task, preset, play)
+    return run_program(task, preset, play, attach=None if task else _browser_use())
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.debugger.snapshots import Catalogue, Picked, RunsView, SessionView
+from core.debugger.snapshots import Catalogue, Picked, SessionView
 from core.schema.observation import Box
 from core.trace.exports.registry import FORMATS
 from gui.shell.docks import PLACES
@@ -269,13 +269,6 @@ def test_a_row_of_the_list_replaces_the_action(window: MainWindow, session, qtbo
     assert session.asked == [("edit_action", "click [7]")]
 
 
-def test_runs_are_searched_as_one_types(window: MainWindow, session, qtbot: QtBot):
-    qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
-    assert window.tool_bar.search.hasFocus()
-    qtbot.keyClicks(window.tool_bar.search, "lamp")
-    qtbot.waitUntil(lambda: session.asked == [("search_runs", "lamp")])
-
-
 def test_ctrl_f_goes_to_the_search_of_the_panel_in_use(window: MainWindow, session, qtbot: QtBot):
     review(qtbot, window, session)
     window.permissible.list.setFocus()
@@ -308,48 +301,6 @@ def test_docks_in_a_group_leave_their_title_to_the_tab(window: MainWindow, qtbot
     qtbot.waitUntil(lambda: title().height() == 0)
 
 
-def test_layout_theme_and_choices_are_there_at_the_next_start(session, settings: QSettings, qtbot: QtBot):
-    first = MainWindow(DrawnPage(), settings)
-    first.begin(session)
-    qtbot.addWidget(first)
-    first.show()
-    qtbot.waitExposed(first)
-    first.resize(780, 600)
-    first.dock("Exemplars").hide()
-    first.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, first.dock("State"))
-    first.theme.choose("dark")
-    first.tool_bar.preset_chosen.emit("laser")
-    first.tool_bar.llm_chosen.emit("gpt-4o")
-    first.menus.pace_chosen.emit(2.0)
-    first.tasks.open_task(OpenedTask(task="miniwob/book-flight", seed=3))
-    first.close()
-    settings.sync()
-
-    later = AskedSession()
-    second = MainWindow(DrawnPage(), QSettings(settings.fileName(), QSettings.Format.IniFormat))
-    second.begin(later)
-    qtbot.addWidget(second)
-    second.show()
-    qtbot.waitExposed(second)
-    assert (second.width(), second.height()) == (780, 600)
-    assert second.dock("Exemplars").isHidden()
-    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.LeftDockWidgetArea
-    assert second.theme.choice == "dark"
-    second.restore_choices()
-    assert later.asked == [("set_preset", "laser"), ("set_llm", "gpt-4o"), ("set_pace", 2.0)]
-    assert second.remembered.last_task == OpenedTask(task="miniwob/book-flight", seed=3)
-    second.layouts.reset()
-    assert second.dockWidgetArea(second.dock("State")) == Qt.DockWidgetArea.RightDockWidgetArea
-    assert second.dock("Exemplars").isVisible() or not second.dock("Exemplars").isHidden()
-    second.close()
-
-
-def test_a_flag_wins_over_what_was_remembered(window: MainWindow, session):
-    window.remembered.llm = "gpt-4o"
-    window.restore_choices(llm="rules")
-    assert ("set_llm", "rules") in session.asked
-
-
 def test_a_task_can_be_opened_again_and_with_the_next_seed(window: MainWindow, session, qtbot: QtBot):
     show(qtbot, window, session)
     window.actions_by_name["again"].trigger()
@@ -380,37 +331,6 @@ def test_opening_an_open_web_task_again_keeps_its_url(window: MainWindow, sessio
     show(qtbot, window, session, task="web/open", seed=0)
     window.actions_by_name["again"].trigger()
     assert session.asked[-1] == ("open", "web/open", 0, "http://x", "Look.", "", False)
-
-
-def test_the_welcome_shows_at_the_first_start_only(window: MainWindow, session, qtbot: QtBot):
-    window.tasks.welcome_at_first_start()
-    assert window.tasks.welcome is not None
-    assert window.tasks.welcome.isVisible()
-    window.tasks.welcome.buttons[0].click()
-    assert ("open", "miniwob/click-test-2", 0, "", "", "", False) in session.asked
-    assert window.remembered.welcome_seen
-    window.tasks.welcome_at_first_start()
-    assert not window.tasks.welcome.isVisible()
-
-
-def test_what_was_begun_from_the_welcome_has_a_hint_once_its_page_is_open(
-    window: MainWindow, session, qtbot: QtBot
-):
-    window.tasks.show_welcome()
-    window.tasks.welcome.buttons[0].click()
-    show(qtbot, window, session, mode="opening", task="miniwob/click-test-2", run=None)
-    assert not window.page.messages.shown
-    show(qtbot, window, session, mode="waiting", task="miniwob/click-test-2")
-    assert "F10" in window.page.messages.text.text()
-    assert window.page.messages.shown
-    show(qtbot, window, session, mode="acting", task="miniwob/click-test-2")
-    assert not window.page.messages.shown
-
-
-def test_connecting_an_llm_asks_for_the_settings(window: MainWindow, qtbot: QtBot):
-    window.tasks.show_welcome()
-    with qtbot.waitSignal(window.llm_settings_requested):
-        window.tasks.welcome.buttons[2].click()
 
 
 def test_files_that_cannot_be_read_are_reported_in_bar_and_log(window: MainWindow, session, qtbot: QtBot):
@@ -466,13 +386,6 @@ def test_ctrl_enter_answers_from_within_the_thought(window: MainWindow, session,
     qtbot.keyClicks(window.action.thought_edit, "Because.")
     qtbot.keyClick(window.action.thought_edit, Qt.Key.Key_Return, CTRL)
     assert session.asked == [("answer", "Because.", "")]
-
-
-def test_the_pace_can_be_stepped_by_keys(window: MainWindow, session, qtbot: QtBot):
-    show(qtbot, window, session, pace=1.0)
-    window.actions_by_name["slower"].trigger()
-    window.actions_by_name["faster"].trigger()
-    assert session.asked == [("set_pace", 2.0), ("set_pace", 0.5)]
 
 
 def test_a_closed_window_listens_no_more(session, settings: QSettings, qtbot: QtBot):
@@ -545,80 +458,6 @@ def test_a_run_is_imported_from_the_file_that_is_picked(
     assert session.asked == before + ([asked] if asked else [])
 
 
-def test_f10_in_the_welcome_steps_and_closes_it(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    window.tasks.show_welcome()
-    welcome = window.tasks.welcome
-    assert welcome is not None
-    qtbot.waitExposed(welcome)
-    welcome.activateWindow()
-    qtbot.waitUntil(welcome.isActiveWindow)
-    qtbot.keyClick(welcome, Qt.Key.Key_F10)
-    assert session.asked[-1] == ("step",)
-    assert not welcome.isVisible()
-    window.actions_by_name["welcome"].trigger()
-    assert welcome.isVisible()
-    welcome.reject()
-
-
-def test_a_narrow_window_keeps_run_step_stop_and_the_search_and_lists_the_rest(
-    window: MainWindow, session, qtbot: QtBot
-):
-    review(qtbot, window, session)
-    window.resize(640, 400)
-    tool_bar = window.tool_bar
-    qtbot.waitUntil(tool_bar.search_button.isVisible)
-    for name in ("run", "step", "stop"):
-        button = tool_bar.buttons[name]
-        assert button.isVisible()
-        assert tool_bar.rect().contains(button.geometry())
-    assert not tool_bar.search.isVisible()
-    assert tool_bar.rect().contains(tool_bar.search_button.geometry())
-    tool_bar.more.menu().aboutToShow.emit()
-    listed = [action.text().replace("&", "") for action in tool_bar.more.menu().actions()]
-    assert {"Over", "Into", "Out", "Phase", "Record by hand", "Preset", "LLM", "Mechanisms"} <= set(listed)
-    assert not {"Run", "Step", "Stop"} & set(listed)
-    qtbot.waitUntil(window.isActiveWindow)
-    qtbot.keyClick(window, Qt.Key.Key_K, CTRL)
-    qtbot.waitUntil(tool_bar.search.hasFocus)
-    qtbot.waitUntil(lambda: tool_bar.rect().contains(tool_bar.search.geometry()))
-    assert tool_bar.search.width() >= 120
-    window.runs.tree.setFocus()
-    qtbot.waitUntil(tool_bar.search_button.isVisible)
-    window.resize(1280, 800)
-    qtbot.waitUntil(lambda: all(button.isVisible() for button in tool_bar.buttons.values()))
-    assert not tool_bar.more.isVisible()
-
-
-def test_nothing_is_clipped_at_the_first_size(window: MainWindow, session, qtbot: QtBot):
-    review(qtbot, window, session)
-    assert (window.width(), window.height()) == (1280, 800)
-    tool_bar = window.tool_bar
-    for name in ("back", "run", "step", "over", "into", "out", "phase", "stop"):
-        button = tool_bar.buttons[name]
-        assert button.isVisible()
-        assert button.width() >= button.sizeHint().width()
-    for picker in (tool_bar.task, tool_bar.preset, tool_bar.mechanisms, tool_bar.llm):
-        qtbot.waitUntil(lambda picker=picker: picker.width() >= picker.sizeHint().width())
-    assert tool_bar.search.isVisible()
-    form = window.action.form
-    for label in form.findChildren(QLabel):
-        if label.isVisible() and not label.wordWrap():
-            assert label.width() >= label.minimumSizeHint().width()
-    assert window.action.buttons.geometry().bottom() <= window.action.height()
-
-
-def test_of_a_wider_bar_the_task_takes_the_room_and_the_search_stays_at_the_edge(
-    window: MainWindow, qtbot: QtBot
-):
-    tool_bar = window.tool_bar
-    for width, task in ((1440, 300), (1920, 360)):
-        window.resize(width, 800)
-        qtbot.waitUntil(lambda width=width: tool_bar.width() == width)
-        qtbot.waitUntil(lambda task=task: tool_bar.task.width() >= task)
-        assert tool_bar.width() - tool_bar.search.geometry().right() < 20
-
-
 def test_panels_are_real_widgets_with_names_for_screen_readers(window: MainWindow):
     for place in PLACES:
         dock = window.dock(place.name)
@@ -677,20 +516,3 @@ def test_what_was_kept_is_outlined_while_the_observation_is_in_front(
     qtbot.waitUntil(lambda: overlay.kept == boxes)
     session.step_changed.send(samples.recorded_step().replace(observation=samples.ABSTRACTED))
     qtbot.waitUntil(lambda: overlay.kept == ())
-
-
-def test_mechanisms_are_switched_from_tool_bar_and_run_menu(window: MainWindow, session, qtbot: QtBot):
-    show(qtbot, window, session)
-    assert window.tool_bar.mechanisms.value == "5/7 ◆2"
-    menu = window.tool_bar.mechanisms.menu()
-    run = next(action for action in window.menuBar().actions() if action.text() == "&Run").menu()
-    assert menu.menuAction() in run.actions()
-    next(action for action in menu.actions() if action.text().startswith("Memory")).trigger()
-    assert session.asked == [("set_mechanism", "memory", False)]
-
-
-def test_what_is_folded_in_the_tree_is_remembered(window: MainWindow):
-    steps = tuple(samples.step_row(8, number) for number in (1, 2))
-    window.runs.show_runs(RunsView(runs=(samples.run_row(8),), total=1, current=8, steps={8: steps}))
-    window.runs.tree.expand(window.runs.model.run_index(8))
-    assert window.remembered.folding.startswith("8")

@@ -148,7 +148,7 @@ class Publisher:
             judged = ": success" if verdict.success else ": no success"
         why = f" {verdict.reason}" if verdict.success is False and verdict.reason else ""
         if verdict.reward is not None and "reward" not in why:
-            judged += f", reward {verdict.reward:g}"
+            judged += f", reward {round(verdict.reward, 3):g}"
         if verdict.judge == "agent":
             judged += ", by the agent's own environment"
         self.change(success=verdict.success, reward=verdict.reward, answer=run.state.answer)

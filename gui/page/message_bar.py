@@ -226,7 +226,7 @@ def _words(view: SessionView) -> tuple[str, str, str]:
         return "", "info", ""
     answer = f' Answer: "{view.answer}".' if view.answer else ""
     names_reward = "reward" in view.message.lower()
-    reward = f" Reward {view.reward:g}." if view.reward is not None and not names_reward else ""
+    reward = f" Reward {round(view.reward, 3):g}." if view.reward is not None and not names_reward else ""
     if view.success is True:
         return "✓ Success", "good", f"{view.message}{reward}{answer}".strip()
     if view.success is False:

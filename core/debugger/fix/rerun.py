@@ -22,7 +22,7 @@ def outcome_words(row: RunRow) -> str:
     if row.outcome == "running":
         return f"going on, {_steps(row.steps)} so far"
     word = {True: "success", False: "no success", None: f"not judged ({row.outcome})"}[row.verdict.success]
-    reward = f", reward {row.verdict.reward:g}" if row.verdict.reward is not None else ""
+    reward = f", reward {round(row.verdict.reward, 3):g}" if row.verdict.reward is not None else ""
     why = row.error or row.verdict.reason
     return f"{word}{reward}, {_steps(row.steps)}" + (f": {why}" if why and not row.verdict.success else "")
 

@@ -81,7 +81,7 @@ class RunCard(QWidget):
         self.title.setText(f"Run {row.run}" + (f" · {row.name}" if row.name else f" · {row.task}"))
         word = run_word(row, current=current)
         sign, tone = _SIGNS.get(word, ("", ""))
-        reward = f", reward {row.verdict.reward:g}" if row.verdict.reward is not None else ""
+        reward = f", reward {round(row.verdict.reward, 3):g}" if row.verdict.reward is not None else ""
         by = f", judged by {row.verdict.judge}" if row.verdict.judge != "none" else ""
         self.outcome.setText(f"{sign} {word}{reward}{by}".strip())
         set_tone(self.outcome, tone)

@@ -253,8 +253,7 @@ def test_what_it_says_before_a_question_belongs_to_it_and_the_last_words_are_kep
     desk.session.branches.go_back(run, 2)
     desk.wait_until(lambda: desk.window.view.run not in (None, run))
     desk.wait_for("waiting")
-    desk.wait_until(lambda: desk.window.step_in_view.state is not None)
-    assert desk.window.step_in_view.state.state == "asking again"
+    desk.wait_until(lambda: desk.window.step_in_view.state.state == "asking again")
     assert [one.source for one in desk.window.step_in_view.state.edges] == ["asking"]
 
 

@@ -159,14 +159,21 @@ class Demonstration:
         """The pages that are listened to, with the number of the script in each."""
         self._ahead: deque[HumanAction] = deque()
         """What was looked at to tell whether a click was the first of two."""
+        self._reported = 0
+        self._taken = 0
 
     @property
     def waiting(self) -> bool:
-        """Whether a recorded action has not been taken yet."""
-        return bool(self._ahead) or not self.human_actions.empty()
+        """Whether an action has not been taken yet; a look is none, for the page is still what the last one left."""
+        return self._reported > self._taken
 
     async def take(self) -> HumanAction:
         """Wait for the next action; a double-click is one. Call `done` afterwards."""
+        one = await self._next()
+        self._taken += one.kind != "look"
+        return one
+
+    async def _next(self) -> HumanAction:
         one = self._ahead.popleft() if self._ahead else await self.human_actions.get()
         if one.kind != "click" or not one.once or self._ahead:
             return one
@@ -180,6 +187,7 @@ class Demonstration:
             self._ahead.append(then)
             return one
         self.human_actions.task_done()
+        self._taken += 1
         return then
 
     def done(self) -> None:
@@ -200,15 +208,18 @@ class Demonstration:
         with contextlib.suppress(ActionError):  # An error page of the browser's own has nothing to tell.
             await page.evaluate(source)
 
-    async def browsed(self, page: Page, actions: Sequence[Action]) -> None:
-        """Record what was done with the browser's buttons, after what was done in the page before it."""
+    async def flush(self, page: Page) -> None:
+        """Let a page report what was typed and not left yet, if it answers in time."""
         with contextlib.suppress(PageGone, BrowserError, ActionError, TimeoutError):
             async with within(_FLUSH_SECONDS):
-                # This may be the next page already: the previous one reported everything as it was left.
                 await page.evaluate("globalThis.__backstepDemonstration?.flush()")
+
+    async def browsed(self, page: Page, actions: Sequence[Action]) -> None:
+        """Record what was done with the browser's buttons, after what was done in the page before it."""
+        await self.flush(page)  # This may be the next page already.
         for action in actions:
             label = action.url if isinstance(action, Goto) else ""
-            self.human_actions.put_nowait(HumanAction(kind=action.name, label=label, browsed=action))
+            self._report(HumanAction(kind=action.name, label=label, browsed=action))
 
     async def stop(self) -> None:
         """Stop listening; what was typed and not left yet is reported as well. Raises nothing."""
@@ -229,7 +240,11 @@ class Demonstration:
             return
         try:
             told = json.loads(event["payload"]) | {"document": event["executionContextId"]}
-            self.human_actions.put_nowait(HumanAction.model_validate(told))
+            self._report(HumanAction.model_validate(told))
         except (ValueError, ValidationError) as error:
             # The error itself would tell what was typed.
             log.warning("A human action could not be read (%s).", type(error).__name__)
+
+    def _report(self, one: HumanAction) -> None:
+        self._reported += one.kind != "look"
+        self.human_actions.put_nowait(one)

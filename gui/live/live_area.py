@@ -1,5 +1,7 @@
 """The live page in the window: the embedded browser's, or an installed Chromium's while one is on the screen."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QPoint, QRect, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -56,6 +58,11 @@ class LiveArea(QStackedWidget):
     def set_handed_over(self, on: bool) -> None:
         """Let the person's mouse and keys reach the page, or block them again."""
         self._area.set_handed_over(on)
+
+    def record_before_leaving(self, record: Callable[[Callable[[], None]], None]) -> None:
+        """Let `record` store what was done in a page before the person leaves it; see `Leaving`."""
+        for area in (self.embedded, self.chromium):
+            area.leaving.record_first = record
 
     def browse(self, what: Browse) -> None:
         """Run the action of a browser button."""

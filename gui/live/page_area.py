@@ -3,6 +3,7 @@
 While the agent has the page, the page's questions are answered by rule; while the person has it, they are asked.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import (
@@ -26,14 +27,15 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
 from core.browser.host import MOST_TABS
-from core.schema.action import GoBack, GoForward, NewTab, TabFocus
+from core.schema.action import Action, GoBack, GoForward, NewTab, TabFocus
 from core.schema.events import TabId
 from gui.live.devtools import DevTools
 from gui.live.downloads import Downloads
 from gui.live.find_bar import FindBar
+from gui.live.leaving import Leaving
 from gui.live.memory import SpareMemory
 from gui.live.page_menu import page_menu
-from gui.live.page_strip import Browse, PageStrip, gone_to
+from gui.live.page_strip import Browse, PageStrip, closed, gone_to
 from gui.live.profiles import PageProfiles
 from gui.live.question_box import QuestionBox
 from gui.live.questions import PageQuestions
@@ -70,7 +72,10 @@ class PageArea(QWidget):
         self.events = BrowserEvents()
         """Events in the pages, for the client that drives them."""
         self._floods = FloodLimit()
+        self.leaving = Leaving(self)
         self._addressed = QUrl()
+        self._closing: WebView | None = None
+        """The tab that the person closes, until its page has agreed."""
         self._zoom = 1.0
         self.questions = PageQuestions(self)
         self.devtools = DevTools(self)
@@ -133,6 +138,7 @@ class PageArea(QWidget):
         self._set_menu_policy(view)
         view.customContextMenuRequested.connect(partial(self._on_menu, view))
         view.zoom_turned.connect(lambda by: self._set_zoom(self._zoom * by))
+        view.browsed.connect(self.browse)
         page = WebPage(
             self.profiles.current,
             view,
@@ -237,14 +243,11 @@ class PageArea(QWidget):
         actions = QWebEnginePage.WebAction
         match what:
             case "back" if view.history().canGoBack():
-                self.browsed.emit((GoBack(),))
-                view.triggerPageAction(actions.Back)
+                self._leave(view, (GoBack(),), lambda: view.triggerPageAction(actions.Back))
             case "forward" if view.history().canGoForward():
-                self.browsed.emit((GoForward(),))
-                view.triggerPageAction(actions.Forward)
+                self._leave(view, (GoForward(),), lambda: view.triggerPageAction(actions.Forward))
             case "reload":
-                self.browsed.emit(gone_to(view.url()))
-                view.triggerPageAction(actions.Reload)
+                self._leave(view, gone_to(view.url()), lambda: view.triggerPageAction(actions.Reload))
             case "stop":
                 view.triggerPageAction(actions.Stop)
             case "zoom_in":
@@ -299,16 +302,36 @@ class PageArea(QWidget):
     def view_of(self, tab: str) -> WebView | None:
         return next((view for view in self._views() if self._page(view).devToolsId() == tab), None)
 
+    def _leave(self, view: WebView, actions: tuple[Action, ...], leave: Callable[[], object]) -> None:
+        """Leave the page of a tab as the person wants, once what they did there is recorded."""
+
+        def now() -> None:
+            if view in self._views():
+                self.browsed.emit(actions)
+                leave()
+
+        self.leaving.then(now)
+
     def _on_close_requested(self, view: WebView) -> None:
         tab = self._page(view).devToolsId()
+        by_person, self._closing = view is self._closing, None
+        if by_person:
+            self.browsed.emit(closed(self._bar, self._views().index(view)))
         self._close_view(view)
-        by = "the person" if self.questions.person_has_page else "its page"
+        by = "the person" if by_person else "its page"
         self.events.tell("tab_closed", f"A tab was closed by {by}.", lambda: (tab, ""))
 
     @Slot(int)
     def _on_tab_close(self, index: int) -> None:
-        # A page may ask whether to leave it.
-        self._page(self._bar.tabData(index)).triggerAction(QWebEnginePage.WebAction.RequestClose)
+        view = self._bar.tabData(index)
+
+        def close() -> None:
+            if view in self._views():
+                self._closing = view
+                # A page may ask whether to leave it.
+                self._page(view).triggerAction(QWebEnginePage.WebAction.RequestClose)
+
+        self.leaving.then(close)
 
     def _focus_page(self) -> None:
         if (view := self.current_view()) is not None:
@@ -446,8 +469,7 @@ class PageArea(QWidget):
     @Slot(QUrl)
     def _on_address(self, url: QUrl) -> None:
         if (view := self.current_view()) is not None:
-            self.browsed.emit(gone_to(url))
-            view.load(url)
+            self._leave(view, gone_to(url), lambda: view.load(url))
 
     @Slot(QWebEngineDownloadRequest)
     def _on_download(self, request: QWebEngineDownloadRequest) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTabBar, QToolButt
 
 from core.browser.floods import shortened
 from core.browser.host import runs_as_root
-from core.schema.action import Goto
+from core.schema.action import Action, CloseTab, Goto, NewTab, TabFocus
 from gui.theme.theme import Theme
 from gui.widgets.formats import as_read, cut
 from gui.widgets.layouts import in_column, in_row
@@ -25,6 +25,16 @@ def gone_to(url: QUrl) -> tuple[Goto, ...]:
     """Return the actions that go to an address; none if there is no address yet."""
     text = url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
     return (Goto(url=text),) if text.strip() else ()
+
+
+def closed(bar: QTabBar, index: int) -> tuple[Action, ...]:
+    """Return the actions that close a tab which is still in the bar, and leave the same tab current."""
+    current = bar.currentIndex()
+    if bar.count() == 1:  # It is replaced by an empty one.
+        return NewTab(), TabFocus(index=0), CloseTab()
+    if index == current:
+        return (CloseTab(),)
+    return TabFocus(index=index), CloseTab(), TabFocus(index=current - (index < current))
 
 
 class AddressField(QLineEdit):

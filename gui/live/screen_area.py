@@ -5,9 +5,18 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from core.browser.screen import Browse as BrowseInput
-from core.browser.screen import ChooseTab, DropTab, GoTo, Screen, ScreenPicture, ShownBrowser
-from core.schema.action import GoBack, GoForward, TabFocus
-from gui.live.page_strip import Browse, PageStrip, gone_to
+from core.browser.screen import (
+    ChooseTab,
+    DropTab,
+    GoTo,
+    PersonInput,
+    Screen,
+    ScreenPicture,
+    ShownBrowser,
+)
+from core.schema.action import Action, GoBack, GoForward, TabFocus
+from gui.live.leaving import Leaving
+from gui.live.page_strip import Browse, PageStrip, closed, gone_to
 from gui.live.screen_view import ScreenView
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
@@ -33,15 +42,14 @@ class ScreenArea(QWidget):
 
     def __init__(self, screen: Screen, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.leaving = Leaving(self)
         self._screen = screen
         self._shown = ShownBrowser()
         self._addressed = ""
         self._picture: ScreenPicture | None = None
         self._strip = PageStrip(self)
         self._strip.bar.currentChanged.connect(self._on_tab_chosen)
-        self._strip.bar.tabCloseRequested.connect(
-            lambda at: screen.put_in(DropTab(self._strip.bar.tabData(at)))
-        )
+        self._strip.bar.tabCloseRequested.connect(self._on_tab_close)
         self._strip.address_entered.connect(self._on_address)
         self._strip.bar.tabBarClicked.connect(self._on_tab_clicked)
         self._strip.refused.connect(lambda why: self.said.emit("That is no address", why))
@@ -91,22 +99,33 @@ class ScreenArea(QWidget):
 
     def browse(self, what: Browse) -> None:
         """Run the action of a browser button, if it is available here."""
-        if what in ("back", "forward", "reload", "stop"):
-            here = gone_to(QUrl(self._addressed)) if what == "reload" else ()
-            self.browsed.emit({"back": (GoBack(),), "forward": (GoForward(),)}.get(what, here))
+        if what == "stop":
             self._screen.put_in(BrowseInput(what))
+        elif what in ("back", "forward", "reload"):
+            to: dict[str, tuple[Action, ...]] = {"back": (GoBack(),), "forward": (GoForward(),)}
+            self._leave(to.get(what) or gone_to(QUrl(self._addressed)), BrowseInput(what))
         else:
             self.said.emit("The page is not zoomed", _ELSEWHERE.format("Zoom"))
 
+    def _leave(self, actions: tuple[Action, ...], how: PersonInput) -> None:
+        def leave() -> None:
+            self.browsed.emit(actions)
+            self._screen.put_in(how)
+
+        self.leaving.then(leave)
+
     @Slot(QUrl)
     def _on_address(self, url: QUrl) -> None:
-        self.browsed.emit(gone_to(url))
-        self._screen.put_in(GoTo(url.toString()))
+        self._leave(gone_to(url), GoTo(url.toString()))
 
     @Slot(int)
     def _on_tab_clicked(self, index: int) -> None:
         if index not in (-1, self._strip.bar.currentIndex()):
             self.browsed.emit((TabFocus(index=index),))
+
+    @Slot(int)
+    def _on_tab_close(self, index: int) -> None:
+        self._leave(closed(self._strip.bar, index), DropTab(self._strip.bar.tabData(index)))
 
     def _focus_page(self) -> None:
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)

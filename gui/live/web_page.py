@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     QUrl,
     Signal,
 )
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QNativeGestureEvent, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QNativeGestureEvent, QWheelEvent
 from PySide6.QtNetwork import QAuthenticator, QSslCertificate
 from PySide6.QtWebEngineCore import (
     QWebEngineCertificateError,
@@ -33,6 +33,7 @@ from gui.live.page_strip import MOST_OF_A_TIP
 from gui.live.questions import Answer, PageQuestion, PageQuestions
 
 LEAVING = "Are you sure you want to leave this page? Changes that you made may not be saved."
+_BROWSING = {Qt.MouseButton.BackButton: "back", Qt.MouseButton.ForwardButton: "forward"}
 _PERMISSIONS = {
     QWebEnginePermission.PermissionType.Geolocation: "to know where you are",
     QWebEnginePermission.PermissionType.ClipboardReadWrite: "to read and change the clipboard",
@@ -251,6 +252,8 @@ class WebView(QWebEngineView):
 
     zoom_turned = Signal(float)
     """The person turns the wheel with Ctrl, or pinches with two fingers: the zoom factor, 1 for no change."""
+    browsed = Signal(str)
+    """The person presses a button of the mouse that goes ``back`` or ``forward``."""
 
     def __init__(self, questions: PageQuestions, parent: QWidget) -> None:
         super().__init__(parent)
@@ -274,6 +277,11 @@ class WebView(QWebEngineView):
         if isinstance(event, QWheelEvent) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             if event.angleDelta().y():
                 self.zoom_turned.emit(1.1 if event.angleDelta().y() > 0 else 1 / 1.1)
+            return True
+        if isinstance(event, QMouseEvent) and event.button() in _BROWSING:
+            # The engine would go there by itself, unrecorded.
+            if event.type() == QEvent.Type.MouseButtonPress and self._questions.person_has_page:
+                self.browsed.emit(_BROWSING[event.button()])
             return True
         if (
             isinstance(event, QNativeGestureEvent)

@@ -156,6 +156,7 @@ class MainWindow(WindowParts):
         self.page.point_requested.connect(lambda x, y, final: session.live_page.point(x, y, final=final))
         self.page.scroll_requested.connect(session.live_page.scroll)
         self.page_area.browsed.connect(session.live_page.browsed)
+        self.page_area.record_before_leaving(session.live_page.before_leaving)
         self.page.target_requested.connect(session.live_page.show_target)
         self.plan.subtask_wanted.connect(session.run_commands.run_to_subtask)
         for panel in self.docks.panels:

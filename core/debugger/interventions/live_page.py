@@ -17,6 +17,8 @@ from core.schema.errors import ActionError, BackstepError, BrowserError
 from core.schema.observation import Box, Ref
 from core.system.patience import within
 
+_CATCH_UP_SECONDS = 1.0
+"""How long a person who leaves a page may have to wait until what they did there is recorded."""
 _SECONDS = 10.0
 """How long what was done last may take to be recorded, when the page is given back."""
 
@@ -40,6 +42,13 @@ class HumanActionRecorder:
         await self.human_actions.look()
         await self._demonstration.follow(self._run.world.tabs.current)
         self._recording = asyncio.ensure_future(self._record())
+
+    async def catch_up(self) -> None:
+        """Record what the person has done in the page so far, as far as there is time."""
+        with contextlib.suppress(TimeoutError, BrowserError):
+            async with within(_CATCH_UP_SECONDS):
+                await self._demonstration.flush(self._run.world.tabs.current)
+                await self._demonstration.human_actions.join()
 
     async def browsed(self, actions: Sequence[Action]) -> None:
         """Record what the person did with the buttons of the browser, and not in the page."""
@@ -102,6 +111,18 @@ class LivePage(SessionCommands):
         self.demonstrating: HumanActionRecorder | None = None
         """Records what the person does, while they have the page."""
         self._runner.take_back = self._take_back
+
+    @command
+    async def before_leaving(self, leave: Callable[[], None]) -> None:
+        """Record what the person has done in the page, and then call `leave`, which may end its document.
+
+        A document that ends may not be able to report it any more.
+        """
+        try:
+            if self.demonstrating is not None:
+                await self.demonstrating.catch_up()
+        finally:
+            leave()
 
     @command
     async def browsed(self, actions: tuple[Action, ...]) -> None:

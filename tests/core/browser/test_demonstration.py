@@ -153,6 +153,23 @@ async def test_what_came_up_since_the_page_was_read_is_looked_at_before_it_is_cl
 
 
 @in_browser
+async def test_a_look_that_follows_a_click_is_no_action_that_waits(browser: Browsing, site: Site) -> None:
+    body = "<button onclick=\"menu.innerHTML = '<a href=#x>Entry</a>'\">Menu</button><p id=menu></p>"
+    demonstration = await demonstrating(browser, site, body)
+    await browser.do('click [button "Menu"]')
+    await browser.do("hover [xpath=//a]")
+    taken = [(await asyncio.wait_for(demonstration.take(), 30)).kind]
+    assert not demonstration.waiting
+    await browser.do('click [button "Menu"]')
+    async with asyncio.timeout(30):
+        while taken.count("click") < 2:
+            taken.append((await demonstration.take()).kind)
+    assert "look" in taken
+    assert not demonstration.waiting
+    await demonstration.stop()
+
+
+@in_browser
 async def test_a_box_and_a_choice_are_recorded_with_what_they_hold(browser: Browsing, site: Site) -> None:
     demonstration = await demonstrating(browser, site, FORM)
     found = await recorded(

@@ -161,6 +161,7 @@ def test_addresses_and_the_buttons_of_the_browser_are_steps_and_a_link_that_is_c
     assert {(one.origin, one.outcome) for one in steps} == {("person", "done")}
     texts = [one.action for one in steps]
     assert (texts[0].startswith("click ["), texts[1].endswith("[Ada]")) == (True, True)
+    assert [one.title for one in steps[:4]] == ["here", "there", "there", "here"]
     assert texts[2:] == [
         "go_back",
         "go_forward",
@@ -170,3 +171,60 @@ def test_addresses_and_the_buttons_of_the_browser_are_steps_and_a_link_that_is_c
         f"goto [{there}]",
         "tab_focus [0]",
     ]
+
+
+def test_closing_a_tab_and_the_mouse_buttons_that_go_back_and_forward_are_steps(
+    desk: LiveWindow, site: Site
+) -> None:
+    pages = {
+        name: site.page(f"<script>document.title = '{name}'</script>") for name in ("one", "two", "three")
+    }
+    desk.open("web/open", url=pages["one"], instruction="Look around.")
+    area = desk.area
+    desk.trigger("handover")
+    desk.wait_until(lambda: desk.window.view.handed_over)
+
+    def stored() -> list[str]:
+        store = desk.stored()
+        (run,) = store.runs()
+        actions = [one.action for one in store.steps(run.run) if one.sealed]
+        store.close()
+        return actions
+
+    expected: list[str] = []
+
+    def shows(title: str, *actions: str) -> None:
+        expected.extend(actions)
+
+        def done() -> bool:
+            view = area.current_view()
+            return view is not None and view.title() == title and len(stored()) == len(expected)
+
+        desk.wait_until(done)
+
+    shows("one")
+    desk.trigger("page_address")
+    address = area._strip.address
+    address.selectAll()
+    QTest.keyClicks(address, pages["two"])
+    QTest.keyClick(address, Qt.Key.Key_Return)
+    shows("two", f"goto [{pages['two']}]")
+    for button, title, action in (
+        (Qt.MouseButton.BackButton, "one", "go_back"),
+        (Qt.MouseButton.ForwardButton, "two", "go_forward"),
+    ):
+        QTest.mouseClick(area.current_view().focusProxy(), button, pos=QPoint(40, 40))
+        shows(title, action)
+    area._open_in_tab(QUrl(pages["three"]))
+    shows("three", "new_tab", f"goto [{pages['three']}]")
+    area._bar.tabCloseRequested.emit(0)
+    shows("three", "tab_focus [0]", "close_tab", "tab_focus [0]")
+    area._open_in_tab(QUrl(pages["one"]))
+    shows("one", "new_tab", f"goto [{pages['one']}]")
+    area._bar.tabCloseRequested.emit(1)
+    shows("three", "close_tab")
+    area._bar.tabCloseRequested.emit(0)
+    shows("about:blank", "new_tab", "tab_focus [0]", "close_tab")
+    desk.trigger("handover")
+    desk.wait_until(lambda: not desk.window.view.handed_over)
+    assert stored() == expected

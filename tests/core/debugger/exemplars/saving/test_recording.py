@@ -197,6 +197,26 @@ def test_an_entry_that_came_up_under_a_field_is_in_its_look_and_what_it_wrote_wa
     assert list(check_actions(kept.exemplar)) == []
 
 
+def test_what_was_typed_is_recorded_before_the_person_leaves_the_page(recording, tmp_path):
+    live = recording.live
+    live.open("web/open", url=page_file(tmp_path, "<label>Name <input></label>"), instruction="Fill it in.")
+    recording.begin()
+    recording.does('click [textbox "Name"]', "press [A]", "press [d]", "press [a]")
+    recorded = []
+    left = threading.Event()
+
+    def leave():
+        store = live.store()
+        recorded.extend(one.action for one in store.steps(live.view.run) if one.sealed)
+        store.close()
+        left.set()
+
+    live.session.live_page.before_leaving(leave)
+    assert left.wait(30)
+    assert [one.partition(" ")[0] for one in recorded] == ["type"]
+    assert recorded[0].endswith("[Ada]")
+
+
 def test_a_search_sent_by_enter_is_recorded_in_the_page_that_it_was_sent_from(recording):
     live = recording.live
     live.open("shop/goal-000")

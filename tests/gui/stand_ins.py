@@ -168,6 +168,9 @@ class DrawnPage(QWidget):
     def equip(self, theme: object, remembered: object) -> None:
         """There is nothing to draw with them."""
 
+    def record_before_leaving(self, record: object) -> None:
+        """There is no page to leave."""
+
     def browse(self, what: str) -> None:
         self.asked.append(what)
 

@@ -78,6 +78,7 @@ class AttachedWindow(LiveWindow):
         self.wait_until(
             lambda: (
                 (self.window.view.step, self.window.view.phase) == (step, "review")
+                and self.window.step_in_view is not None
                 and self.window.step_in_view.number == step
                 and self.window.action.editable
             )
@@ -89,7 +90,8 @@ class AttachedWindow(LiveWindow):
         self.session.trace.show_step(run, step)
         self.wait_until(
             lambda: (
-                (self.window.step_in_view.run, self.window.step_in_view.number) == (run, step)
+                self.window.step_in_view is not None
+                and (self.window.step_in_view.run, self.window.step_in_view.number) == (run, step)
                 and not self.window.step_in_view.live
             )
         )

@@ -63,6 +63,12 @@ def policies(step: StepView) -> tuple[list[str], list[str]]:
     return [one.policy for one in step.stack.frames], [one.policy for one in step.stack.finished]
 
 
+def state_shown(desk: AttachedWindow) -> str:
+    """Return the state of the step in view; empty while a run that was just opened has none yet."""
+    step = desk.window.step_in_view
+    return step.state.state if step is not None else ""
+
+
 def check_first(step: StepView) -> None:
     """Check all that the first step shows."""
     assert (step.state.space, step.state.state, step.state.why) == ("agent", "start", "Nothing was pressed.")
@@ -85,7 +91,7 @@ def test_what_it_says_is_shown_and_stepped_over_and_shown_again_of_the_old_run(
     desk: AttachedWindow, llm_server: LLMServer, tmp_path
 ) -> None:
     attached(desk, llm_server, tmp_path)
-    desk.wait_until(lambda: desk.window.step_in_view.state.state == "start")
+    desk.wait_until(lambda: state_shown(desk) == "start")
     held = desk.window.step_in_view
     assert policies(held)[0] == ["press", "work"]
     assert len(held.plan.subtasks) == 2  # Before the LLM is asked.
@@ -253,7 +259,7 @@ def test_what_it_says_before_a_question_belongs_to_it_and_the_last_words_are_kep
     desk.session.branches.go_back(run, 2)
     desk.wait_until(lambda: desk.window.view.run not in (None, run))
     desk.wait_for("waiting")
-    desk.wait_until(lambda: desk.window.step_in_view.state.state == "asking again")
+    desk.wait_until(lambda: state_shown(desk) == "asking again")
     assert [one.source for one in desk.window.step_in_view.state.edges] == ["asking"]
 
 
@@ -307,7 +313,9 @@ def test_spans_of_an_async_agent_and_its_tool_are_policies_while_they_last(
 ) -> None:
     llm_server.say("Two")
     desk.attach(TRACED, url=page_file(tmp_path, BUTTONS))
-    desk.wait_until(lambda: policies(desk.window.step_in_view)[0] == ["presser"])
+    desk.wait_until(
+        lambda: (step := desk.window.step_in_view) is not None and policies(step)[0] == ["presser"]
+    )
     desk.trigger("step")
     step = desk.at_review_of(1)
     assert [(one.policy, one.argument) for one in step.stack.frames] == [("press", "Two"), ("presser", "")]

@@ -86,8 +86,8 @@ def test_changes_are_exchanged_both_ways_under_the_same_number(asked, one, other
         return [*(shown.breakpoint for shown in view.breakpoints), *(shown.watch for shown in view.watches)]
 
     asked.do("add_watch" if isinstance(one, Watch) else "add", one.replace(number=0))
-    for now, wanted, there in ((one, other, [other]), (other, None, []), (None, one, [one])):
-        asked.do("exchange", now, wanted)
+    for current, wanted, there in ((one, other, [other]), (other, None, []), (None, one, [one])):
+        asked.do("exchange", current, wanted)
         assert listed() == there
     assert asked.answers == [""] * 4
     assert len(asked.made) == 1

@@ -132,7 +132,9 @@ class PageProtocol:
         if context["auxData"].get("isDefault"):
             channel.page_worlds[frame] = context["id"]
         if context["name"] == WORLD:
-            channel.worlds[frame] = context["id"]
+            # The first one has the numbers of the elements. A script of ours that looks into a frame from outside
+            # makes another one of the same name there.
+            channel.worlds.setdefault(frame, context["id"])
             self._world_came.set()
 
     def _on_navigated(self, event: dict[str, Any]) -> None:

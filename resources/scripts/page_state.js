@@ -54,17 +54,17 @@
     return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
   };
 
-  // The whole document with what its fields hold, and those of its frames that it may look into.
-  const whole = inner => [
-    inner.documentElement ? inner.documentElement.outerHTML : "",
-    ...[...inner.querySelectorAll("input, textarea, select, option")].map(one =>
+  // The document with what its fields hold. Its frames tell theirs themselves, each from our world of its own: to look
+  // into them from here would make a second one there.
+  const content = () => digest([
+    document.documentElement ? document.documentElement.outerHTML : "",
+    ...[...document.querySelectorAll("input, textarea, select, option")].map(one =>
       [one.value, one.checked, one.indeterminate, one.selected].join(" ")),
-    ...[...inner.querySelectorAll("iframe, frame")].map(one => one.contentDocument).filter(Boolean).map(whole),
-  ].join("\n");
+  ].join("\n"));
 
   async function read() {
     // What stays null could not be read.
-    const found = {local: null, session: null, databases: null, unread: [], content: digest(whole(document))};
+    const found = {local: null, session: null, databases: null, unread: [], content: content()};
     if (!/^https?:$/.test(location.protocol)) return {content: found.content};
     for (const [part, storage] of [["local", () => localStorage], ["session", () => sessionStorage]]) {
       try {
@@ -126,5 +126,5 @@
     return failed;
   }
 
-  globalThis.__backstepState = {read, put};
+  globalThis.__backstepState = {read, put, content};
 })();

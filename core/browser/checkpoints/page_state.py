@@ -1,6 +1,7 @@
 """Reads and restores what the browser stores for a page: cookies, storage, its place in the history."""
 
 import asyncio
+import hashlib
 import json
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Route
 
-from core.browser.channel import PageGone, script
+from core.browser.channel import FrameLink, PageGone, script
 from core.browser.page import Page
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError
@@ -140,11 +141,18 @@ async def read_page_state(page: Page, *, touched: str, server: str) -> PageState
 
 
 async def _stored(page: Page) -> dict[str, Any]:
-    return dict(await _call(page, "read()"))
+    main, *inner = await page.frames.find()
+    stored, *contents = await asyncio.gather(
+        _call(page, "read()", main), *(_call(page, "content()", frame) for frame in inner)
+    )
+    if contents:
+        whole = "\n".join((stored["content"], *contents))
+        stored["content"] = hashlib.blake2s(whole.encode(), digest_size=8).hexdigest()
+    return dict(stored)
 
 
-async def _call(page: Page, call: str) -> Any:
-    return await page.evaluate(f"{script('page_state')}\n__backstepState.{call}")
+async def _call(page: Page, call: str, frame: FrameLink | None = None) -> Any:
+    return await page.evaluate(f"{script('page_state')}\n__backstepState.{call}", frame=frame)
 
 
 async def _cookies(page: Page, url: str) -> tuple[dict[str, Any], ...]:

@@ -1,0 +1,3 @@
+"""tests/core/browser/test_frames.py in the embedded browser."""
+
+from tests.core.browser.test_frames import *  # noqa: F403

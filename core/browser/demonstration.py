@@ -5,12 +5,15 @@ import contextlib
 import json
 import logging
 from collections import deque
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal
 
+from playwright.async_api import Frame
 from pydantic import Field, ValidationError
 
-from core.browser.channel import WORLD, PageGone, script
+from core.browser.channel import WORLD, Channel, FrameLink, PageGone, script
 from core.browser.page import Page
 from core.schema.action import (
     Action,
@@ -40,6 +43,7 @@ log = logging.getLogger(__name__)
 
 _BINDING = "__backstepReported"
 _BEGIN = "__backstepDemonstration.set(true)"
+_FRAME_EVENTS: tuple[Literal["frameattached", "framenavigated"], ...] = ("frameattached", "framenavigated")
 _FLUSH_SECONDS = 2.0
 """How long a page may take to tell what was typed and not left yet."""
 _TWICE_SECONDS = 0.3
@@ -97,8 +101,8 @@ class HumanAction(NamedElement):
     """Whether they are those of a folder that was chosen."""
     browsed: Action | None = Field(default=None, exclude=True)
     """What was done with the buttons of the browser, as an action."""
-    document: int = Field(default=0, exclude=True)
-    """The execution context that reported it."""
+    frame: str = Field(default="", exclude=True)
+    """The id of the frame whose document reported it."""
 
     async def with_path(self, page: Page) -> "HumanAction":
         """Return the choice of files with their paths, which the page itself is not told.
@@ -107,13 +111,20 @@ class HumanAction(NamedElement):
         """
         if self.folder:
             raise ActionError("A folder was chosen, but an action uploads files.")
+        link = next((one for one in await page.frames.find() if one.id == self.frame), None)
+        if link is None:
+            raise ActionError("The frame of the file field has gone before its files could be read.")
         paths: list[str] = []
         for at in range(self.files):
-            asked = {"expression": f"__backstepDemonstration.chosenFile({at})", "contextId": self.document}
-            answer = await page.send("Runtime.evaluate", asked)
+            asked = {
+                "expression": f"__backstepDemonstration.chosenFile({at})",
+                "contextId": await page.world(link),
+            }
+            answer = await page.send("Runtime.evaluate", asked, session=link.session)
             if "objectId" not in answer["result"]:
                 raise ActionError("The file field was cleared before its files could be read.")
-            found = await page.send("DOM.getFileInfo", {"objectId": answer["result"]["objectId"]})
+            where = {"objectId": answer["result"]["objectId"]}
+            found = await page.send("DOM.getFileInfo", where, session=link.session)
             paths.append(str(found["path"]))
         return self.replace(text="\n".join(paths))
 
@@ -150,13 +161,35 @@ class HumanAction(NamedElement):
         return None
 
 
+@dataclass
+class _Followed:
+    """What listens to one page."""
+
+    script: str
+    """The number of the script that begins in each new document of the page's own session."""
+    on_frame: Callable[[Frame], None]
+    listeners: dict[Channel, Callable[[dict[str, Any]], None]] = field(default_factory=dict)
+    """What hears the documents, by session: those in other processes have their own."""
+
+
+def _source() -> str:
+    return f"{script('demonstration')}\n{_BEGIN};"
+
+
+def _passing(link: FrameLink) -> tuple[type[Exception], ...]:
+    """Return the errors of a document that has nothing to tell: an error page, or a frame that has gone."""
+    return (ActionError,) if link.parent is None else (ActionError, PageGone)
+
+
 class Demonstration:
     """Follows a person through the documents of tabs; `human_actions` contains their actions in order."""
 
     def __init__(self) -> None:
         self.human_actions: asyncio.Queue[HumanAction] = asyncio.Queue()
-        self._followed: dict[Page, str] = {}
-        """The pages that are listened to, with the number of the script in each."""
+        self._followed: dict[Page, _Followed] = {}
+        """The pages that are listened to."""
+        self._following: set[asyncio.Future[None]] = set()
+        """Frames that are being taken into this."""
         self._ahead: deque[HumanAction] = deque()
         """What was looked at to tell whether a click was the first of two."""
         self._reported = 0
@@ -195,24 +228,53 @@ class Demonstration:
         self.human_actions.task_done()
 
     async def follow(self, page: Page) -> None:
-        """Listen to a tab from now on; raises BrowserError and PageGone."""
+        """Listen to a tab and its frames from now on; raises BrowserError and PageGone."""
         if page in self._followed:
             return
-        source = f"{script('demonstration')}\n{_BEGIN};"
-        page.channel.session.on("Runtime.bindingCalled", self._on_reported)
-        await page.send("Runtime.addBinding", {"name": _BINDING, "executionContextName": WORLD})
         added = await page.send(
-            "Page.addScriptToEvaluateOnNewDocument", {"source": source, "worldName": WORLD}
+            "Page.addScriptToEvaluateOnNewDocument", {"source": _source(), "worldName": WORLD}
         )
-        self._followed[page] = str(added["identifier"])
-        with contextlib.suppress(ActionError):  # An error page of the browser's own has nothing to tell.
-            await page.evaluate(source)
+        self._followed[page] = _Followed(str(added["identifier"]), partial(self._on_frame, page))
+        for event in _FRAME_EVENTS:
+            page.playwright_page.on(event, self._followed[page].on_frame)
+        await self._follow_frames(page)
+
+    async def _follow_frames(self, page: Page) -> None:
+        """Listen to the documents that are there; one that is listened to already takes no notice."""
+        followed = self._followed[page]
+        for link in await page.frames.find():
+            channel = link.session
+            if channel not in followed.listeners:
+                followed.listeners[channel] = partial(self._on_reported, channel)
+                channel.session.on("Runtime.bindingCalled", followed.listeners[channel])
+                binding = {"name": _BINDING, "executionContextName": WORLD}
+                await page.send("Runtime.addBinding", binding, session=channel)
+            with contextlib.suppress(*_passing(link)):
+                await page.evaluate(_source(), frame=link)
+
+    def _on_frame(self, page: Page, frame: Frame) -> None:
+        """Listen to a frame that has come or has another document: it may be one of another process."""
+        if frame.parent_frame is None or page not in self._followed:
+            return
+        following = asyncio.ensure_future(self._follow_later(page))
+        self._following.add(following)
+        following.add_done_callback(self._following.discard)
+
+    async def _follow_later(self, page: Page) -> None:
+        with contextlib.suppress(PageGone, BrowserError, ActionError):
+            await self._follow_frames(page)
 
     async def flush(self, page: Page) -> None:
         """Let a page report what was typed and not left yet, if it answers in time."""
         with contextlib.suppress(PageGone, BrowserError, ActionError, TimeoutError):
             async with within(_FLUSH_SECONDS):
-                await page.evaluate("globalThis.__backstepDemonstration?.flush()")
+                await self._tell(page, "globalThis.__backstepDemonstration?.flush()")
+
+    @staticmethod
+    async def _tell(page: Page, expression: str) -> None:
+        for link in await page.frames.find():
+            with contextlib.suppress(*_passing(link)):
+                await page.evaluate(expression, frame=link)
 
     async def browsed(self, page: Page, actions: Sequence[Action]) -> None:
         """Record what was done with the browser's buttons, after what was done in the page before it."""
@@ -223,24 +285,32 @@ class Demonstration:
 
     async def stop(self) -> None:
         """Stop listening; what was typed and not left yet is reported as well. Raises nothing."""
-        for page, identifier in self._followed.items():
+        for following in tuple(self._following):
+            following.cancel()
+        for page, followed in self._followed.items():
+            for event in _FRAME_EVENTS:
+                page.playwright_page.remove_listener(event, followed.on_frame)
             try:
-                await page.evaluate(
-                    "(() => { const d = globalThis.__backstepDemonstration; d?.flush(); d?.set(false); })()"
+                await self._tell(
+                    page,
+                    "(() => { const d = globalThis.__backstepDemonstration; d?.flush(); d?.set(false); })()",
                 )
-                await page.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": identifier})
-                await page.send("Runtime.removeBinding", {"name": _BINDING})
+                await page.send("Page.removeScriptToEvaluateOnNewDocument", {"identifier": followed.script})
+                for channel in followed.listeners:
+                    await page.send("Runtime.removeBinding", {"name": _BINDING}, session=channel)
             except (PageGone, BrowserError, ActionError) as error:
                 log.info("The end of a demonstration: %s", error)
-            page.channel.session.remove_listener("Runtime.bindingCalled", self._on_reported)
+            for channel, listener in followed.listeners.items():
+                channel.session.remove_listener("Runtime.bindingCalled", listener)
         self._followed.clear()
 
-    def _on_reported(self, event: dict[str, Any]) -> None:
+    def _on_reported(self, channel: Channel, event: dict[str, Any]) -> None:
         if event.get("name") != _BINDING:
             return
+        world = event["executionContextId"]
+        frame = next((frame for frame, known in channel.worlds.items() if known == world), "")
         try:
-            told = json.loads(event["payload"]) | {"document": event["executionContextId"]}
-            self._report(HumanAction.model_validate(told))
+            self._report(HumanAction.model_validate(json.loads(event["payload"]) | {"frame": frame}))
         except (ValueError, ValidationError) as error:
             # The error itself would tell what was typed.
             log.warning("A human action could not be read (%s).", type(error).__name__)

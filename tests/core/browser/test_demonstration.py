@@ -242,3 +242,44 @@ async def test_a_pause_in_typing_is_reported_as_a_look(browser: Browsing, site: 
     human_action = await asyncio.wait_for(demonstration.human_actions.get(), 30)
     assert (human_action.kind, human_action.action(page)) == ("look", None)
     await demonstration.stop()
+
+
+FRAME_FORM = "<label>Name <input></label><button>Save</button>"
+FRAMES = {
+    "by address": "<iframe src='{inner}'></iframe>",
+    "of another site": "<iframe src='{other}'></iframe>",
+    "with its source": "<iframe srcdoc='" + FRAME_FORM + "'></iframe>",
+    "written later": "<iframe id=b></iframe>",
+    "opened later": "<iframe id=b src='{empty}'></iframe>",
+    "put in later": "<div id=b></div>",
+    "of another site later": "<iframe id=b src='{empty}'></iframe>",
+}
+LATER = {
+    "written later": "b.contentDocument.body.innerHTML = `{form}`",
+    "opened later": "b.src = '{inner}'",
+    "put in later": "b.innerHTML = `<iframe src='{inner}'></iframe>`",
+    "of another site later": "b.src = '{other}'",
+}
+
+
+@pytest.mark.parametrize("how", FRAMES)
+@in_browser
+async def test_what_is_done_in_a_frame_is_recorded(browser: Browsing, site: Site, how: str) -> None:
+    inner = site.page(FRAME_FORM)
+    names = {
+        "inner": inner,
+        "other": site.elsewhere(inner),
+        "empty": site.page("<p>empty</p>"),
+        "form": FRAME_FORM,
+    }
+    body = FRAMES[how].format(**names)
+    demonstration = await demonstrating(browser, site, f"{body}<button>Outside</button>")
+    if how in LATER:
+        await browser.js(LATER[how].format(**names))
+        while "Save" not in await browser.words():
+            pass
+    found = await recorded(
+        browser, demonstration, "type [<Name>] [Ada]", "click [<Save>]", "click [<Outside>]"
+    )
+    assert found == ["type [Name] [Ada]", "click [Save]", "click [Outside]"]
+    assert (await browser.find("textbox", "Name")).value == "Ada"

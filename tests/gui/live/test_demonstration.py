@@ -1,0 +1,5 @@
+"""What tests/core/browser/test_demonstration.py tells of frames, in the embedded browser."""
+
+from tests.core.browser.test_demonstration import test_what_is_done_in_a_frame_is_recorded as test_frames
+
+__all__ = ["test_frames"]

@@ -67,7 +67,7 @@ def describe(element: Element) -> str:
     words = f'{element.role} "{element.name}"' if element.name else element.role
     if not element.name and element.detail:
         words = f"{element.role} ({element.detail})"
-    if element.role in ("checkbox", "radio", "switch"):
+    if element.role in ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"):
         words += " checked" if "checked" in element.states else " unchecked"
     return words if len(words) <= 120 else words[:119] + "…"
 
@@ -241,7 +241,8 @@ def _element_actions(observation: Observation, elements: tuple[Element, ...]) ->
             "right_click", "Click an element with the right button, for the page's menu.", target, *at
         )
     shapes = [one for one in observation.elements if one.role in _SHAPES and one.in_viewport][:CAP]
-    if hovered := [*clicked, *(one for one in shapes if one not in clicked)]:
+    hovered = dict.fromkeys((*clicked, *of_use("hover"), *shapes))
+    if hovered:
         target = _target(hovered, "The number of the element.")
         yield _action("hover", "Move the mouse over an element.", target, *at)
     if any(_has_words(one) for one in observation.elements):

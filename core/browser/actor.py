@@ -14,7 +14,7 @@ from core.browser.page import Page
 from core.browser.tabs import Tabs
 from core.schema import action as kinds
 from core.schema.action import Action
-from core.schema.errors import ActionError
+from core.schema.errors import ActionError, BrowserError
 
 _CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
 
@@ -43,6 +43,15 @@ class Actor:
         except Error as error:
             text = str(error).splitlines()[0]
             raise ActionError(f"The browser could not do {action}: {text}") from error
+
+    async def difference(self, done: Located | None) -> str:
+        """Return a sentence where a field holds something else by now than what was put into it; raises nothing."""
+        if done is None:
+            return ""
+        try:
+            return await fields.difference(self.page, done)
+        except (PageGone, ActionError, BrowserError):
+            return ""  # The page, or the frame, is gone.
 
     async def _act(self, action: Action) -> Located | None:
         match action:

@@ -78,7 +78,7 @@ def script(name: str) -> str:
 
 
 _WALKER = (
-    *("changes", "elements", "editors", "names", "faces", "traits"),
+    *("changes", "elements", "editors", "names", "faces", "traits", "hovering"),
     *("reading", "reaching", "finding", "fields", "gestures", "walker"),
 )
 """The scripts of the walker. Each but the last is a constant with its functions, and uses only those before it."""

@@ -23,6 +23,7 @@ from core.schema.action import (
     DoubleClick,
     Drag,
     Goto,
+    Hover,
     Press,
     RefTarget,
     RightClick,
@@ -144,6 +145,8 @@ class HumanAction(NamedElement):
                 return Click(target=target, at=self.at, keys=self.keys)
             case "double_click":
                 return DoubleClick(target=target, at=self.at)
+            case "hover":
+                return Hover(target=target)
             case "right_click":
                 return RightClick(target=target, at=self.at)
             case "type":

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from core.browser.channel import FrameLink
-from core.browser.locating import Located, frame_of, locate, require, resolve
+from core.browser.locating import Filled, Located, frame_of, locate, require, resolve
 from core.browser.mouse_and_keys import TYPED_BY_KEYS, click, press, typed
 from core.browser.page import Page
 from core.browser.sliders import SliderPlace, bring_to
@@ -60,9 +60,38 @@ async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]
         await typed(page, keyboard.type(action.text[-1]))
     else:
         await typed(page, keyboard.type(action.text))
+    before = answer.get("value")
+    part = action.append and before is None
+    filled = Filled(
+        ref=found.ref,
+        kind="part" if part else "text",
+        value=f"{before}{action.text}" if action.append and not part else action.text,
+    )
+    found = found.replace(filled=filled)
     if action.enter:
+        # Afterwards the field may well be empty, for its text was taken.
+        differs = await difference(page, found)
         await typed(page, keyboard.press("Enter"))
+        found = found.replace(note=f"{found.note} {differs}".strip(), filled=None)
     return found
+
+
+async def difference(page: Page, found: Located) -> str:
+    """Return a sentence that says what a field holds instead of what was put into it, if it is still there.
+
+    Raises PageGone, ActionError and BrowserError.
+    """
+    filled = found.filled
+    if filled is None:
+        return ""
+    frame = await frame_of(page, filled.ref)
+    holds: str | None = await page.walker("differs", filled.ref, filled.kind, filled.value, frame=frame)
+    if holds is None:
+        return ""
+    if filled.kind == "box":
+        return f"It is now {holds}."
+    holds = f'"{holds}"' if holds else "nothing"
+    return f"The {'list' if 'option' in filled.kind else 'field'} now holds {holds}."
 
 
 async def _password(
@@ -85,27 +114,34 @@ async def choose(page: Page, action: kinds.Select) -> Located:
     frame = await frame_of(page, found.ref)
     answer = await page.walker("choose", found.ref, action.option, action.selected, frame=frame)
     require(answer, f"[{found.ref}] {found.label}")
-    return found
+    kind: Literal["option", "no option"] = "option" if action.selected else "no option"
+    return found.replace(filled=Filled(ref=found.ref, kind=kind, value=action.option))
 
 
 async def check(page: Page, action: kinds.Check) -> Located:
     ref, frame = await resolve(page, action.target)
     before = await page.walker("isChecked", ref, frame=frame)
     require(before, f"[{ref}]")
-    if before["checked"] == action.checked:
-        return await locate(page, kinds.RefTarget(ref=ref))
-    if before.get("radio") and not action.checked:
+    filled = Filled(ref=ref, kind="box", value=action.checked)
+    if before["checked"] == action.checked and not before["mixed"]:
+        return (await locate(page, kinds.RefTarget(ref=ref))).replace(filled=filled)
+    if before["radio"] and not action.checked:
         raise ActionError(
             f"[{ref}] is a radio button, which cannot be cleared; choose another one of its group."
         )
-    found = await click(page, kinds.RefTarget(ref=ref))
-    after = await page.walker("isChecked", found.ref, frame=frame)
-    if after.get("checked") == before["checked"]:
-        await page.walker("settle", _DRAWN_MILLISECONDS, 2, frame=frame)
-        after = await page.walker("isChecked", found.ref, frame=frame)
-    if after.get("checked") != action.checked and "problem" not in after:
-        raise ActionError(f"[{ref}] {found.label} did not change when it was clicked.")
-    return found
+    # From a mixed state the first click may lead to either of the others.
+    for _ in range(2 if before["mixed"] else 1):
+        found = await click(page, kinds.RefTarget(ref=ref))
+        after = await page.walker("isChecked", ref, frame=frame)
+        if after.get("checked") != action.checked or after["mixed"]:
+            await page.walker("settle", _DRAWN_MILLISECONDS, 2, frame=frame)
+            after = await page.walker("isChecked", ref, frame=frame)
+        if "problem" in after:  # Choosing an entry of a menu closes it.
+            return found
+        if after["checked"] == action.checked and not after["mixed"]:
+            return found.replace(filled=filled)
+    state = "mixed" if after["mixed"] else "checked" if after["checked"] else "not checked"
+    raise ActionError(f"[{ref}] {found.label} is {state} after it was clicked.")
 
 
 async def upload(page: Page, action: kinds.Upload) -> Located:
@@ -126,7 +162,8 @@ async def upload(page: Page, action: kinds.Upload) -> Located:
         {"files": paths, "objectId": handle["result"]["objectId"]},
         session=link.session,
     )
-    return Located(ref=ref, label=await _label(page, ref, frame), frame=link.id)
+    filled = Filled(ref=answer["ref"], kind="files", value=tuple(Path(path).name for path in paths))
+    return Located(ref=ref, label=await _label(page, ref, frame), frame=link.id, filled=filled)
 
 
 async def _write(
@@ -188,6 +225,7 @@ async def _upload_where_asked(page: Page, target: Target, paths: list[str], link
             raise ActionError(f"{found.label} opens a file dialog that only a person can use.")
         files = {"files": paths, "backendNodeId": event["backendNodeId"]}
         await page.send("DOM.setFileInputFiles", files, session=link.session)
+        field = await page.call_on(await page.resolved(event["backendNodeId"], link), "refOf", link)
     except TimeoutError:
         raise ActionError(
             f"{found.label} is not a file field, and clicking it opened no file dialog; name a file field, "
@@ -196,7 +234,8 @@ async def _upload_where_asked(page: Page, target: Target, paths: list[str], link
     finally:
         session.remove_listener("Page.fileChooserOpened", note)
         await page.send(intercept, {"enabled": False}, session=link.session)
-    return found
+    filled = Filled(ref=int(field), kind="files", value=tuple(Path(path).name for path in paths))
+    return found.replace(filled=filled)
 
 
 def _existing(path: str) -> str:

@@ -1,6 +1,8 @@
 """Finds the element that an action names, and a point of it that input reaches, in the tab's coordinates."""
 
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from core.browser.channel import FrameLink
 from core.browser.page import Page
@@ -12,6 +14,16 @@ from core.schema.record import Record
 
 _GONE = "is no longer in the page"
 """What the walker says of an element that was there."""
+
+
+class Filled(Record):
+    """What was put into a field, to compare it with what the field holds later."""
+
+    ref: int
+    """The field itself, which an upload reaches through a button."""
+    kind: Literal["text", "part", "option", "no option", "box", "files"]
+    """``part``: it was added to a text that is not known."""
+    value: str | bool | tuple[str, ...]
 
 
 class Located(Record):
@@ -30,6 +42,7 @@ class Located(Record):
     """Whether something had to be scrolled to bring it into view."""
     note: str = ""
     """What was done differently from the request, in a sentence; empty for nothing."""
+    filled: Filled | None = Field(default=None, repr=False)
     action: Action | None = None
     """What was done, if that was known only afterwards."""
 

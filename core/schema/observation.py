@@ -35,7 +35,7 @@ class Option(Record):
     disabled: bool = False
 
 
-Use = Literal["click", "type", "select", "check", "upload", "drag"]
+Use = Literal["click", "type", "select", "check", "upload", "drag", "hover"]
 """What a person could do with an element, beyond pointing at it."""
 
 

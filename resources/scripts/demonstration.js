@@ -209,7 +209,7 @@
     const { el, target } = one;
     if (isChoice(el) || isFile(el) || el.closest("select, option") || byLabel(el)) return;   // Told as it is chosen.
     const again = event.detail === 2;
-    const say = kind => { one.nodes(true); flush(); report(kind, one.about, { ...one.place, ...kind === "click" && { keys: heldAt(event), once: event.detail === 1 } }); };
+    const say = kind => { one.nodes(true); flush(); tellHover(target); report(kind, one.about, { ...one.place, ...kind === "click" && { keys: heldAt(event), once: event.detail === 1 } }); };
     if (event.detail > 2 && selects(one)) return;
     if (isText(el) || editable(el)) {
       if (event.detail > 1) selects(one);
@@ -438,8 +438,33 @@
     }
   }
 
+  // The pointer over a box that is told of it, and the controls that were seen in it before the page heard of that.
+
+  const CONTROLS = "a[href],button,input,select,textarea,[role],[onclick],[tabindex]";
+  let entered = { el: null, seen: new Set() };
+  let hovered = null;        // what a hover was told of last, until the pointer leaves it
+
+  function onEntered(event) {
+    const el = first(event);
+    if (hovered && !hovered.contains(el)) hovered = null;
+    let box = el;
+    while (box && !outside(box) && !walker.toldOver(box, box.tagName)) box = box.parentElement;
+    if (!box || outside(box)) entered = { el: null, seen: new Set() };
+    else if (box !== entered.el) entered = { el: box, seen: new Set([...box.querySelectorAll(CONTROLS)].filter(walker.visible)) };
+  }
+
+  // Tells the hover without which this would not have been there to be clicked.
+  function tellHover(el) {
+    const shown = entered.el !== el && entered.el?.contains(el) && el.matches(CONTROLS) && !entered.seen.has(el);
+    const holder = walker.holderNow(el) ?? (shown ? entered.el : null);
+    if (!holder || holder === hovered) return;
+    tell("hover", holder);
+    hovered = holder;
+  }
+
   // What came up since the page was read, such as a list under a field or a menu, is read before it is clicked.
   function onMet(event) {
+    if (event.type === "pointerover") onEntered(event);
     clearTimeout(dwelling);
     const el = walker.nearest(first(event) ?? document.body);
     if (el === document.body || walker.shown(el) || met.get(el) === walker.lastReading()) return;

@@ -1,8 +1,8 @@
 // What is put into fields: text, values, choices, files.
 const fields = (() => {
-  const { squash, cut, refOf, byRef } = elements;
+  const { squash, cut, refOf, byRef, isSecret } = elements;
   const { role } = names;
-  const { VALUE_INPUT } = traits;
+  const { CHECKABLE, VALUE_INPUT, value } = traits;
 
   // Readies a field for typing: focus it, and choose what the keys will replace.
   function ready(ref, append) {
@@ -17,7 +17,7 @@ const fields = (() => {
     if (el.tagName === "INPUT" || el.tagName === "TEXTAREA") {
       if (append) { try { el.setSelectionRange(el.value.length, el.value.length); } catch { /* types without a caret */ } }
       else el.select();
-      return { empty: el.value === "" };
+      return { empty: el.value === "", value: el.value };
     }
     if (el.isContentEditable) {
       const range = document.createRange();
@@ -74,15 +74,19 @@ const fields = (() => {
     return { now: number("now"), least: number("min"), most: number("max"), text: el.getAttribute("aria-valuetext") || "" };
   }
 
+  function optionOf(el, text) {
+    const options = Array.from(el.options), wanted = squash(text);
+    return options.find(o => squash(o.label || o.text) === wanted) || options.find(o => o.value === text)
+      || options.find(o => squash(o.label || o.text).toLowerCase() === wanted.toLowerCase());
+  }
+
   function choose(ref, text, selected) {
     const el = byRef(ref);
     if (!el) return { problem: "is no longer in the page" };
     if (el.tagName !== "SELECT") return { problem: "is not a select" };
     if (el.disabled) return { problem: "is disabled" };
     const options = Array.from(el.options);
-    const wanted = squash(text);
-    const found = options.find(o => squash(o.label || o.text) === wanted) || options.find(o => o.value === text)
-      || options.find(o => squash(o.label || o.text).toLowerCase() === wanted.toLowerCase());
+    const found = optionOf(el, text);
     if (!found) return { problem: `has no option "${cut(text, 60)}"; there are: ${options.slice(0, 20).map(o => squash(o.label || o.text)).join(" | ")}` };
     if (found.disabled) return { problem: `has the option "${cut(text, 60)}", but it is disabled` };
     if (!selected && !el.multiple) return { problem: "allows only one option: choose another one instead of clearing it" };
@@ -109,12 +113,45 @@ const fields = (() => {
   function isChecked(ref) {
     const el = byRef(ref);
     if (!el) return { problem: "is no longer in the page" };
-    if (el.type === "checkbox" || el.type === "radio") return { checked: el.checked, radio: el.type === "radio" };
+    const kind = role(el), own = CHECKABLE.has(kind);
+    if (own && el.getAttribute("aria-disabled") === "true") return { problem: "is disabled" };
+    const native = el.tagName === "INPUT" ? el : el.tagName === "LABEL" ? el.control
+      : own && !el.hasAttribute("aria-checked") ? el.querySelector("input[type=checkbox],input[type=radio]") : null;
+    if (native && (native.type === "checkbox" || native.type === "radio")) {
+      return { checked: native.checked, mixed: native.indeterminate, radio: native.type === "radio" };
+    }
     const aria = el.getAttribute("aria-checked");
-    if (aria !== null) return { checked: aria === "true", radio: el.getAttribute("role") === "radio" };
-    if (el.tagName === "LABEL" && el.control && "checked" in el.control) return { checked: el.control.checked, radio: el.control.type === "radio" };
+    if (own || aria !== null) return { checked: aria === "true", mixed: aria === "mixed", radio: kind.endsWith("radio") };
     return { problem: "is not a box that can be checked" };
   }
 
-  return Object.freeze({ ready, assign, written, paste, slid, choose, fileField, isChecked });
+  // What a field holds, as text, where it is not what was put into it; null where it is, or nothing can be told.
+  function differs(ref, kind, wanted) {
+    const el = byRef(ref);
+    if (!el?.isConnected) return null;
+    const told = text => cut(text, 200);
+    if (kind === "box") {
+      const { checked, mixed } = isChecked(ref);
+      return checked === undefined || checked === wanted && !mixed ? null : mixed ? "mixed" : checked ? "checked" : "not checked";
+    }
+    if (kind === "files") {
+      const names = Array.from(el.files || [], file => file.name);
+      return names.join("\n") === wanted.join("\n") ? null : told(names.join(", "));
+    }
+    if (kind.endsWith("option")) {
+      const chosen = Array.from(el.selectedOptions || []), option = el.options && optionOf(el, wanted);
+      if (!option || option.selected === (kind === "option")) return null;
+      return told(chosen.map(one => squash(one.label || one.text)).join(", "));
+    }
+    const editor = editors.editorOf(el);
+    if (editor && editors.part(editor)) return null;
+    const now = value(el, role(el), editor);
+    if (el.type === "range" || !editor && !("value" in el) && role(el) === "slider") return el.type === "range" && Number(now) !== Number(wanted) ? told(now) : null;
+    if (kind === "part") return squash(now).includes(squash(wanted)) ? null : told(now);
+    const plain = text => "value" in el ? text.replace(/\r\n?/g, "\n") : squash(text);
+    const same = isSecret(el) ? el.value === wanted : plain(now) === plain(wanted);
+    return same ? null : told(now);
+  }
+
+  return Object.freeze({ ready, assign, written, paste, slid, choose, fileField, isChecked, differs });
 })();

@@ -145,6 +145,8 @@ const reading = (() => {
       }
     };
     meet(document);
+    const hoverers = new Set();
+    hovering.find(document, hoverers);
 
     // Asking for style is most of the work: it is asked for only where it tells something.
     const visit = (el, depth, parent, clip, inPointer, delegated, covered, barred, control) => {
@@ -173,7 +175,7 @@ const reading = (() => {
       }
       if (gone(clip) && (css().position === "fixed" || clip === LOOSE && style.position === "absolute")) clip = view;
       const root = rootOf(el);
-      if (root) { reading.root(root); meet(root); }
+      if (root) { reading.root(root); meet(root); hovering.find(root, hoverers); }
       const nodes = children(el);
       const whole = WHOLE.has(tag);                // what is inside is told by the element itself
       const parents = !whole && nodes.some(node => node.nodeType === 1);
@@ -254,6 +256,11 @@ const reading = (() => {
           || kind === "graphics-symbol" && !covered || kind === "progressbar" || kind === "img" && !covered;
         if (el.tagName === "OPTION" || el.tagName === "OPTGROUP") show = false;
         if (kind === "separator" || drawers.size && drawers.has(el)) show = false;
+        // What shows more while the pointer is over it; over a control, the control is what is pointed at.
+        const hovers = !covered && !control && !outer && !used.includes("click") && (hoverers.has(el) || hovering.told(el, tag));
+        // A box that is not listed itself is pointed at by a control in it.
+        const reached = () => Array.from(el.querySelectorAll(USABLE)).some(one => shows.call(one, VISIBLE));
+        if (hovers && !show && !reached() && (label ||= cut(content(el), 100))) show = true;
         if (show) {
           if (!STRUCTURE.has(kind)) label = cut(label, 1000);
           record = { ref: refOf(el), role: as, box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
@@ -261,6 +268,7 @@ const reading = (() => {
           const held = value(el, kind, editor); if (held) record.value = cut(held, 2000);
           const st = states(el, kind, active, barred && used.length > 0); if (st.length) record.states = st;
           const more = detail(el, kind, css, label, used.length > 0, box, editor); if (more) record.detail = more;
+          if (hovers) used = [...used, "hover"];
           if (used.length) record.uses = used;
           if (depth) record.depth = depth;
           if (parent) record.parent = parent;

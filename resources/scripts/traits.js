@@ -5,6 +5,7 @@ const traits = (() => {
 
   const CLICKABLE = new Set(["button", "link", "combobox", "option", "tab", "menuitem", "menuitemcheckbox", "menuitemradio",
     "checkbox", "radio", "switch", "treeitem", "gridcell"]);
+  const CHECKABLE = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
   const TEXT_INPUT = new Set(["", "text", "search", "email", "url", "tel", "password", "number", "date", "time",
     "datetime-local", "month", "week", "color", "range"]);
   const VALUE_INPUT = new Set(["date", "time", "datetime-local", "month", "week", "color", "range"]);
@@ -53,6 +54,7 @@ const traits = (() => {
       || el.hasAttribute("onclick") || el.hasAttribute("onmousedown") || el.hasAttribute("data-onclick")
       || (el.tabIndex >= 0 && el.hasAttribute("tabindex")) || listens(el, CLICK_EVENTS) || pointer;
     if (clickable) found.unshift("click");
+    if (CHECKABLE.has(kind)) found.push("check");
     if (el.isContentEditable && el.getAttribute("contenteditable") !== null) found.push("type");
     const words = typeof el.className === "string" ? el.className : el.getAttribute("class") || "";
     if (el.getAttribute("draggable") === "true" || /\b(ui-draggable|ui-sortable-handle|ui-slider-handle|draggable)\b/.test(words)
@@ -234,5 +236,5 @@ const traits = (() => {
     return width < 3 || height < 3 || !shows.call(field, { ...VISIBLE, opacityProperty: true });
   }
 
-  return Object.freeze({ CLICKABLE, TEXT_INPUT, VALUE_INPUT, listens, uses, states, value, detail, asksForFile });
+  return Object.freeze({ CLICKABLE, CHECKABLE, TEXT_INPUT, VALUE_INPUT, listens, uses, states, value, detail, asksForFile });
 })();

@@ -6,7 +6,7 @@
   const { walk, markedHtml, known, shown, usable, lastReading } = reading;
   const { locate, place, pointed, framePlace, throughFrame, peek, peekBy, putBack, standing } = reaching;
   const { findRole, findXPath, focused, at, nearest, spot } = finding;
-  const { ready, assign, written, paste, slid, choose, fileField, isChecked } = fields;
+  const { ready, assign, written, paste, slid, choose, fileField, isChecked, differs } = fields;
   const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected, selection, selectedWords } = gestures;
 
   // What a demonstration asks of an element: whether it is used by itself, is dragged, is seen, takes its value whole.
@@ -21,7 +21,7 @@
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
 
   const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, written, paste, slid,
-    choose, isChecked, scrollBy, refOf, fileField, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
+    choose, isChecked, differs, scrollBy, refOf, fileField, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
     framePlace, throughFrame, peek, peekBy, putBack, standing, openRoot, tagOf, secretPlace, labelOf };
 
   // Calls a function that may name elements: refs begin at `from`, where other documents have stopped.
@@ -33,5 +33,5 @@
 
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, isSecret, bullets, nearest, known, shown, usable, lastReading,
     used, drags, visible, takesValue, selection, selectedWords,
-    settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
+    holderNow: hovering.holderNow, toldOver: hovering.told, settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
 })();

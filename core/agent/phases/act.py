@@ -178,8 +178,11 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
         problem = problem or str(error)
     times["settle"] = _lap(clock)
     clock = time.perf_counter()
+    differs = ""
     try:
-        state.capture, ended = await asyncio.gather(world.read(ahead), world.episode_ended())
+        state.capture, ended, differs = await asyncio.gather(
+            world.read(ahead), world.episode_ended(), world.actor.difference(located)
+        )
         state.stale = False
     except (PageGone, BrowserError) as error:
         # What was done stays done: the next step reads the page, and fails if it still cannot be read.
@@ -193,7 +196,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     crashed = any(event.kind == "crash" for event in events)
     idle = "" if problem or events or ended else _nothing_happened(state, world, before, page)
     message = " ".join(
-        part for part in [problem, located.note if located else "", *event_texts, idle] if part
+        part for part in [problem, located.note if located else "", differs, *event_texts, idle] if part
     )
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
     primitive = Primitive(

@@ -129,6 +129,16 @@ def test_an_action_after_which_nothing_happened_says_so(stage, llm_server, tmp_p
     assert '(button "Dead"): done. Nothing in the page changed.' in llm_server.requests[-1].texts[-1]
 
 
+def test_a_field_that_holds_something_else_than_was_typed_is_told_to_the_llm(stage, llm_server, tmp_path):
+    url = page_file(tmp_path, "<input aria-label=Code maxlength=4>")
+    llm_server.script(on('textbox "Code"', "type", text="abcdefgh"), stop())
+    run = stage.open(llm_server, url=url, instruction="Enter the code.")
+    stage.to_the_end(run)
+    step = steps(run)[0]
+    assert (step.outcome, step.message) == ("done", 'The field now holds "abcd".')
+    assert 'The field now holds "abcd".' in str(llm_server.requests[1].body["messages"])
+
+
 def test_the_next_step_takes_the_page_as_the_action_left_it(stage, llm_server, tmp_path):
     url = page_file(tmp_path, "<button onclick=\"this.textContent='Pressed'\">Press</button>")
     llm_server.script(on('button "Press"'), on('button "Pressed"'))

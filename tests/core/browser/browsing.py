@@ -82,10 +82,12 @@ class Browsing:
         return await self.tabs.goto(url)
 
     async def do(self, text: str, bounds: Bounds = DEFAULT_BOUNDS) -> Located | None:
-        """Carry out an action written as text and wait for what it sets off."""
+        """Carry out an action written as text and wait for what it sets off; `said` is what a step would tell of it."""
         before = self.tabs.mark()
         located = await self.actor.act(parse_action(text))
         self.settled = await self.tabs.settle(before, bounds)
+        note = located.note if located is not None else ""
+        self.said = " ".join(filter(None, (note, await self.actor.difference(located))))
         return located
 
     async def see(self) -> Observation:

@@ -1,0 +1,163 @@
+"""What a page shows only while the pointer is over something: offered as hover, and recorded before the click on it."""
+
+import pytest
+
+from core.agent.general_space import permissible_of
+from core.browser.demonstration import Demonstration
+from core.schema.observation import Element, Observation
+from tests.core.browser.browsing import Browsing, in_browser
+from tests.core.browser.site import Site
+
+ROWS = """<div class=row>Letter from Ann <button class=tool onclick="document.title='Ann filed'">File</button></div>
+<div class=row>Letter from Ben <button class=tool onclick="document.title='Ben filed'">File</button></div>"""
+TABLE = """<table><tr><td>Bill 1</td><td><button onclick="document.title='edit 1'">Edit</button></td></tr>
+<tr><td>Bill 2</td><td><button onclick="document.title='edit 2'">Edit</button></td></tr></table>"""
+CARDS = """<ul><li><h3>Lamp</h3><p>A light</p><div class=more><a href=#lamp>Buy</a></div></li>
+<li><h3>Chair</h3><p>A seat</p><div class=more><a href=#chair>Buy</a></div></li></ul>"""
+STYLES = {
+    "display": (ROWS, ".row .tool { display: none } .row:hover .tool { display: inline }"),
+    "opacity": (ROWS, ".row .tool { opacity: 0 } .row:hover > .tool { opacity: 1 }"),
+    "off the page": (ROWS, ".tool { position: absolute; left: -999px } .row:hover .tool { left: 200px }"),
+    "no height": (
+        ROWS,
+        ".tool { height: 0; padding: 0; border: 0; overflow: hidden } .row:hover .tool { height: auto }",
+    ),
+    "or the focus": (
+        ROWS,
+        ".tool { display: none } .row:is(:hover, :focus-within) .tool { display: inline }",
+    ),
+    "has": (ROWS, ".tool { display: none } .row:has(:hover) .tool, .row:hover .tool { display: inline }"),
+    "nested": (ROWS, ".row { .tool { display: none } &:hover .tool { display: inline } }"),
+    "in a query": (
+        ROWS,
+        "@media (min-width: 1px) { .tool { display: none } .row:hover .tool { display: inline } }",
+    ),
+    "of a utility": (ROWS, ".tool { display: none } .tool:is(:where(.row):hover *) { display: inline }"),
+    "any child": (
+        f"<div class=list>{ROWS}</div>",
+        ".tool { display: none } .list > :hover .tool { display: inline }",
+    ),
+}
+
+
+LISTENERS = {
+    "each row": "for (const row of document.querySelectorAll('.row')) row.onmouseenter = () => show(row);",
+    "the list": "document.querySelector('ul').addEventListener('mouseover', e => show(e.target.closest('li')));",
+}
+SHOW = "function show(row) { row.querySelector('.tool').hidden = false }"
+
+
+def hoverable(page: Observation) -> list[Element]:
+    """Return what can be hovered and not clicked."""
+    hover = permissible_of(page).action("hover")
+    target = hover.parameter("target") if hover is not None else None
+    offered = {choice.value for choice in target.choices} if target is not None else set()
+    return [one for one in page.elements if str(one.ref) in offered and "click" not in one.uses]
+
+
+async def file_ben(browser: Browsing) -> None:
+    page = await browser.see()
+    rows = hoverable(page)
+    assert [one.name for one in rows] == ["Letter from Ann", "Letter from Ben"]
+    await browser.do(f"hover [{rows[1].ref}]")
+    shown = await browser.see()
+    await browser.do(f"click [{[one for one in shown.elements if one.name == 'File'][-1].ref}]")
+    assert await browser.js("document.title") == "Ben filed"
+
+
+@pytest.mark.parametrize("how", STYLES)
+@in_browser
+async def test_a_row_that_shows_its_controls_under_the_pointer_can_be_hovered(
+    browser: Browsing, site: Site, how: str
+) -> None:
+    body, style = STYLES[how]
+    await browser.open(site.page(body, head=f"<style>{style}</style>"))
+    await file_ben(browser)
+
+
+@pytest.mark.parametrize("how", LISTENERS)
+@in_browser
+async def test_a_row_that_listens_for_the_pointer_can_be_hovered(
+    browser: Browsing, site: Site, how: str
+) -> None:
+    rows = ROWS.replace("class=tool", "class=tool hidden")
+    if how == "the list":
+        rows = f"<ul>{rows.replace('<div', '<li').replace('</div>', '</li>')}</ul>"
+    await browser.open(site.page(f"{rows}<script>{SHOW}{LISTENERS[how]}</script>"))
+    await file_ben(browser)
+
+
+@in_browser
+async def test_rows_of_a_table_can_be_hovered_and_keep_their_cells(browser: Browsing, site: Site) -> None:
+    style = "<style>td button { visibility: hidden } tr:hover button { visibility: visible }</style>"
+    await browser.open(site.page(TABLE, head=style))
+    page = await browser.see()
+    rows = hoverable(page)
+    assert [one.role for one in rows] == ["row", "row"]
+    assert [one.name for one in page.elements if one.role == "cell" and one.name] == ["Bill 1", "Bill 2"]
+    await browser.do(f"hover [{rows[1].ref}]")
+    await browser.do(f"click [{(await browser.find('button', 'Edit')).ref}]")
+    assert await browser.js("document.title") == "edit 2"
+
+
+@in_browser
+async def test_a_box_of_other_boxes_is_hovered_by_what_is_in_it(browser: Browsing, site: Site) -> None:
+    style = "<style>.more { display: none } li:hover .more { display: block }</style>"
+    await browser.open(site.page(CARDS, head=style))
+    cards = hoverable(await browser.see())
+    assert [one.name for one in cards] == ["Lamp A light", "Chair A seat"]
+    await browser.do(f"hover [{cards[1].ref}]")
+    await browser.do(f"click [{(await browser.find('link', 'Buy')).ref}]")
+    assert await browser.js("location.hash") == "#chair"
+
+
+@in_browser
+async def test_a_menu_beside_what_is_hovered_is_found_and_a_changed_colour_offers_nothing(
+    browser: Browsing, site: Site
+) -> None:
+    style = (
+        "<style>.menu { display: none } .head:hover + .menu, .menu:hover { display: block }"
+        " p:hover { opacity: 0.5 } p:hover b { color: red } p .plain { display: block }</style>"
+    )
+    body = "<div class=head>More</div><div class=menu><a href=#x>Delete</a></div><p>Words <b>bold</b></p>"
+    await browser.open(site.page(body, head=style))
+    assert [one.name for one in hoverable(await browser.see())] == ["More"]
+
+
+@in_browser
+async def test_what_came_by_a_style_that_is_added_later_can_be_hovered(browser: Browsing, site: Site) -> None:
+    await browser.open(site.page(ROWS))
+    assert hoverable(await browser.see()) == []
+    style = "document.head.append(Object.assign(document.createElement('style'), {textContent: `%s`}))"
+    await browser.js(style % ".row .tool { display: none } .row:hover .tool { display: inline }")
+    await file_ben(browser)
+
+
+@pytest.mark.parametrize("how", ["by style", "by listener"])
+@in_browser
+async def test_a_click_on_what_only_the_pointer_shows_is_recorded_with_the_hover(
+    browser: Browsing, site: Site, how: str
+) -> None:
+    style = "<style>.row .tool { display: none } .row:hover .tool { display: inline }</style>"
+    rows, script = ROWS, ""
+    if how == "by listener":
+        rows, style = ROWS.replace("class=tool", "class=tool hidden"), ""
+        script = f"<script>{SHOW}{LISTENERS['each row']}</script>"
+    await browser.open(site.page(f"{rows}<button>Other</button>{script}", head=style))
+    before = await browser.see()
+    demonstration = Demonstration()
+    await demonstration.follow(browser.tabs.current)
+    row = hoverable(before)[1]
+    await browser.do(f"hover [{row.ref}]")
+    shown = await browser.see()
+    tool = [one for one in shown.elements if one.name == "File"][-1]
+    await browser.do(f"click [{tool.ref}]")
+    await browser.do('click [button "Other"]')
+    await demonstration.stop()
+    found = []
+    while not demonstration.human_actions.empty():
+        one = demonstration.human_actions.get_nowait()
+        if one.kind != "look":
+            found.append(str(one.action(shown)))
+    other = await browser.find("button", "Other")
+    assert found == [f"hover [{row.ref}]", f"click [{tool.ref}]", f"click [{other.ref}]"]

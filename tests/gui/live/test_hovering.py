@@ -1,0 +1,13 @@
+"""Some of tests/core/browser/test_hovering.py in the embedded browser: each way in which a control is shown."""
+
+from tests.core.browser.test_hovering import (
+    test_a_click_on_what_only_the_pointer_shows_is_recorded_with_the_hover as test_recorded,
+)
+from tests.core.browser.test_hovering import (
+    test_a_row_that_listens_for_the_pointer_can_be_hovered as test_told,
+)
+from tests.core.browser.test_hovering import (
+    test_rows_of_a_table_can_be_hovered_and_keep_their_cells as test_table,
+)
+
+__all__ = ["test_recorded", "test_table", "test_told"]

@@ -22,8 +22,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
-
 _WAIT_SECONDS = 120.0
 
 
@@ -300,12 +298,6 @@ class LLMServer:
         with self._changed:
             setattr(self, name, getattr(self, name) + 1)
             self._changed.notify_all()
-
-
-@pytest.fixture
-def llm_server() -> Iterator[LLMServer]:
-    with LLMServer() as server:
-        yield server
 
 
 async def _read(reader: asyncio.StreamReader) -> Request | None:

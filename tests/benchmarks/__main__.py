@@ -9,7 +9,6 @@ BrowserGym's rows need --browsergym, an interpreter that has browsergym-miniwob.
 
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -18,7 +17,6 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from core.browser.chromium import find_chromium
 from core.environments.miniwob import html_root
 from core.environments.static_server import StaticServer
 from core.trace.store import TraceStore
@@ -40,7 +38,8 @@ ROOT = Path(__file__).parents[2]
 def quiet(folder: Path) -> dict[str, str]:
     """Return an environment in which the program keeps its files in `folder`."""
     names = ("BACKSTEP_CONFIG_DIR", "BACKSTEP_DATA_DIR", "XDG_CONFIG_HOME")
-    return {"QT_QPA_PLATFORM": "offscreen", **os.environ, **{name: str(folder / name) for name in names}}
+    kept = {name: str(folder / name) for name in names}
+    return {"QT_QPA_PLATFORM": "offscreen", **bench_steps.with_bytecode(**kept)}
 
 
 def median(values: Iterable[float]) -> float:
@@ -80,7 +79,7 @@ def start(options: argparse.Namespace) -> Iterable[Figure]:
 def floor_once(url: str, *words: str) -> dict[str, float]:
     """Start the least window once, and return its figures."""
     command = [sys.executable, "-m", "tests.benchmarks.floor_once", str(time.time()), url, *words]
-    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    environment = {"QT_QPA_PLATFORM": "offscreen", **bench_steps.with_bytecode()}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -116,32 +115,44 @@ def commands(options: argparse.Namespace) -> Iterable[Figure]:
 
 
 def steps(options: argparse.Namespace) -> Iterable[Figure]:
-    """Steps beside bare calls of Playwright and, where there is one, BrowserGym."""
-    installed = find_chromium()
-    other = (
-        bench_steps.browsergym_medians(options.browsergym, options.rounds * 2) if options.browsergym else {}
-    )
-    for browser in ("embedded", *([installed] if installed else [])):
-        found = bench_steps.in_browser(
-            browser, lambda host: bench_steps.measure_steps(host, options.rounds * 2)
+    """Steps beside bare calls of Playwright and, where there is one, BrowserGym, alternating in blocks."""
+    browsers = bench_steps.browsers_here()
+    ours: dict[str, bench_steps.Samples] = {}
+    gym: dict[str, bench_steps.Samples] = {}
+    for block in bench_steps.in_blocks(browsers, options.rounds, 3, options.browsergym or "", ours, gym):
+        print(f"  block {block + 1} of {options.rounds}", file=sys.stderr)
+    for browser in browsers:
+        yield from _steps_in(browser, ours[browser], bench_steps.beside(browser, gym))
+
+
+def _steps_in(browser: str, ours: bench_steps.Samples, gym: bench_steps.Samples) -> Iterable[Figure]:
+    shell = browser.endswith("headless-shell")
+    name = "embedded" if browser == "embedded" else "headless shell" if shell else "Chromium"
+    pages = [page for page in ours if page in bench_steps.MINIWOB]
+
+    def taken(samples: bench_steps.Samples, part: str) -> float:
+        return median(median(samples[page][part]) for page in pages)
+
+    bare = "click, two frames, tree and picture by Playwright"
+    step = taken(ours, "step")
+    yield Figure(f"click step, MiniWoB++, {name}", step, "ms", taken(ours, "bare"), bare, "≤ 0.45")
+    for page in ours:
+        if page not in pages:
+            found = ours[page]
+            yield Figure(
+                f"click step, {page}, {name}", median(found["step"]), "ms", median(found["bare"]), bare
+            )
+    for part, way, theirs, aim in (
+        ("step", "click", "click by id", "≤ 0.29"),
+        ("step", "mouse_click", "click by the mouse", "≤ 0.29"),
+        ("noop", "noop", "step with nothing done", "≤ 0.25"),
+        ("reset", "reset", "reset", ""),
+    ):
+        what = {"step": "click step", "noop": "step with nothing done", "reset": "reset"}[part]
+        beside = f"BrowserGym without waits, {theirs}"
+        yield Figure(
+            f"{what}, {name}", taken(ours, part), "ms", taken(gym, way) if gym else None, beside, aim
         )
-        name = "embedded" if browser == "embedded" else "Chromium"
-        pages = [one for one in found if one in bench_steps.MINIWOB]
-        mean = {key: median(found[page][key] for page in pages) for key in ("step", "noop", "bare", "reset")}
-        bare = "click, two frames, tree and picture by Playwright"
-        yield Figure(f"click step, MiniWoB++, {name}", mean["step"], "ms", mean["bare"], bare, "≤ 0.45")
-        for page in found:
-            if page not in pages:
-                yield Figure(
-                    f"click step, {page}, {name}", found[page]["step"], "ms", found[page]["bare"], bare
-                )
-        for what, key, theirs, aim in (
-            ("click step", "step", "without waits", "≤ 0.29"),
-            ("step with nothing done", "noop", "noop", "≤ 0.25"),
-            ("reset", "reset", "reset", ""),
-        ):
-            gym = median(other[page][theirs] for page in pages) if other else None
-            yield Figure(f"{what}, {name}", mean[key], "ms", gym, "BrowserGym, its waits at zero", aim)
 
 
 def growth(options: argparse.Namespace) -> Iterable[Figure]:
@@ -203,11 +214,12 @@ def main() -> int:
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
     found: list[Figure] = []
+    print(f"{figures.machine()}\n", flush=True)
     for part in options.only or PARTS:
         print(f"{part}…", file=sys.stderr)
-        found += PARTS[part](options)
-    print(f"{figures.machine()}\n")
-    print(figures.table(found))
+        new = list(PARTS[part](options))
+        found += new
+        print(f"{figures.table(new)}\n", flush=True)
     before, written = figures.recorded(), json.dumps(figures.as_json(found), indent=2, ensure_ascii=False)
     if options.json:
         options.json.write_text(written, encoding="utf-8")

@@ -34,6 +34,7 @@ from core.environments.miniwob import html_root
 from core.environments.static_server import StaticServer
 from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.store import TraceStore
+from tests.benchmarks.bench_steps import with_bytecode
 from tests.llm_server import LLMServer, Reply, Request, call
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,12 +79,9 @@ def measure(llm: str, at_once: int, runs: int, browser: str) -> Figures:
         command += ["--seeds", f"0-{seeds - 1}", "--concurrency", str(at_once), "--preset", "plain"]
         command += ["--llm", "rules" if llm == "rules" else "test-model", "--browser", browser, "--json"]
         command += ["--max-steps", str(MOST_STEPS), "--name", "measured", "--db", f"{folder}/traces.db"]
-        environment = {
-            **os.environ,
-            "BACKSTEP_CONFIG_DIR": folder,
-            "BACKSTEP_DATA_DIR": folder,
-            "OPENAI_BASE_URL": server.base_url,
-        }
+        environment = with_bytecode(
+            BACKSTEP_CONFIG_DIR=folder, BACKSTEP_DATA_DIR=folder, OPENAI_BASE_URL=server.base_url
+        )
         process = subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -103,7 +101,8 @@ def measure_browsergym(python: str, llm: str, at_once: int, runs: int, browser: 
         for number, path in enumerate(outputs):
             with path.open("w") as output:
                 words = [*head, *cases[number::at_once], "--chromium", browser]
-                processes.append(subprocess.Popen(words, stdout=output, stderr=subprocess.DEVNULL))
+                quiet = {"stdout": output, "stderr": subprocess.DEVNULL}
+                processes.append(subprocess.Popen(words, env=with_bytecode(), **quiet))
         memory, cpu = _watch(processes)
         rows = [json.loads(line) for path in outputs for line in path.read_text().splitlines()]
     if not rows:
@@ -213,8 +212,9 @@ def main() -> None:
             if given.browsergym and llm != "rules":
                 others = (given.browsergym, llm, at_once, given.runs, given.browser)
                 ways["BrowserGym"] = partial(measure_browsergym, *others)
-            for name, way in ways.items():
-                found = _median([way() for _ in range(given.rounds)])
+            rounds = [{name: way() for name, way in ways.items()} for _ in range(given.rounds)]  # In turn.
+            for name in ways:
+                found = _median([one[name] for one in rounds])
                 told.append({"program": name, "llm": llm, "at_once": at_once, **vars(found)})
                 print(
                     f"| {name} | {llm} | {at_once} | {found.runs_a_minute:.0f} | {found.steps_a_minute:.0f} "

@@ -12,7 +12,6 @@ functions that the main thread was seen in.
 
 import argparse
 import json
-import os
 import shutil
 import sqlite3
 import statistics
@@ -22,6 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.benchmarks.bench_steps import with_bytecode
 from tests.benchmarks.stalls import LIMIT_MS
 
 LONGEST = 8
@@ -30,7 +30,7 @@ LONGEST = 8
 
 def start_once(task: str, seed: int, database: Path) -> dict[str, object]:
     """Run one window to the end of a task and return its figures."""
-    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ}
+    environment = {"QT_QPA_PLATFORM": "offscreen", **with_bytecode()}
     environment["BACKSTEP_CONFIG_DIR"] = str(database.parent / "config")
     environment["BACKSTEP_DATA_DIR"] = str(database.parent / "data")
     environment["XDG_CONFIG_HOME"] = str(database.parent / "qt")

@@ -4,7 +4,7 @@
 
 Runs in an environment of its own, since BrowserGym pins another Playwright. The
 policy answers after SECONDS; an episode has at most STEPS steps. BrowserGym's
-wait before an observation is zero. Prints a line of JSON for each episode: when
+waits before an observation and before each call of Playwright are zero. Prints a line of JSON for each episode: when
 it began and ended, in seconds since the epoch, and how many steps it had.
 """
 
@@ -12,7 +12,7 @@ import json
 import random
 import time
 
-from gym_steps import begin
+from gym_steps import WITHOUT_WAITS, begin
 
 
 def episode(task: str, seed: int, seconds: float, steps: int) -> dict[str, float]:
@@ -20,7 +20,7 @@ def episode(task: str, seed: int, seconds: float, steps: int) -> dict[str, float
     import gymnasium
 
     began = time.time()
-    environment = gymnasium.make(f"browsergym/miniwob.{task}", headless=True, pre_observation_delay=0.0)
+    environment = gymnasium.make(f"browsergym/miniwob.{task}", headless=True, **WITHOUT_WAITS)
     seen, _ = environment.reset(seed=seed)
     draw = random.Random(f"{task} {seed}")
     done = 0

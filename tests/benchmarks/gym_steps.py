@@ -1,17 +1,27 @@
-"""BrowserGym's own step on the same pages, as shipped and with its wait at zero; needs nothing of Backstep.
+"""BrowserGym's own step on the same pages, as shipped and without its waits; needs nothing of Backstep.
 
-    python tests/benchmarks/gym_steps.py MINIWOB_URL ROUNDS PAGE… [--chromium PATH]
+    python tests/benchmarks/gym_steps.py MINIWOB_URL ROUNDS FIRST_SEED PAGE… [--chromium PATH]
 
-Runs in an environment of its own, since BrowserGym pins another Playwright;
-prints JSON: page → {"shipped": ms, "without waits": ms, "noop": ms, "reset": ms}, medians of a click, and
-without waits of a step in which nothing is done and of opening a task.
+Runs in an environment of its own, since BrowserGym pins another Playwright. Prints JSON: page → way → milliseconds
+of each round. The ways are a click ``as shipped``, and without waits ``click`` (of an element by its id),
+``mouse_click`` (at a place), ``noop`` (a step in which nothing is done) and ``reset`` (opening the task).
 """
 
 import json
 import os
-import statistics
 import sys
 import time
+
+WITHOUT_WAITS = {"pre_observation_delay": 0.0, "slow_mo": 0}
+"""The tasks of MiniWoB++ ask for 100 ms before each call of Playwright, unless `slow_mo` says otherwise."""
+MOUSE = "mouse_click(5, 5)"
+WAYS: dict[str, tuple[str, dict[str, float]]] = {
+    "as shipped": (MOUSE, {}),
+    "click": ("click", WITHOUT_WAITS),
+    "mouse_click": (MOUSE, WITHOUT_WAITS),
+    "noop": ("noop(0)", WITHOUT_WAITS),
+    "reset": ("", WITHOUT_WAITS),
+}
 
 
 def use_chromium(path: str) -> None:
@@ -27,25 +37,29 @@ def use_chromium(path: str) -> None:
     BrowserType.launch = with_path
 
 
-def median_step(page: str, rounds: int, action: str = "mouse_click(5, 5)", **options: object) -> float:
-    """Return the median milliseconds of an action, observation included.
+def first_clickable(seen: dict[str, object]) -> str:
+    """Return the id of the first element that can be clicked, or of the first one."""
+    elements = seen["extra_element_properties"]
+    return next((name for name, one in elements.items() if one.get("clickable")), next(iter(elements)))
 
-    Unless told it is a click that hits nothing; an empty one is opening the task.
-    """
+
+def rounds_of(page: str, seeds: range, action: str, **options: object) -> list[float]:
+    """Return the milliseconds of an action in each round, observation included; an empty one is opening the task."""
     import gymnasium
 
     environment = gymnasium.make(f"browsergym/miniwob.{page}", headless=True, **options)
     took = []
-    for seed in range(rounds):
+    for seed in seeds:
         started = time.perf_counter()
-        environment.reset(seed=seed)
+        seen, _ = environment.reset(seed=seed)
         if action:
-            environment.step("noop(0)")
+            seen, *_ = environment.step("noop(0)")
+            does = f"click({first_clickable(seen)!r})" if action == "click" else action
             started = time.perf_counter()
-            environment.step(action)
+            environment.step(does)
         took.append((time.perf_counter() - started) * 1000)
     environment.close()
-    return statistics.median(took)
+    return took
 
 
 def begin() -> list[str]:
@@ -65,22 +79,18 @@ def begin() -> list[str]:
 
 
 def main() -> None:
-    words = begin()
+    rounds, first, *pages = begin()
     from browsergym.core.action.highlevel import HighLevelActionSet
 
-    mapping = HighLevelActionSet(subsets=["coord", "chat", "nav"]).to_python_code
-    results = {}
-    for page in words[1:]:
-        results[page] = {
-            "shipped": median_step(page, int(words[0]), action_mapping=mapping),
-            "without waits": median_step(
-                page, int(words[0]), action_mapping=mapping, pre_observation_delay=0.0
-            ),
-            "noop": median_step(
-                page, int(words[0]), "noop(0)", action_mapping=mapping, pre_observation_delay=0.0
-            ),
-            "reset": median_step(page, int(words[0]), "", action_mapping=mapping, pre_observation_delay=0.0),
+    mapping = HighLevelActionSet(subsets=["coord", "bid", "chat", "nav"]).to_python_code
+    seeds = range(int(first), int(first) + int(rounds))
+    results = {
+        page: {
+            way: rounds_of(page, seeds, action, action_mapping=mapping, **options)
+            for way, (action, options) in WAYS.items()
         }
+        for page in pages
+    }
     print(json.dumps(results))
 
 

@@ -1,9 +1,13 @@
 import pytest
 
 from tests.core.stage import Stage
-from tests.llm_server import llm_server
+from tests.llm_server import LLMServer
 
-__all__ = ["llm_server"]
+
+@pytest.fixture
+def llm_server():
+    with LLMServer() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -1,9 +1,6 @@
 import pytest
 
 from tests.core.llm.asking import make
-from tests.llm_server import llm_server
-
-__all__ = ["llm_server"]
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from gui.live.embedded_host import EmbeddedHost
 from gui.live.page_area import PageArea
 from tests.core.browser.browsing import Browsing, Worker, impatient
 from tests.core.browser.site import Site
+from tests.core.conftest import llm_server
 from tests.gui.live.engine_plugin import ENDPOINT
 from tests.gui.live.person import person
-from tests.llm_server import llm_server
 
 __all__ = ["llm_server"]
 

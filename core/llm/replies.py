@@ -5,9 +5,10 @@ fences, prose around JSON, bold labels) and strict about the actions. The built-
 scripted servers write in the same formats.
 """
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from core.llm.thinking import marks
@@ -86,6 +87,8 @@ MOST_ACTIONS = 100
 """Actions, or tool calls, of one reply that are taken."""
 CUT = "cut"
 """The finish reason of a reply that was longer than what is taken."""
+_LENGTH = frozenset({"length", "max_tokens"})
+_FILTERED = frozenset({"content_filter", "safety"})
 _MOST_READ = 2_000_000
 """Characters that are read in search of JSON, places where it could begin taken together."""
 _DEEPEST = 100
@@ -163,7 +166,7 @@ def read_json(reply: LLMReply) -> Written:
         entries += value if isinstance(value, list) else [value] if value else []
     thought = "\n".join(dict.fromkeys(filter(None, thoughts))) or thinking
     problem = ""
-    gaps = [text[one.end : after.start] for one, after in zip(fitting, fitting[1:], strict=False)]
+    gaps = [text[one.end : after.start] for one, after in itertools.pairwise(fitting)]
     if not entries:
         problem = 'The JSON has no actions; list at least one under "actions".'
     elif any(map(_BEGUN_CALL.search, (*gaps, text[fitting[-1].end :]))):
@@ -228,6 +231,36 @@ def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
 
 def _too_many(count: int) -> str:
     return f"The reply has {count} actions, but at most {MOST_ACTIONS} are allowed; answer with fewer."
+
+
+def why_nothing(reply: LLMReply) -> str:
+    """Return why there is nothing in a reply to be read, in a sentence; empty if there is something."""
+    thinking, text, is_open = part_thinking(reply.text)
+    if reply.refused:
+        return f"The model refused to answer: {text}" if text else "The model refused to answer."
+    if text or reply.tool_calls:
+        return ""
+    if why := why_stopped(reply):
+        return why
+    if reply.finish_reason == "error" and reply.note:
+        return f"{reply.note.rstrip('.')}."
+    if is_open or thinking or reply.reasoning.strip():
+        return "The reply is empty: it has only reasoning."
+    return "The reply is empty."
+
+
+def why_stopped(reply: LLMReply) -> str:
+    """Return why a reply ends before it is complete, in a sentence; empty if it does not."""
+    finish = reply.finish_reason.lower()
+    if finish in _FILTERED:
+        return "A content filter of the server stopped the reply."
+    if finish == CUT or finish in _LENGTH:
+        _, text, is_open = part_thinking(reply.text)
+        reasons = is_open or (not text and not reply.tool_calls and bool(reply.text or reply.reasoning))
+        when = " while the model was still thinking" if reasons else ""
+        limit = "was longer than the limit" if finish == CUT else "reached the limit of max_tokens"
+        return f"The reply was cut off{when}: it {limit}."
+    return ""
 
 
 def load_json(text: str, *, constants: bool = False) -> Any:

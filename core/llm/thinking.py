@@ -1,4 +1,4 @@
-"""The marks between which models think in their replies: `resources/llm/thinking.toml`, and a file of the user's own."""
+"""The marks between which models think in their replies, from `resources/llm/thinking.toml` and a file of the user."""
 
 import re
 from collections.abc import Iterable

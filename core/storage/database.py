@@ -8,11 +8,12 @@ end.
 """
 
 import contextlib
+import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -134,6 +135,18 @@ class DatabaseFile:
         self.read_only = read_only
         self._database = database
         self._turn = threading.RLock()
+        self._hidden: set[str] = set()
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Store ``[key]`` in place of these texts from now on."""
+        for secret in secrets:
+            self._hidden |= {secret, json.dumps(secret)[1:-1]}
+
+    def without_secrets(self, data: bytes) -> bytes:
+        """Return a text, or JSON, as it may be stored."""
+        for secret in self._hidden:
+            data = data.replace(secret.encode(errors="replace"), b"[key]")
+        return data
 
     @classmethod
     def open(
@@ -240,7 +253,8 @@ class DatabaseFile:
         columns, marks = ", ".join(values), ", ".join("?" * len(values))
         verb = "INSERT OR REPLACE" if replace else "INSERT"
         cursor = self.execute(
-            f"{verb} INTO {table} ({columns}) VALUES ({marks})", [_held(value) for value in values.values()]
+            f"{verb} INTO {table} ({columns}) VALUES ({marks})",
+            [self._held(value) for value in values.values()],
         )
         return cursor.lastrowid or 0
 
@@ -248,8 +262,14 @@ class DatabaseFile:
         """Change these values of the rows that have all columns of `key`."""
         columns = ", ".join(f"{column} = ?" for column in values)
         where = " AND ".join(f"{column} = ?" for column in key)
-        changed = [_held(value) for value in (*values.values(), *key.values())]
+        changed = [self._held(value) for value in (*values.values(), *key.values())]
         self.execute(f"UPDATE {table} SET {columns} WHERE {where}", changed)
+
+    def _held(self, value: Any) -> Any:
+        """Return a value as it is stored."""
+        if isinstance(value, str) and self._hidden:
+            value = self.without_secrets(value.encode(errors="replace")).decode()
+        return _held(value)
 
     def seen_changes(self) -> int:
         """Return a number that is another one once another connection has changed the file."""

@@ -292,9 +292,7 @@ class TestARequest:
         assert (request.body["top_k"], request.body["options"]) == (5, {"num_ctx": 8192})
         assert reply.text == "Backstep said so"
 
-    async def test_a_secret_header_is_looked_up_by_its_name_and_hidden_in_what_comes_back(
-        self, llm_server, caplog
-    ):
+    async def test_a_secret_header_is_looked_up_by_its_name_and_hidden_in_errors(self, llm_server, caplog):
         caplog.set_level("DEBUG")
         secret = "f00dfeed-team-token"
         llm = make(
@@ -303,13 +301,10 @@ class TestARequest:
             find_secret={"TEAM_TOKEN": secret}.get,
             attempts=1,
         )
-        llm_server.say(f"I was sent {secret}.")
         llm_server.fail(400, f"{secret} is not welcome")
-        reply = await llm.reply(ask())
         error = await failure(llm)
         await llm.close()
         assert llm_server.requests[0].headers["x-api-key"] == secret
-        assert reply.text == "I was sent [key]."
         assert "[key] is not welcome" in str(error)
         assert secret not in caplog.text
 
@@ -437,11 +432,23 @@ class TestKeys:
         llm_server.fail(401, "Incorrect API key provided: sk-test-****cdef.")
         assert "cdef" not in str(await failure(keyed))
 
-    async def test_an_answer_that_echoes_the_key_comes_without_it(self, llm_server, keyed):
-        llm_server.say(f"Your key is {KEY}", Call("note", json.dumps({"text": KEY})))
-        reply = await keyed.reply(ask())
-        assert KEY not in reply.model_dump_json()
-        assert reply.text == "Your key is [key]"
+    @pytest.mark.parametrize("key", [KEY, "test", "x"])
+    async def test_no_reply_is_altered_though_the_key_stands_in_it(self, llm_server, key):
+        llm = make(llm_server, key=key)
+        arguments = json.dumps({"text": f"the {key} user"})
+        llm_server.say(f"Your key is {key}", Call("type", arguments), reasoning=f"{key}?")
+        reply = await llm.reply(ask())
+        await llm.close()
+        assert (reply.text, reply.reasoning) == (f"Your key is {key}", f"{key}?")
+        assert reply.tool_calls[0].arguments == arguments
+
+    @pytest.mark.parametrize("key", ["x", "test", "EMPTY", "password", "not-needed", "sk-1"])
+    async def test_a_word_in_place_of_a_key_is_not_taken_out_of_an_error(self, llm_server, key):
+        llm = make(llm_server, key=key, attempts=1)
+        llm_server.fail(400, f"the argument text is not {key}: try a longer one")
+        error = await failure(llm)
+        await llm.close()
+        assert f"the argument text is not {key}: try a longer one" in str(error)
 
 
 def test_importing_the_client_does_not_import_openai():

@@ -371,10 +371,10 @@ def _places_of_arguments(text: str) -> Iterator[tuple[int, int]]:
     """Yield where the arguments of actions begin and end, in brackets and in JSON."""
     read = 0
     for named in _ARGUMENTS.finditer(text):
-        end = _end_of_arguments(text, named.end())
-        read += (len(text) if end is None else end) - named.end()
-        if end is not None:
-            yield named.end(), end
+        for start, end in _bracketed(text, named.end()):
+            read += (len(text) if end is None else end) - start
+            if end is not None:
+                yield start, end
         if read > _MOST_READ:
             break
     for one in _find_json(text):
@@ -499,25 +499,28 @@ def _without_label(text: str) -> str:
 def _end_of_action(text: str, start: int) -> int:
     """Return where the action that begins at `start` ends: after its brackets, and the rest of that line."""
     match = _NAME.match(text, start)
-    end = _end_of_arguments(text, match.end() if match else start)
-    if end is None:
-        return len(text)
-    line_end = text.find("\n", end)
+    position = match.end() if match else start
+    for _, end in _bracketed(text, position):
+        if end is None:
+            return len(text)
+        position = end
+    line_end = text.find("\n", position)
     return len(text) if line_end < 0 else line_end
 
 
-def _end_of_arguments(text: str, position: int) -> int | None:
-    """Return where the brackets that begin at `position` end; None if one is not closed."""
+def _bracketed(text: str, position: int) -> Iterator[tuple[int, int | None]]:
+    """Yield where each of the brackets that follow one another begins and ends; None if it is not closed."""
     while following := _BRACKET.match(text, position):
         depth = 1
         for sign in _SIGN.finditer(text, following.end()):
             depth += {"[": 1, "]": -1}.get(sign[0], 0)
             if depth == 0:
                 position = sign.end()
+                yield following.end() - 1, position
                 break
         else:
-            return None
-    return position
+            yield following.end() - 1, None
+            return
 
 
 # Writing

@@ -16,12 +16,14 @@ class NotOneError(Exception):
 
 def numbered(action: Action, permissible: Permissible) -> Action:
     """Return the action with numbers for its roles and names, where it takes numbers; raises NotOneError."""
+    allowed = permissible.action(action.name)
     numbers: dict[str, Any] = {}
     for name in ("target", "to"):
         target = getattr(action, name, None)
-        if not isinstance(target, RoleTarget) or not _takes_number(permissible, action.name, name):
+        own = allowed.parameter(name) if allowed is not None else None
+        if not isinstance(target, RoleTarget) or own is None or own.type != "integer":
             continue
-        choices = _choices(permissible, action.name, name)
+        choices = own.choices if own.choices is not None else _all_targets(permissible)
         fitting = _fitting(target, choices)
         if len(fitting) != 1:
             raise NotOneError(_why_not(action.name, name, target, fitting, choices))
@@ -29,18 +31,7 @@ def numbered(action: Action, permissible: Permissible) -> Action:
     return action.replace(**numbers) if numbers else action
 
 
-def _takes_number(permissible: Permissible, action: str, name: str) -> bool:
-    allowed = permissible.action(action)
-    parameter = allowed.parameter(name) if allowed is not None else None
-    return parameter is not None and parameter.type == "integer"
-
-
-def _choices(permissible: Permissible, action: str, name: str) -> tuple[Choice, ...]:
-    """Return what an argument may name: for one without a list of its own, the targets of all actions."""
-    allowed = permissible.action(action)
-    own = allowed.parameter(name) if allowed is not None else None
-    if own is not None and own.choices is not None:
-        return own.choices
+def _all_targets(permissible: Permissible) -> tuple[Choice, ...]:
     targets = (one.parameter("target") for one in permissible.actions)
     return tuple({choice.value: choice for one in targets if one for choice in one.choices or ()}.values())
 

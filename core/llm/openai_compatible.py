@@ -195,15 +195,13 @@ class OpenAICompatibleLLM:
             if isinstance(outcome, Assembly):
                 if self._ran_out_reasoning(outcome, request):
                     self._add_honoured(self.honoured.replace(reasons=True))
-                    self._count(outcome, sent)
-                    announce(
-                        f"Reasoning used up the default max_tokens; asked again with {REASONING_MAX_TOKENS}.",
-                        0.0,
-                    )
-                    continue
-                if self._is_cut_while_thinking(outcome, request):
-                    # Asked again, with what was wrong, it gets more.
-                    self._add_honoured(self.honoured.replace(reasons=True))
+                    if not outcome.said_anything:
+                        self._count(outcome, sent)
+                        announce(
+                            f"Reasoning used up the default max_tokens; asked again with {REASONING_MAX_TOKENS}.",
+                            0.0,
+                        )
+                        continue
                 note = outcome.cut or _unread(outcome.unread) or self._note_schema(outcome, sent)
                 return self._reply(outcome, sent, started, retries, note)
             # What is known may have changed while the call was out.
@@ -277,16 +275,10 @@ class OpenAICompatibleLLM:
         return self._reply(outcome, sent, started, [], outcome.cut)
 
     def _ran_out_reasoning(self, outcome: Assembly, request: LLMRequest) -> bool:
-        """Return whether the default limit left no room for the reply itself, if there is a higher one."""
-        spent = outcome.finish_reason == "length" and bool(outcome.reasoning) and not outcome.said_anything
-        return spent and self._may_have_more(request)
-
-    def _is_cut_while_thinking(self, outcome: Assembly, request: LLMRequest) -> bool:
-        cut = outcome.finish_reason == "length" and self._may_have_more(request)
-        return cut and part_thinking(outcome.text).is_open
-
-    def _may_have_more(self, request: LLMRequest) -> bool:
-        return not self.honoured.reasons and own_limit(request, self.sampling) is None
+        """Return whether reasoning took all of the default limit, if there is a higher one."""
+        spent = not outcome.said_anything if outcome.reasoning else part_thinking(outcome.text).is_open
+        may_be_longer = not self.honoured.reasons and own_limit(request, self.sampling) is None
+        return outcome.finish_reason == "length" and spent and may_be_longer
 
     async def models(self) -> tuple[str, ...]:
         """Return the names of the models the server has, sorted; raises LLMError."""

@@ -66,19 +66,6 @@ _CALLED = re.compile(
     r"|<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?)\s{0,9}([A-Za-z_][A-Za-z0-9_]*)"
 )
 """What stands before the arguments of a tool call in text: Llama, Mistral, gpt-oss, Kimi, DeepSeek."""
-_ELEMENTS = (
-    (
-        re.compile(r"<function=\s*([\w.-]+)\s*>"),
-        "</function>",
-        re.compile(r"<parameter=\s*([\w.-]+)\s*>((?:(?!<parameter=).)*?)</parameter>", re.DOTALL),
-    ),
-    (
-        re.compile(r"<tool_call>\s*([\w.-]+)"),
-        "</tool_call>",
-        re.compile(r"<arg_key>([^<]*)</arg_key>\s*<arg_value>((?:(?!<arg_key>).)*?)</arg_value>", re.DOTALL),
-    ),
-)
-"""Tool calls whose arguments are elements of their own, and how they end: Qwen Coder, GLM."""
 _BEGUN_CALL = re.compile(r"\{\s*\"(?:name|actions?|thought|reason)\"\s*:")
 _THOUGHTS = ("thought", "reason")
 _NAMES = ("name", "action", "kind", "tool", "tool_name", "function")
@@ -103,7 +90,9 @@ def read_tools(reply: LLMReply) -> Written:
     for number, call in enumerate(reply.tool_calls, start=1):
         which = f" of call {number}" if len(reply.tool_calls) > 1 else ""
         try:
-            arguments = _arguments(call.arguments)
+            arguments = load_json(call.arguments) if call.arguments.strip() else {}
+            if isinstance(arguments, str):
+                arguments = load_json(arguments)
         except ValueError as error:
             return Written(
                 thought=thoughts[0], problem=f"The arguments{which} of {call.name} are not JSON: {error}."
@@ -123,12 +112,6 @@ def read_tools(reply: LLMReply) -> Written:
     return Written(thought=said, actions=tuple(actions), problem=problem, is_missing=not actions)
 
 
-def _arguments(text: str) -> Any:
-    """Return the arguments of a call, which some servers encode twice; raises ValueError."""
-    arguments = load_json(text) if text.strip() else {}
-    return load_json(arguments) if isinstance(arguments, str) else arguments
-
-
 def read_json(reply: LLMReply) -> Written:
     """Read the JSON objects and lists of actions in a reply, in order: alone, in code fences, or within prose.
 
@@ -137,10 +120,7 @@ def read_json(reply: LLMReply) -> Written:
     thinking, text = split_thinking(reply.text)
     found = _find_json(text)
     fitting = [one for one in found if one.name or _could_hold_actions(one.value)]
-    if not fitting:
-        if calls := tuple(_calls_of_elements(text)):
-            return Written(thought=text.partition("<")[0].strip() or thinking, actions=calls)
-        fitting = [one for one in found if isinstance(one.value, dict)][-1:]
+    fitting = fitting or [one for one in found if isinstance(one.value, dict)][-1:]
     if not fitting:
         trouble = _trouble(text)
         problem = (
@@ -179,20 +159,6 @@ def read_json(reply: LLMReply) -> Written:
     if problem:
         return Written(thought=thought, problem=problem)
     return Written(thought=thought, actions=tuple(one for one in actions if one is not None))
-
-
-def _calls_of_elements(text: str) -> Iterator[WrittenCall]:
-    """Yield the tool calls whose arguments are elements of their own."""
-    for begin, end, argument in _ELEMENTS:
-        position = 0
-        while (found := begin.search(text, position)) and (stop := text.find(end, found.end())) >= 0:
-            values = {
-                name.strip(): value.strip("\n") for name, value in argument.findall(text, found.end(), stop)
-            }
-            yield WrittenCall(name=found[1], arguments=values)
-            position = stop + len(end)
-        if position:
-            return
 
 
 def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:

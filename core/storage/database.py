@@ -137,6 +137,13 @@ class DatabaseFile:
         self._turn = threading.RLock()
         self._hidden: set[str] = set()
 
+    def _held(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return (
+            self.without_secrets(value.encode(errors="replace")).decode() if self._hidden else _plain(value)
+        )
+
     def hide(self, secrets: Iterable[str]) -> None:
         """Store ``[key]`` in place of these texts from now on."""
         for secret in secrets:
@@ -265,12 +272,6 @@ class DatabaseFile:
         changed = [self._held(value) for value in (*values.values(), *key.values())]
         self.execute(f"UPDATE {table} SET {columns} WHERE {where}", changed)
 
-    def _held(self, value: Any) -> Any:
-        """Return a value as it is stored."""
-        if isinstance(value, str) and self._hidden:
-            value = self.without_secrets(value.encode(errors="replace")).decode()
-        return _held(value)
-
     def seen_changes(self) -> int:
         """Return a number that is another one once another connection has changed the file."""
         with self._turn, failures_of(self.path, self.kind):
@@ -385,11 +386,9 @@ def damaged(path: Path, kind: FileKind) -> str:
     )
 
 
-def _held(value: Any) -> Any:
-    """Return a value as SQLite can hold it: in text, half of a surrogate pair becomes a question mark."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode(errors="replace").decode()
-    return value
+def _plain(text: str) -> str:
+    """Return a text as SQLite can hold it: half of a surrogate pair becomes a question mark."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _connect(path: Path, options: str, busy_seconds: float) -> sqlite3.Connection:
@@ -468,7 +467,7 @@ def phrases_of(query: str) -> list[str]:
     Words beyond the fortieth are not looked at.
     """
     words = [word for word in query.replace("\0", " ").split() if any(map(str.isalnum, word))][:MOST_WORDS]
-    phrases = ['"{}"'.format(_held(word).replace('"', '""')) for word in words]
+    phrases = ['"{}"'.format(_plain(word).replace('"', '""')) for word in words]
     if phrases:
         phrases[-1] += " *"
     return phrases

@@ -38,14 +38,10 @@ class Encoded(NamedTuple):
     part: bytes | None
 
 
-def _as_it_is(data: bytes) -> bytes:
-    return data
-
-
 def encode(
     record: PhaseRecord,
     observation: Observation | None = None,
-    without_secrets: Callable[[bytes], bytes] = _as_it_is,
+    without_secrets: Callable[[bytes], bytes] = bytes,
 ) -> Encoded:
     """Take `record` apart; `observation` is what its clean observation was made from."""
     whole = getattr(record, record.part) if record.part else None
@@ -194,9 +190,7 @@ class EncodedPrompt(NamedTuple):
     """The prompt's own blob, and those of its pictures."""
 
 
-def encode_prompt(
-    request: LLMRequest, without_secrets: Callable[[bytes], bytes] = _as_it_is
-) -> EncodedPrompt:
+def encode_prompt(request: LLMRequest, without_secrets: Callable[[bytes], bytes] = bytes) -> EncodedPrompt:
     """Return what `TraceStore.save_call` needs of a request."""
     pictures: list[tuple[bytes, str]] = []
     messages: list[dict[str, Any]] = []
@@ -237,7 +231,7 @@ def decode_prompt(data: bytes, blob: Callable[[BlobHash], bytes]) -> Prompt:
 
 
 def encode_reply(
-    reply: LLMReply, without_secrets: Callable[[bytes], bytes] = _as_it_is
+    reply: LLMReply, without_secrets: Callable[[bytes], bytes] = bytes
 ) -> tuple[BlobHash, tuple[bytes, str]]:
     """Return what `CallRecord.reply` is to say, and the blob that goes with it."""
     data = without_secrets(to_json(reply))

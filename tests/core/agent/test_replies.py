@@ -25,7 +25,9 @@ NO_OPENING = (
 AFTER_WORDS = "Let me see.\n<think>\nPerhaps\nACTION: click [2]\nNo, that is wrong.\n</think>\n"
 TWICE = "<think>one</think>\n<think>two\nACTION: click [2]\n</think>\n"
 MAGISTRAL = "[THINK]Perhaps\nACTION: click [2]\n[/THINK]"
-HARMONY = "<|channel|>analysis<|message|>Perhaps\nACTION: click [2]\n<|end|><|start|>assistant<|channel|>final<|message|>"
+HARMONY = (
+    "<|channel|>analysis<|message|>ACTION: click [2]\n<|end|><|start|>assistant<|channel|>final<|message|>"
+)
 KEEP = "REASON: Keep it.\nACTION: click [1]"
 JSON = (
     'I might answer {"actions": [{"name": "click", "target": 2}]}, but that throws it away.\n</think>\n'

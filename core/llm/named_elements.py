@@ -40,7 +40,7 @@ def _fitting(target: RoleTarget, choices: Iterable[Choice]) -> list[Choice]:
     """Return those with this role and name; case and white space count only if several differ in nothing else."""
     exact: list[Choice] = []
     alike: list[Choice] = []
-    wanted = f'{target.role} "{target.name}"' if target.name else target.role
+    wanted = f'{target.role} "{target.name.strip()}"' if target.name else target.role
     for choice in choices:
         label = choice.label
         for state in _STATES:

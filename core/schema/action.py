@@ -65,7 +65,7 @@ class FocusTarget(Record):
 
 Target: TypeAlias = Annotated[RefTarget | RoleTarget | XPathTarget | FocusTarget, Field(discriminator="by")]
 
-_ROLE_TARGET = re.compile(r'([a-z]+(?:-[a-z]+)*)\s+(".*")', re.DOTALL)
+_ROLE_TARGET = re.compile(r"""([a-z]+(?:-[a-z]+)*)\s+(".*"|'.*'|“.*”)""", re.DOTALL)
 
 
 def parse_target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget:

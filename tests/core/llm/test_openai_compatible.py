@@ -75,6 +75,47 @@ class TestAnAnswer:
                 ],
                 id="id repeated, then left out",
             ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target": 1}'}},
+                    {"index": 1, "id": "a", "function": {"name": "click", "arguments": '{"target": 2}'}},
+                ],
+                id="every id is the same",
+            ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target": 1}'}},
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target": 2}'}},
+                ],
+                id="id and index are the same",
+            ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"index": 0, "id": "", "function": {"name": "click", "arguments": ": 1}"}},
+                    {"index": 0, "id": "", "function": {"name": "click", "arguments": ""}},
+                    {"index": 1, "id": "", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"index": 1, "id": "", "function": {"name": "click", "arguments": ": 2}"}},
+                ],
+                id="the name with every piece, no id",
+            ),
+            pytest.param(
+                [
+                    {"id": "a", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"id": "b", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"id": "a", "function": {"arguments": ": 1}"}},
+                    {"id": "b", "function": {"arguments": ": 2}"}},
+                ],
+                id="no index, by turns",
+            ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"index": 0, "id": "b", "function": {"arguments": ": 1}"}},
+                    {"index": 1, "id": "c", "function": {"name": "click", "arguments": '{"target": 2}'}},
+                ],
+                id="a new id with every piece",
+            ),
         ],
     )
     async def test_calls_are_told_apart_however_a_server_numbers_them(self, llm_server, llm, deltas):
@@ -85,6 +126,26 @@ class TestAnAnswer:
         reply = await llm.reply(ask(tools=(CLICK,)))
         assert [json.loads(one.arguments) for one in reply.tool_calls] == [{"target": 1}, {"target": 2}]
         assert len({one.id for one in reply.tool_calls}) == 2
+
+    @pytest.mark.parametrize("index", [0, None, "by place"])
+    async def test_calls_of_a_whole_answer_with_one_id_are_each_a_call(self, llm_server, llm, index):
+        calls = [
+            {"id": "a", "index": place if index == "by place" else index, "type": "function"}
+            | {"function": {"name": name, "arguments": arguments}}
+            for place, (name, arguments) in enumerate(
+                [("go_back", ""), ("go_back", ""), ("click", '{"target": 1}')]
+            )
+        ]
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "tool_calls": calls},
+            "finish_reason": "tool_calls",
+        }
+        llm_server.script(Reply(body=json.dumps({"choices": [choice]})))
+        reply = await llm.reply(ask(tools=(CLICK,)))
+        assert [one.name for one in reply.tool_calls] == ["go_back", "go_back", "click"]
+        assert reply.tool_calls[2].arguments == '{"target": 1}'
+        assert len({one.id for one in reply.tool_calls}) == 3
 
     async def test_chunks_of_an_odd_shape_are_passed_over(self, llm_server, llm):
         odd = ["{}", '{"choices": null}', '{"choices": [{}]}', '{"choices": [{"delta": null}]}']

@@ -436,8 +436,10 @@ class Assembly:
         if not here:
             return None
         last = next((call for call in reversed(here) if id and call.id == id), here[-1])
+        if not name or not last.name:
+            return last
         is_other = name != last.name or (id and last.id and id != last.id) or (arguments and last.is_whole)
-        return None if name and last.name and is_other else last
+        return None if is_other else last
 
 
 def estimate_prompt(sent: dict[str, Any]) -> int:

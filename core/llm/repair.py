@@ -143,6 +143,11 @@ def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissibl
 def _actions(written: Written, reply: LLMReply, request: LLMRequest) -> tuple[Action, ...]:
     if problem := _problem(written, reply):
         raise _UnusableError(problem)
+    if written.goes_on and (stopped := why_stopped(reply)):
+        # It may be all thinking: some servers deliver it without an opening mark.
+        raise _UnusableError(
+            f"{stopped} It goes on after its action, which may not be the one that is meant."
+        )
     actions: list[Action] = []
     for number, one in enumerate(written.actions, start=1):
         try:
@@ -166,8 +171,7 @@ def _problem(written: Written, reply: LLMReply) -> str:
         return f"{stopped} It has no action so far."
     if part_thinking(reply.text).is_open:
         return "The reply ends while the model is still thinking, and has no action."
-    unread = reply.note if reply.finish_reason == "error" else ""
-    return _joined(written.problem, unread)
+    return f"{reply.note.rstrip('.')}." if reply.finish_reason == "error" and reply.note else written.problem
 
 
 def _joined(*sentences: str) -> str:

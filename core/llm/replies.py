@@ -35,6 +35,8 @@ class Written(Record):
     problem: str = ""
     is_missing: bool = False
     """Whether the problem is that there is nothing at all in the form that is asked for."""
+    goes_on: bool = False
+    """Whether there are words after the last action."""
 
 
 class Parted(NamedTuple):
@@ -66,6 +68,7 @@ _CALLED = re.compile(
     r"|<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?)\s{0,9}([A-Za-z_][A-Za-z0-9_]*)"
 )
 """What stands before the arguments of a tool call in text: Llama, Mistral, gpt-oss, Kimi, DeepSeek."""
+_TAG = re.compile(r"<[^<>]*>")
 _BEGUN_CALL = re.compile(r"\{\s*\"(?:name|actions?|thought|reason)\"\s*:")
 _THOUGHTS = ("thought", "reason")
 _NAMES = ("name", "action", "kind", "tool", "tool_name", "function")
@@ -158,7 +161,8 @@ def read_json(reply: LLMReply) -> Written:
         problem = 'Each entry of "actions" must be an object with the action\'s "name".'
     if problem:
         return Written(thought=thought, problem=problem)
-    return Written(thought=thought, actions=tuple(one for one in actions if one is not None))
+    goes_on = _has_words(text[fitting[-1].end :])
+    return Written(thought=thought, actions=tuple(one for one in actions if one is not None), goes_on=goes_on)
 
 
 def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
@@ -192,7 +196,11 @@ def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
     thought = "\n".join(filter(None, (_without_label(reason) for reason in reasons)))
     if len(actions) > MOST_ACTIONS:
         return Written(thought=thought or thinking, problem=_too_many(len(actions)))
-    return Written(thought=thought or thinking, actions=tuple(actions))
+    return Written(thought=thought or thinking, actions=tuple(actions), goes_on=_has_words(rest))
+
+
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, _TAG.sub("", text)))
 
 
 def _too_many(count: int) -> str:

@@ -135,6 +135,11 @@ CUT = "<think>\nA first idea:\nACTION: click [2]\nBut wait, would that"
 UNREADABLE = '{"error": {"code": 500, "message": "Failed to parse input at pos 12", "type": "server_error"}}'
 NOTHING = [
     pytest.param(
+        Reply(text=NO_OPENING.partition("</think>")[0], finish_reason="length"),
+        "The reply was cut off: it reached the limit of max_tokens. It ",
+        id="cut in thinking without a mark",
+    ),
+    pytest.param(
         Reply(text=CUT, finish_reason="length"),
         "The reply was cut off while the model was still thinking: it reached the limit of max_tokens.",
         id="cut while thinking",

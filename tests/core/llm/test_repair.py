@@ -283,6 +283,27 @@ class TestProblems:
         proposal, _ = read("", ("type", '{"target": 3, "text": "a long'), finish="length")
         assert proposal.problem.endswith("The reply was cut off: it reached the limit of max_tokens.")
 
+    @pytest.mark.parametrize(
+        "text", ["ACTION: click [3]", "REASON: So.\nACTION: click [3]\n", "**ACTION:** `click [3]`\n"]
+    )
+    def test_a_reply_that_was_cut_off_right_after_its_action_is_taken(self, text):
+        assert read(text, form="lines", finish="length")[0].action == Click(target=RefTarget(ref=3))
+
+    @pytest.mark.parametrize(
+        ("form", "text"),
+        [
+            ("lines", "I could write\nACTION: click [3]\nbut"),
+            ("json", '{"actions": [{"name": "click", "target": 3}]} would'),
+            ("tools", '{"name": "click", "target": 3} would'),
+        ],
+    )
+    def test_an_action_after_which_a_reply_was_cut_off_may_be_a_thought(self, form, text):
+        proposal, _ = read(text, form=form, finish="length")
+        assert proposal.problem.startswith(
+            "The reply was cut off: it reached the limit of max_tokens. It goes on"
+        )
+        assert read(text, form=form)[0].action == Click(target=RefTarget(ref=3))
+
     def test_a_reply_without_a_tool_call_keeps_its_thought(self):
         proposal, _ = read("I would rather not.")
         assert proposal.thought == "I would rather not."

@@ -355,12 +355,15 @@ class Assembly:
         said = _get(choice, "delta") or _get(choice, "message")
         refusal = _get(said, "refusal")
         self.refused = self.refused or bool(refusal)
-        text = _get(said, "content") or refusal
+        content = _get(said, "content")
+        text = _words_of(content, "text") or refusal
         added = self._take("text", text) if isinstance(text, str) else ""
         if added:
             self._texts.append(added)
         # DeepSeek, llama.cpp, vLLM and LiteLLM have the first name; OpenRouter and newer vLLM the second.
-        reasoning = _get(said, "reasoning_content") or _get(said, "reasoning")
+        reasoning = (
+            _get(said, "reasoning_content") or _get(said, "reasoning") or _words_of(content, "thinking")
+        )
         if isinstance(reasoning, str):
             self._reasoning.append(self._take("reasoning", reasoning))
         calls = _get(said, "tool_calls")
@@ -459,6 +462,13 @@ def estimate_prompt(sent: dict[str, Any]) -> int:
 
 def _get(thing: object, name: str) -> Any:
     return thing.get(name) if isinstance(thing, dict) else None
+
+
+def _words_of(content: object, name: str) -> str:
+    """Return a text, or what the parts of one have under `name`: Mistral's own server sends its thinking as a part."""
+    if isinstance(content, list):
+        return "".join(_words_of(_get(part, name), "text") for part in content)
+    return content if isinstance(content, str) and name == "text" else ""
 
 
 def _tokens(thing: object, name: str) -> int | None:

@@ -147,6 +147,14 @@ class TestAnAnswer:
         assert reply.tool_calls[2].arguments == '{"target": 1}'
         assert len({one.id for one in reply.tool_calls}) == 3
 
+    @pytest.mark.parametrize("inside", ["First I look.", [{"type": "text", "text": "First I look."}]])
+    async def test_a_reply_in_parts_is_read_with_its_thinking_apart(self, llm_server, llm, inside):
+        parts = [{"type": "thinking", "thinking": inside}, {"type": "text", "text": "Yes."}]
+        choice = {"index": 0, "message": {"role": "assistant", "content": parts}, "finish_reason": "stop"}
+        llm_server.script(Reply(body=json.dumps({"choices": [choice]})))
+        reply = await llm.reply(ask())
+        assert (reply.text, reply.reasoning) == ("Yes.", "First I look.")
+
     async def test_chunks_of_an_odd_shape_are_passed_over(self, llm_server, llm):
         odd = ["{}", '{"choices": null}', '{"choices": [{}]}', '{"choices": [{"delta": null}]}']
         odd += [

@@ -302,27 +302,23 @@ def part_thinking(text: str) -> Parted:
     the arguments of an action, in a JSON text or between quotes is one of the words.
     """
     known = marks()
+    found = list(known.mark.finditer(text))
+    places = sorted(_places_of_arguments(text), reverse=True) if found else []
     used: list[re.Match[str]] = []
     opened: re.Match[str] | None = None
     entry, end, reach = "", 0, 0
-    spans: Iterator[tuple[int, int]] | None = None
-    span: tuple[int, int] | None = None
-    for mark in known.mark.finditer(text):
-        if spans is None:
-            spans = iter(sorted(_places_of_arguments(text)))
-            span = next(spans, None)
-        while span is not None and span[0] < mark.start():
-            reach = max(reach, span[1])
-            span = next(spans, None)
+    for mark in found:
+        while places and places[-1][0] < mark.start():
+            reach = max(reach, places.pop()[1])
         if mark.end() <= reach or _is_quoted(text, mark):
             continue
         name, kind = known.kinds[str(mark.lastgroup)]
-        if opened is None and kind == "closing_if_open":
-            continue
         if kind == "opening":
             opened, entry = (mark, name) if opened is None else (opened, entry)
-        elif opened is None or name == entry:
+        elif (opened is None and kind == "closing") or (opened is not None and name == entry):
             opened, end = None, mark.end()
+        else:
+            continue
         used.append(mark)
     begin = len(text) if opened is None else opened.start()
     starts = (0, *(one.end() for one in used))

@@ -204,6 +204,17 @@ def test_a_reply_with_nothing_in_it_is_told_as_that_to_the_person_and_the_llm(
     assert run.state.capture.observation.title == "page.html"
 
 
+def test_a_question_that_is_put_again_says_that_its_reply_was_only_reasoning(stage, llm_server, tmp_path):
+    llm_server.otherwise = Reply(text="<think>1. Find the button.\n2. Press it.", reasoning="Hm.")
+    run = stage.open(llm_server, url=page_file(tmp_path, TWO_BUTTONS), preset="reflect")
+    stage.step(run)
+    assert purposes(run)[:2] == ["plan", "plan"]
+    said, again = llm_server.requests[1].texts[-2:]
+    assert said == "(an empty reply)"
+    assert again.startswith("The reply is empty: it has only reasoning. Write the subtasks")
+    assert run.state.reflection.plan is None
+
+
 def test_a_repair_after_cut_thinking_may_be_as_long_as_a_model_that_reasons_needs(
     stage, llm_server, tmp_path
 ):

@@ -406,7 +406,7 @@ class TestRoleAndName:
             ('button "Save"', 3),
             ('link "Save"', 5),
             ('checkbox "Undo"', 4),
-            ('button "save"', 3),
+            ('Button "save"', 3),
             ('button " Save "', 3),
             ("button 'Save'", 3),
             ("button “Save”", 3),

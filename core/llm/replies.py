@@ -39,7 +39,7 @@ class Written(Record):
     """Whether there are words after the last action."""
 
 
-class Parted(NamedTuple):
+class PartedReply(NamedTuple):
     """A reply's text without its thinking."""
 
     thinking: str
@@ -295,7 +295,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     return parted.thinking, parted.text
 
 
-def part_thinking(text: str) -> Parted:
+def part_thinking(text: str) -> PartedReply:
     """Part a reply into what it thinks and the rest.
 
     All up to the last closing mark is thinking, and so is all after an opening mark that is not closed. A mark in
@@ -329,7 +329,7 @@ def part_thinking(text: str) -> Parted:
         if stop <= end or start >= begin
     )
     thinking = "\n\n".join(filter(None, pieces)) if used else ""
-    return Parted(thinking, known.unwrapped(text[end:begin]), opened is not None)
+    return PartedReply(thinking, known.unwrapped(text[end:begin]), opened is not None)
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:

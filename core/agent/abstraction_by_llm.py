@@ -13,7 +13,7 @@ from core.agent.abstraction_check import part_refs, problem_of
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
 from core.agent.world import World
-from core.llm.replies import split_thinking
+from core.llm.replies import split_thinking, why_nothing
 from core.sandbox.running import code_in, confinement, run_parser
 from core.schema.exemplar import AbstractionPair
 from core.schema.messages import Message
@@ -49,11 +49,11 @@ class Abstractor:
             reason = f"Programs written by an LLM are not run here: {confined.reason}"
             return await self._written(state, [()], reason)
         calls: list[int] = []
-        code, known = state.programs.get(state.frame, ""), True
+        code, known, problem = state.programs.get(state.frame, ""), True, ""
         html = await world.marked_html()
         if not code:
-            code, known = await self._program(state, html, calls), False
-        problem = "The LLM's reply contains no program." if not code else ""
+            code, problem = await self._program(state, html, calls)
+            known = False
         if code:
             how = "the program from an earlier step" if known else "the program that the LLM wrote"
             parsed = await run_parser(code, html, task=self._prompter.objective(state))
@@ -71,9 +71,10 @@ class Abstractor:
         fallback = await self._written(state, [()], problem, calls)
         return fallback.replace(code=code)
 
-    async def _program(self, state: RunState, html: str, calls: list[int]) -> str:
-        if self._prompter.out_of_calls(state):
-            return ""
+    async def _program(self, state: RunState, html: str, calls: list[int]) -> tuple[str, str]:
+        """Return the program that the LLM writes, and why there is none."""
+        if problem := self._prompter.out_of_calls(state):
+            return "", problem
         # The exemplars of a family may share one program: it is shown with the task that is nearest.
         shown = {one.parser: one.task for one in self._prompter.exemplars(state) if one.parser}
         text = self._prompter.render(
@@ -83,7 +84,8 @@ class Abstractor:
         request = self._prompter.request(state, "parser", messages, raw=html)
         reply, number = await self._prompter.ask(state, request)
         calls.append(number)
-        return code_in(split_thinking(reply.text)[1])
+        code = code_in(split_thinking(reply.text)[1])
+        return code, "" if code else why_nothing(reply) or "The LLM's reply contains no program."
 
     async def _written(
         self,
@@ -103,10 +105,10 @@ class Abstractor:
                 break
             if problems:
                 problems.append("Instead, the LLM was asked for the clean observation, without examples.")
-            text = await self._ask(state, pairs, calls)
+            text, why = await self._ask(state, pairs, calls)
             how = f"the LLM, shown {len(pairs)} pairs" if pairs else "the LLM, without examples"
             made = _read(text, state.observation, how, calls)
-            problem = self._problem_of(made.clean, state)
+            problem = why or self._problem_of(made.clean, state)
             if not problem:
                 return made.replace(problem=" ".join(problems))
             problems.append(f"The LLM's clean observation was not used. {problem}")
@@ -118,7 +120,9 @@ class Abstractor:
         done = [f"{turn.action} {turn.target}" for turn in state.history]
         return problem_of(clean, state.observation, self._prompter.objective(state), done=done)
 
-    async def _ask(self, state: RunState, pairs: tuple[AbstractionPair, ...], calls: list[int]) -> str:
+    async def _ask(
+        self, state: RunState, pairs: tuple[AbstractionPair, ...], calls: list[int]
+    ) -> tuple[str, str]:
         raw = clean_of(state.observation).text
         system = self._prompter.render(state, state.preset.prompts.abstract)
         examples = [
@@ -139,7 +143,7 @@ class Abstractor:
         calls.append(number)
         text = split_thinking(reply.text)[1]
         fenced = _FENCE.match(text)
-        return (fenced[1] if fenced else text).rstrip()
+        return (fenced[1] if fenced else text).rstrip(), why_nothing(reply)
 
 
 def read_clean(text: str, observation: Observation) -> tuple[CleanObservation, str]:

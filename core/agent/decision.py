@@ -53,7 +53,7 @@ class Decider:
                 f"Only one action is carried out per step; the reply also asked for {dropped}, which "
                 "was not done."
             )
-            proposal, queue = proposal.replace(remark=remark), ()
+            proposal, queue = proposal.replace(remark=f"{remark} {proposal.remark}".strip()), ()
         votes = tuple(_vote(one) for one in samples) if len(samples) > 1 else ()
         return Decided(proposal=proposal, queue=queue, calls=tuple(calls), votes=votes)
 

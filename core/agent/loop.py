@@ -24,6 +24,7 @@ from core.browser.channel import PageGone
 from core.browser.driver import TabDriver
 from core.browser.log.records import Moment
 from core.environments.protocol import Ask
+from core.llm.replies import split_thinking
 from core.schema.action import NewTrial
 from core.schema.changes import Changes, Difference, memory_in_words
 from core.schema.errors import BackstepError, BrowserError
@@ -430,7 +431,7 @@ class AgentRun:
         async def ask(question: str) -> str:
             request = LLMRequest(purpose="judge", messages=(Message(role="user", text=question),))
             reply, _ = await self._asker.ask(self.state, request)
-            return reply.text
+            return split_thinking(reply.text)[1]
 
         return ask
 

@@ -50,6 +50,11 @@ class QuestionLLM:
         """Whether the agent has some of the answer already."""
         return self._question.begun
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What is sent to the server and is not to be stored."""
+        return getattr(self._llm, "hidden", ())
+
     async def reply(
         self,
         request: LLMRequest,

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from pydantic import Field
 
+from core.llm.errors import is_secret, without
 from core.schema.errors import DataError
 from core.schema.record import Record
 from core.settings.settings import APP
@@ -183,4 +184,4 @@ class Keys:
 
 def _trouble(error: Exception, key: str = "") -> str:
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return text.replace(key, "[key]") if key else text
+    return without(text, filter(is_secret, (key,)))

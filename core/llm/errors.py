@@ -86,6 +86,15 @@ class LLMFailure(Record):
         return self.reason.partition(": ")[2] or self.reason
 
 
+def is_secret(text: str) -> bool:
+    """Return whether a key is long enough to be one: a word such as ``test`` may stand in any text.
+
+    It has 20 characters, or 8 with a letter and a digit among them.
+    """
+    mixed = any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+    return len(text) >= 20 or (len(text) >= 8 and mixed)
+
+
 def without(text: str, secrets: Iterable[str]) -> str:
     """Return `text` with ``[key]`` in place of each secret."""
     for secret in secrets:

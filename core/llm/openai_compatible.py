@@ -16,15 +16,16 @@ from core.llm.errors import (
     clean,
     from_body,
     from_exception,
+    is_secret,
     nearest_model,
-    without,
 )
 from core.llm.honoured import Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
 from core.llm.openai_format import REASONING_MAX_TOKENS, Assembly, Dialect, estimate_prompt, own_limit
 from core.llm.repair import ReplyFormat
+from core.llm.replies import part_thinking
 from core.schema.errors import LLMError, LLMRefused
-from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, ToolCall, Usage
+from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, Usage
 
 if TYPE_CHECKING:
     from openai import AsyncAPIResponse, AsyncOpenAI
@@ -194,12 +195,13 @@ class OpenAICompatibleLLM:
             if isinstance(outcome, Assembly):
                 if self._ran_out_reasoning(outcome, request):
                     self._add_honoured(self.honoured.replace(reasons=True))
-                    self._count(outcome, sent)
-                    announce(
-                        f"Reasoning used up the default max_tokens; asked again with {REASONING_MAX_TOKENS}.",
-                        0.0,
-                    )
-                    continue
+                    if not outcome.said_anything:
+                        self._count(outcome, sent)
+                        announce(
+                            f"Reasoning used up the default max_tokens; asked again with {REASONING_MAX_TOKENS}.",
+                            0.0,
+                        )
+                        continue
                 note = outcome.cut or _unread(outcome.unread) or self._note_schema(outcome, sent)
                 return self._reply(outcome, sent, started, retries, note)
             # What is known may have changed while the call was out.
@@ -273,9 +275,10 @@ class OpenAICompatibleLLM:
         return self._reply(outcome, sent, started, [], outcome.cut)
 
     def _ran_out_reasoning(self, outcome: Assembly, request: LLMRequest) -> bool:
-        """Return whether the default limit left no room for the reply itself, if there is a higher one."""
-        spent = outcome.finish_reason == "length" and bool(outcome.reasoning) and not outcome.said_anything
-        return spent and not self.honoured.reasons and own_limit(request, self.sampling) is None
+        """Return whether reasoning took all of the default limit, if there is a higher one."""
+        spent = not outcome.said_anything if outcome.reasoning else part_thinking(outcome.text).is_open
+        may_be_longer = not self.honoured.reasons and own_limit(request, self.sampling) is None
+        return outcome.finish_reason == "length" and spent and may_be_longer
 
     async def models(self) -> tuple[str, ...]:
         """Return the names of the models the server has, sorted; raises LLMError."""
@@ -329,6 +332,11 @@ class OpenAICompatibleLLM:
                 self._client = await asyncio.to_thread(self._make_client)
             return self._client
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What is sent to the server and is not to be stored: its key and secret headers, once they are known."""
+        return self._secrets
+
     def secrets(self) -> dict[str, str]:
         """Return the key and what headers stand for, by their names, for the same LLM in another process."""
         own = {
@@ -355,9 +363,9 @@ class OpenAICompatibleLLM:
             )
         self._key = key
         headers = {name: self._value(name, text) for name, text in self._headers.items()}
-        # A short word in a header, such as the program's name, is not a secret, and may stand in any reply.
+        # A header such as the program's name is no secret, and may stand in any text.
         own = (text for name, text in headers.items() if text != self._headers[name] or len(text) >= 20)
-        self._secrets = tuple(filter(None, (key, *own)))
+        self._secrets = tuple(filter(is_secret, (key or "", *own)))
         if self._api_version and key:
             headers["api-key"] = key
         # The package would fill these from the environment, whoever the server is.
@@ -479,11 +487,8 @@ class OpenAICompatibleLLM:
     ) -> LLMReply:
         usage, cost, cached_cost = self._count(assembly, sent)
         return LLMReply(
-            text=without(assembly.text, self._secrets),
-            tool_calls=tuple(
-                ToolCall(id=call.id, name=call.name, arguments=without(call.arguments, self._secrets))
-                for call in assembly.tool_calls
-            ),
+            text=assembly.text,
+            tool_calls=assembly.tool_calls,
             usage=usage,
             seconds=time.perf_counter() - started,
             model=assembly.model or self.model,
@@ -491,7 +496,8 @@ class OpenAICompatibleLLM:
             cached_cost=cached_cost,
             retries=tuple(retries),
             finish_reason=assembly.finish_reason,
-            reasoning=without(assembly.reasoning, self._secrets),
+            refused=assembly.refused,
+            reasoning=assembly.reasoning,
             reasoning_tokens=assembly.reasoning_tokens,
             note=note,
         )

@@ -13,7 +13,7 @@ from core.llm.costs import TOKENS_PER_IMAGE, TOKENS_PER_MESSAGE, TOKENS_PER_REPL
 from core.llm.errors import LLMFailure, clean
 from core.llm.honoured import SCHEMA_LEVELS, Honoured, Part, SchemaLevel
 from core.llm.json_schema import count_values, fits_json, strict
-from core.llm.replies import CUT, MOST_ACTIONS, plain, split_thinking
+from core.llm.replies import CUT, MOST_ACTIONS, load_json, plain, split_thinking
 from core.schema.messages import LLMRequest, Message, Sampling, ToolCall, Usage
 
 DEFAULT_MAX_TOKENS = 4096
@@ -272,6 +272,16 @@ class _BuildingCall:
         self.name = name
         self.arguments: list[str] = []
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its arguments are a complete JSON object already."""
+        if not self.arguments or not self.arguments[-1].rstrip().endswith("}"):
+            return False
+        try:
+            return isinstance(load_json("".join(self.arguments)), dict)
+        except ValueError:
+            return False
+
 
 class Assembly:
     """Assembles an answer from chunks, or reads it whole.
@@ -319,13 +329,14 @@ class Assembly:
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
+        ids = [call.id for call in self._calls]
         return tuple(
             ToolCall(
-                id=plain(call.id) or f"call_{number}",
+                id=plain(call.id) if call.id and ids.index(call.id) == place else f"call_{place + 1}",
                 name=plain(call.name),
                 arguments=plain("".join(call.arguments)) or "{}",
             )
-            for number, call in enumerate(self._calls, start=1)
+            for place, call in enumerate(self._calls)
         )
 
     def add(self, chunk: object) -> str:
@@ -344,17 +355,20 @@ class Assembly:
         said = _get(choice, "delta") or _get(choice, "message")
         refusal = _get(said, "refusal")
         self.refused = self.refused or bool(refusal)
-        text = _get(said, "content") or refusal
+        content = _get(said, "content")
+        text = _words_of(content, "text") or refusal
         added = self._take("text", text) if isinstance(text, str) else ""
         if added:
             self._texts.append(added)
         # DeepSeek, llama.cpp, vLLM and LiteLLM have the first name; OpenRouter and newer vLLM the second.
-        reasoning = _get(said, "reasoning_content") or _get(said, "reasoning")
+        reasoning = (
+            _get(said, "reasoning_content") or _get(said, "reasoning") or _words_of(content, "thinking")
+        )
         if isinstance(reasoning, str):
             self._reasoning.append(self._take("reasoning", reasoning))
         calls = _get(said, "tool_calls")
         for call in calls if isinstance(calls, list) else ():
-            self._add_call(call)
+            self._add_call(call, is_whole=not _get(choice, "delta"))
         if self.cut:
             self.finish_reason = CUT
         return plain(added)
@@ -393,7 +407,7 @@ class Assembly:
             cached_tokens=cached or 0,
         )
 
-    def _add_call(self, delta: object) -> None:
+    def _add_call(self, delta: object, *, is_whole: bool) -> None:
         index = _get(delta, "index")
         id = _get(delta, "id")
         function = _get(delta, "function")
@@ -401,7 +415,10 @@ class Assembly:
         arguments = _get(function, "arguments")
         id = id[:_LONGEST_NAME] if isinstance(id, str) else ""
         name = name[:_LONGEST_NAME] if isinstance(name, str) else ""
-        call = self._call_for(index, id, name)
+        call = None if is_whole else self._call_of(index, id, name, arguments)
+        if call is None and len(self._calls) < MOST_ACTIONS:
+            call = _BuildingCall(index, id, name)
+            self._calls.append(call)
         if call is None:
             self.cut = f"The reply was cut: at most {MOST_ACTIONS} tool calls are read."
             return
@@ -412,22 +429,20 @@ class Assembly:
         if isinstance(arguments, str):
             call.arguments.append(self._take("arguments", arguments))
 
-    def _call_for(self, index: object, id: str, name: str) -> _BuildingCall | None:
-        """Return the call that a piece belongs to, or None if it would be one too many."""
-        for call in self._calls:
-            if id and call.id == id:
-                return call
-        same = [call for call in self._calls if index is not None and call.index == index]
-        # Some servers give every call the index 0, or none at all, and tell calls apart by id and name.
-        if same and not (id and same[-1].id and name):
-            return same[-1]
-        if index is None and self._calls and not name:
-            return self._calls[-1]
-        if len(self._calls) == MOST_ACTIONS:
+    def _call_of(self, index: object, id: str, name: str, arguments: object) -> _BuildingCall | None:
+        """Return the call that a piece continues; None if it begins one.
+
+        Servers differ: some give every call the same index or the same id, some neither, and some repeat id and
+        name with every piece.
+        """
+        here = [call for call in self._calls if index is None or call.index == index]
+        if not here:
             return None
-        new = _BuildingCall(index, id, name)
-        self._calls.append(new)
-        return new
+        last = next((call for call in reversed(here) if id and call.id == id), here[-1])
+        if not name or not last.name:
+            return last
+        is_other = name != last.name or (id and last.id and id != last.id) or (arguments and last.is_whole)
+        return None if is_other else last
 
 
 def estimate_prompt(sent: dict[str, Any]) -> int:
@@ -447,6 +462,13 @@ def estimate_prompt(sent: dict[str, Any]) -> int:
 
 def _get(thing: object, name: str) -> Any:
     return thing.get(name) if isinstance(thing, dict) else None
+
+
+def _words_of(content: object, name: str) -> str:
+    """Return a text, or what the parts of one have under `name`: Mistral's own server sends its thinking as a part."""
+    if isinstance(content, list):
+        return "".join(_words_of(_get(part, name), "text") for part in content)
+    return content if isinstance(content, str) and name == "text" else ""
 
 
 def _tokens(thing: object, name: str) -> int | None:

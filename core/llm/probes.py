@@ -142,7 +142,9 @@ class Prober:
             self._found(images="no")
             return
         refused = "images" in self._llm.honoured.given_up
-        self._found(images="no" if refused else "seen" if colour in reply.text.lower() else "taken")
+        self._found(
+            images="no" if refused else "seen" if colour in split_thinking(reply.text)[1].lower() else "taken"
+        )
 
     async def _cancelling(self) -> None:
         begun = asyncio.Event()

@@ -12,6 +12,7 @@ from core.llm.honoured import HonouredFile
 from core.llm.limits import Limits, Meter
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
+from core.llm.thinking import marks
 from core.schema.errors import UsageError
 from core.schema.messages import LLM, LLMChoice, LLMReply, LLMRequest, Purpose, Retry
 from core.settings.settings import LLMSettings, PurposeSettings, Settings
@@ -326,9 +327,10 @@ def open_llms(
 ) -> LLMs:
     """Return the registry with the price list and presets of the installation and of the user.
 
-    Raises DataError if one of these files is wrong.
+    Raises DataError if one of these files, or that of the marks of thinking, is wrong.
     """
     own = config_folder
+    marks()
     endpoints = load_endpoints(own=own / "endpoints.toml" if own else None)
     prices = load_prices(own=own / "prices.toml" if own else None)
     return LLMs(

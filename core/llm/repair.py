@@ -7,14 +7,27 @@
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from core.llm.replies import CUT, Written, WrittenCall, load_json, plain, read_json, read_lines, read_tools
-from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, parse_target
+from core.llm.named_elements import NotOneError, numbered
+from core.llm.replies import (
+    Written,
+    WrittenCall,
+    load_json,
+    part_thinking,
+    plain,
+    read_json,
+    read_lines,
+    read_tools,
+    why_nothing,
+    why_stopped,
+)
+from core.schema.action import ACTION, ACTIONS, Action, Named, RefTarget, Target, Type, parse_target
 from core.schema.action_space import Parameter, ParameterType, Permissible, PermissibleAction
 from core.schema.action_text import parse_action, usage, written_name
 from core.schema.errors import ActionSyntaxError
@@ -28,6 +41,10 @@ _YES_OR_NO = {
     **dict.fromkeys(("true", "yes", "on", "y", "1"), True),
     **dict.fromkeys(("false", "no", "off", "n", "0"), False),
 }
+_ESCAPED = re.compile(r"\\[\\\[\]n]")
+_BACKSLASH_N = (
+    "The \\n in the text is typed as a backslash and an n: only fields of several lines take a line break."
+)
 _FIELD_TYPES: dict[object, ParameterType] = {bool: "boolean", int: "integer", float: "number"}
 
 
@@ -46,10 +63,13 @@ def read_reply(
     written = _written(reply, reply_format, request.permissible)
     thought = plain(written.thought)
     try:
-        actions = _actions(written, reply, request.permissible)
+        actions = _actions(written, reply, request)
     except _UnusableError as problem:
         return Proposal(thought=thought, problem=plain(str(problem))), ()
-    return Proposal(action=actions[0], thought=thought), actions[1:]
+    pairs = zip(written.actions, actions, strict=True)
+    is_kept = any(isinstance(b, Type) and "\\n" in b.text and _has_line_break(a) for a, b in pairs)
+    remark = _BACKSLASH_N if is_kept else ""
+    return Proposal(action=actions[0], thought=thought, remark=remark), actions[1:]
 
 
 class Alternatives(Record):
@@ -70,17 +90,17 @@ def read_alternatives(reply: LLMReply, request: LLMRequest, reply_format: ReplyF
     refused: list[tuple[str, str]] = []
     for one in written.actions:
         try:
-            actions.append(_action(one, request.permissible))
+            actions.append(_action(one, request))
         except _UnusableError as why:
             text = (
                 one if isinstance(one, str) else f"{one.name} {json.dumps(one.arguments, ensure_ascii=False)}"
             )
-            refused.append((plain(text), plain(f"{why}{_cut(reply)}")))
+            refused.append((plain(text), plain(_joined(str(why), why_stopped(reply)))))
     return Alternatives(
         thought=plain(written.thought),
         actions=tuple(actions),
         refused=tuple(refused),
-        problem=plain(written.problem),
+        problem=plain(_problem(written, reply)),
     )
 
 
@@ -98,15 +118,16 @@ def repair_messages(request: LLMRequest, reply: LLMReply, problem: str) -> LLMRe
         call.replace(id=call.id or f"call_{number}") for number, call in enumerate(reply.tool_calls, start=1)
     )
     names = {tool.name for tool in request.tools}
+    said_text = part_thinking(reply.text).text
     answers: tuple[Message, ...]
     if calls and all(call.name in names and _is_object(call.arguments) for call in calls):
-        said = Message(role="assistant", text=reply.text, tool_calls=calls)
+        said = Message(role="assistant", text=said_text, tool_calls=calls)
         answers = tuple(
             Message(role="tool", tool_call_id=call.id, text=again if number == 0 else "Not done either.")
             for number, call in enumerate(calls)
         )
     else:
-        shown = [reply.text, *(f"{call.name} {call.arguments}" for call in calls)]
+        shown = [said_text, *(f"{call.name} {call.arguments}" for call in calls)]
         text = "\n".join(one for one in shown if one.strip())
         said = Message(role="assistant", text=text or "(an empty reply)")
         answers = (Message(role="user", text=again),)
@@ -119,49 +140,86 @@ def _written(reply: LLMReply, reply_format: ReplyFormat, permissible: Permissibl
     return read_tools(reply) if reply_format == "tools" else read_json(reply)
 
 
-def _actions(written: Written, reply: LLMReply, permissible: Permissible | None) -> tuple[Action, ...]:
-    cut = _cut(reply)
-    if written.problem or not written.actions:
-        raise _UnusableError((written.problem or "The reply has no action.") + cut)
+def _actions(written: Written, reply: LLMReply, request: LLMRequest) -> tuple[Action, ...]:
+    if problem := _problem(written, reply):
+        raise _UnusableError(problem)
+    if written.goes_on and (stopped := why_stopped(reply)):
+        # It may be all thinking: some servers deliver it without an opening mark.
+        raise _UnusableError(
+            f"{stopped} It goes on after its action, which may not be the one that is meant."
+        )
     actions: list[Action] = []
     for number, one in enumerate(written.actions, start=1):
         try:
-            actions.append(_action(one, permissible))
-        except _UnusableError as problem:
+            actions.append(_action(one, request))
+        except _UnusableError as why:
             which = f"Action {number} of {len(written.actions)}: " if len(written.actions) > 1 else ""
-            raise _UnusableError(f"{which}{problem}{cut}") from problem
+            raise _UnusableError(_joined(f"{which}{why}", why_stopped(reply))) from why
     return tuple(actions)
 
 
-def _cut(reply: LLMReply) -> str:
-    """Return the sentence that a reply was cut off, or nothing."""
-    if reply.finish_reason == CUT:
-        return " The reply was cut off: it was longer than the limit."
-    length = reply.finish_reason == "length"
-    return " The reply was cut off: it reached the limit of max_tokens." if length else ""
+def _problem(written: Written, reply: LLMReply) -> str:
+    """Return why no actions can be read from a reply, or nothing: what became of it rather than its form."""
+    if written.actions:
+        return ""
+    if why := why_nothing(reply):
+        return why
+    stopped = why_stopped(reply)
+    if not written.is_missing:
+        return _joined(written.problem or "The reply has no action.", stopped)
+    if stopped:
+        return f"{stopped} It has no action so far."
+    if part_thinking(reply.text).is_open:
+        return "The reply ends while the model is still thinking, and has no action."
+    return f"{reply.note.rstrip('.')}." if reply.finish_reason == "error" and reply.note else written.problem
 
 
-def _action(written: WrittenCall | str, permissible: Permissible | None) -> Action:
-    action = (
-        _from_text(written, permissible) if isinstance(written, str) else _from_call(written, permissible)
-    )
+def _joined(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))
+
+
+def _action(written: WrittenCall | str, request: LLMRequest) -> Action:
+    permissible = request.permissible
+    action = _from_text(written, request) if isinstance(written, str) else _from_call(written, permissible)
     _check(action, permissible)
     return action if permissible is None else permissible.meant(action)
 
 
-def _from_text(text: str, permissible: Permissible | None) -> Action:
+def _from_text(text: str, request: LLMRequest) -> Action:
+    permissible = request.permissible
     name = written_name(text, permissible.own_names) if permissible is not None else ""
     if permissible is not None and name and permissible.action(name) is None:
         # Before its arguments are read: what is wrong with those of another action helps nobody.
         raise _UnusableError(_no_such(name, [one.name for one in permissible.actions]))
+    action = _parsed(text, permissible)
+    if isinstance(action, Type) and _has_line_break(text) and _takes_lines(action.target, request):
+        text = _ESCAPED.sub(lambda found: "\n" if found[0] == "\\n" else found[0], text)
+        action = _parsed(text, permissible)
+    allowed = permissible.action(action.name) if permissible is not None else None
+    return _typed(action, allowed) if isinstance(action, Named) and allowed is not None else action
+
+
+def _parsed(text: str, permissible: Permissible | None) -> Action:
     try:
         action = parse_action(text, permissible.own_names if permissible is not None else ())
+        return action if permissible is None else numbered(action, permissible)
+    except NotOneError as error:
+        raise _UnusableError(str(error)) from error
     except ActionSyntaxError as error:
         raise _UnusableError(str(error)) from error
     except ValidationError as error:
         raise _UnusableError(f'"{text}" contains characters that are not allowed in an action.') from error
-    allowed = permissible.action(action.name) if permissible is not None else None
-    return _typed(action, allowed) if isinstance(action, Named) and allowed is not None else action
+
+
+def _takes_lines(target: Target, request: LLMRequest) -> bool:
+    """Return whether a target is a field of several lines."""
+    page = request.view.observation.elements if request.view is not None else ()
+    return isinstance(target, RefTarget) and any(one.ref == target.ref and one.takes_lines for one in page)
+
+
+def _has_line_break(written: WrittenCall | str) -> bool:
+    """Return whether a line has a backslash and an n that it does not mean as these two characters."""
+    return isinstance(written, str) and any(one[0] == "\\n" for one in _ESCAPED.finditer(written))
 
 
 def _typed(action: Named, allowed: PermissibleAction) -> Named:
@@ -208,7 +266,10 @@ def _from_call(call: WrittenCall, permissible: Permissible | None) -> Action:
     if own:
         return Named(name=name, arguments=_in_order(parameters, values))
     try:
-        return ACTION.validate_python({"kind": name, **values})
+        action = ACTION.validate_python({"kind": name, **values})
+        return action if permissible is None else numbered(action, permissible)
+    except NotOneError as error:
+        raise _UnusableError(str(error)) from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = str(first["loc"][-1]) if first["loc"] else "its arguments"
@@ -286,8 +347,6 @@ def _target(name: str, parameter: Parameter, value: object) -> Any:
             target = parse_target(text)
         except (ActionSyntaxError, ValidationError) as error:
             raise _UnusableError(f"{name}, {parameter.name}: {error}") from error
-        if parameter.type == "integer":
-            _only_refs(name, parameter.name, target)
         return target
     raise _UnusableError(
         f"{name} wants the number of an element as its {parameter.name}, not {_shown(value)}."

@@ -5,11 +5,13 @@ fences, prose around JSON, bold labels) and strict about the actions. The built-
 scripted servers write in the same formats.
 """
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
+from core.llm.thinking import marks
 from core.schema.action import Action, Named, RefTarget
 from core.schema.action_space import Permissible, PermissibleAction
 from core.schema.action_text import parse_action
@@ -31,9 +33,21 @@ class Written(Record):
     thought: str = ""
     actions: tuple[WrittenCall | str, ...] = ()
     problem: str = ""
+    is_missing: bool = False
+    """Whether the problem is that there is nothing at all in the form that is asked for."""
+    goes_on: bool = False
+    """Whether there are words after the last action."""
 
 
-_THINK = re.compile(r"\s*<think(?:ing)?>(.*?)</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+class PartedReply(NamedTuple):
+    """A reply's text without its thinking."""
+
+    thinking: str
+    text: str
+    is_open: bool
+    """Whether the thinking is not ended."""
+
+
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)```", re.DOTALL)
 # One class of signs before and after the word: two that overlap would take for ever on a line of blanks.
 _ACTION = re.compile(r"^[ \t*_`#>-]*ACTION[ \t*_`0-9]*:[ \t*_`]*\s*", re.MULTILINE | re.IGNORECASE)
@@ -41,11 +55,30 @@ _REASON = re.compile(r"^[ \t*_`#>-]*(?:REASON|THOUGHT)[ \t*_`]*:[ \t*_`]*", re.M
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ ]*")
 _BRACKET = re.compile(r"\s*\[")
 _JSON_START = re.compile(r"[{\[]")
+_SIGN = re.compile(r"\\[\[\]\\]|[\[\]]")
+_ARGUMENTS = re.compile(
+    r"(?:^[ \t*_`#>-]*+|(?<=[>\]▷:])[ \t*_`]*+)(?:ACTION[ \t*_`0-9]*+:[ \t*_`]*+\s*+)?"
+    r"[A-Za-z][A-Za-z0-9_]{0,63}+[ \t]*+(?=\[)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The name of an action before its arguments, at the beginning of a line or after a mark."""
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”"}
+_CALLED = re.compile(
+    r"(?:<function=|\[TOOL_CALLS\]|\bto=functions\.|<\|tool_call_begin\|>(?:functions\.)?"
+    r"|<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?)\s{0,9}([A-Za-z_][A-Za-z0-9_]*)"
+)
+"""What stands before the arguments of a tool call in text: Llama, Mistral, gpt-oss, Kimi, DeepSeek."""
+_TAG = re.compile(r"<[^<>]*>")
+_BEGUN_CALL = re.compile(r"\{\s*\"(?:name|actions?|thought|reason)\"\s*:")
 _THOUGHTS = ("thought", "reason")
+_NAMES = ("name", "action", "kind", "tool", "tool_name", "function")
+"""Under these an object has the name of what it calls."""
 MOST_ACTIONS = 100
 """Actions, or tool calls, of one reply that are taken."""
 CUT = "cut"
 """The finish reason of a reply that was longer than what is taken."""
+_LENGTH = frozenset({"length", "max_tokens"})
+_FILTERED = frozenset({"content_filter", "safety"})
 _MOST_READ = 2_000_000
 """Characters that are read in search of JSON, places where it could begin taken together."""
 _DEEPEST = 100
@@ -75,49 +108,61 @@ def read_tools(reply: LLMReply) -> Written:
         actions.append(WrittenCall(name=call.name, arguments=arguments))
     if not actions:
         in_text = read_json(reply)
-        if in_text.actions:
+        if in_text.actions or (in_text.problem and not in_text.is_missing and _BEGUN_CALL.search(text)):
             return in_text
     said = "\n".join(dict.fromkeys(one for one in thoughts if one))
     problem = "" if actions else "The reply calls no tool; call one of the tools that are listed."
-    return Written(thought=said, actions=tuple(actions), problem=problem)
+    return Written(thought=said, actions=tuple(actions), problem=problem, is_missing=not actions)
 
 
 def read_json(reply: LLMReply) -> Written:
-    """Read a JSON object or list of actions, alone, in a code fence, or within prose."""
+    """Read the JSON objects and lists of actions in a reply, in order: alone, in code fences, or within prose.
+
+    Tool calls that a model has written as text are read too, in the forms of several models.
+    """
     thinking, text = split_thinking(reply.text)
-    found, trouble = _find_json(text, _could_hold_actions)
-    if found is None:
+    found = _find_json(text)
+    fitting = [one for one in found if one.name or _could_hold_actions(one.value)]
+    fitting = fitting or [one for one in found if isinstance(one.value, dict)][-1:]
+    if not fitting:
+        trouble = _trouble(text)
         problem = (
             f"The reply is not JSON: {trouble}."
             if trouble
             else 'The reply holds no JSON; answer {"thought": "…", "actions": [{"name": "…", …}]}.'
         )
-        return Written(thought=text or thinking, problem=problem)
-    thought = thinking
-    if isinstance(found, dict):
-        thought = _take_thought(found) or thinking
-        entries = _entries(found)
-    else:
-        entries = found
-    if isinstance(entries, (dict, str)):
-        entries = [entries]
-    if not isinstance(entries, list) or not entries:
-        return Written(thought=thought, problem='The JSON has no actions; list at least one under "actions".')
-    if len(entries) > MOST_ACTIONS:
-        return Written(thought=thought, problem=_too_many(len(entries)))
-    actions: list[WrittenCall | str] = []
-    for entry in entries:
-        if isinstance(entry, str):
-            actions.append(entry)
-            continue
-        call = _call_of(entry)
-        if call is None:
-            return Written(
-                thought=thought,
-                problem='Each entry of "actions" must be an object with the action\'s "name".',
-            )
-        actions.append(call)
-    return Written(thought=thought, actions=tuple(actions))
+        return Written(thought=text or thinking, problem=problem, is_missing=not trouble)
+    thoughts: list[str] = []
+    entries: list[Any] = []
+    replies: list[Any] = []
+    for value, _, _, name in fitting:
+        if isinstance(value, dict):
+            thoughts.append(_take_thought(value))
+            if name:
+                entries.append(WrittenCall(name=name, arguments=value))
+                continue
+            if "actions" in value:
+                if value["actions"] in replies:
+                    continue  # The whole reply, said once more.
+                replies.append(value["actions"])
+            value = _entries(value)
+        entries += value if isinstance(value, list) else [value] if value else []
+    thought = "\n".join(dict.fromkeys(filter(None, thoughts))) or thinking
+    problem = ""
+    gaps = [text[one.end : after.start] for one, after in itertools.pairwise(fitting)]
+    if not entries:
+        problem = 'The JSON has no actions; list at least one under "actions".'
+    elif any(map(_BEGUN_CALL.search, (*gaps, text[fitting[-1].end :]))):
+        problem = "One of the actions in the reply is not JSON, or is not complete."
+    elif len(entries) > MOST_ACTIONS:
+        problem = _too_many(len(entries))
+    actions = [one if isinstance(one, str | WrittenCall) else _call_of(one) for one in entries]
+    if not problem and None in actions:
+        problem = 'Each entry of "actions" must be an object with the action\'s "name".'
+    if problem:
+        return Written(thought=thought, problem=problem)
+    goes_on = _has_words(text[fitting[-1].end :])
+    return Written(thought=thought, actions=tuple(one for one in actions if one is not None), goes_on=goes_on)
 
 
 def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
@@ -145,16 +190,51 @@ def read_lines(reply: LLMReply, names: Iterable[str] = ()) -> Written:
         return Written(
             thought=_without_label(text) or thinking,
             problem="The reply has no ACTION line; end it with one, as in ACTION: click [12].",
+            is_missing=True,
         )
     reasons.append(rest)
     thought = "\n".join(filter(None, (_without_label(reason) for reason in reasons)))
     if len(actions) > MOST_ACTIONS:
         return Written(thought=thought or thinking, problem=_too_many(len(actions)))
-    return Written(thought=thought or thinking, actions=tuple(actions))
+    return Written(thought=thought or thinking, actions=tuple(actions), goes_on=_has_words(rest))
+
+
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, _TAG.sub("", text)))
 
 
 def _too_many(count: int) -> str:
     return f"The reply has {count} actions, but at most {MOST_ACTIONS} are allowed; answer with fewer."
+
+
+def why_nothing(reply: LLMReply) -> str:
+    """Return why there is nothing in a reply to be read, in a sentence; empty if there is something."""
+    thinking, text, is_open = part_thinking(reply.text)
+    if reply.refused:
+        return f"The model refused to answer: {text}" if text else "The model refused to answer."
+    if text or reply.tool_calls:
+        return ""
+    if why := why_stopped(reply):
+        return why
+    if reply.finish_reason == "error" and reply.note:
+        return f"{reply.note.rstrip('.')}."
+    if is_open or thinking or reply.reasoning.strip():
+        return "The reply is empty: it has only reasoning."
+    return "The reply is empty."
+
+
+def why_stopped(reply: LLMReply) -> str:
+    """Return why a reply ends before it is complete, in a sentence; empty if it does not."""
+    finish = reply.finish_reason.lower()
+    if finish in _FILTERED:
+        return "A content filter of the server stopped the reply."
+    if finish == CUT or finish in _LENGTH:
+        _, text, is_open = part_thinking(reply.text)
+        reasons = is_open or (not text and not reply.tool_calls and bool(reply.text or reply.reasoning))
+        when = " while the model was still thinking" if reasons else ""
+        limit = "was longer than the limit" if finish == CUT else "reached the limit of max_tokens"
+        return f"The reply was cut off{when}: it {limit}."
+    return ""
 
 
 def load_json(text: str, *, constants: bool = False) -> Any:
@@ -210,9 +290,70 @@ def plain(text: str) -> str:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """Part a reply into what stands between thinking tags at its beginning, and the rest."""
-    match = _THINK.match(text)
-    return (match[1].strip(), text[match.end() :].strip()) if match else ("", text.strip())
+    """Part a reply into what it thinks, by the marks of `resources/llm/thinking.toml`, and the rest."""
+    parted = part_thinking(text)
+    return parted.thinking, parted.text
+
+
+def part_thinking(text: str) -> PartedReply:
+    """Part a reply into what it thinks and the rest.
+
+    All up to the last closing mark is thinking, and so is all after an opening mark that is not closed. A mark in
+    the arguments of an action, in a JSON text or between quotes is one of the words.
+    """
+    known = marks()
+    found = list(known.mark.finditer(text))
+    places = sorted(_places_of_arguments(text), reverse=True) if found else []
+    used: list[re.Match[str]] = []
+    opened: re.Match[str] | None = None
+    entry, end, reach = "", 0, 0
+    for mark in found:
+        while places and places[-1][0] < mark.start():
+            reach = max(reach, places.pop()[1])
+        if mark.end() <= reach or _is_quoted(text, mark):
+            continue
+        name, kind = known.kinds[str(mark.lastgroup)]
+        if kind == "opening":
+            opened, entry = (mark, name) if opened is None else (opened, entry)
+        elif (opened is None and kind == "closing") or (opened is not None and name == entry):
+            opened, end = None, mark.end()
+        else:
+            continue
+        used.append(mark)
+    begin = len(text) if opened is None else opened.start()
+    starts = (0, *(one.end() for one in used))
+    stops = (*(one.start() for one in used), len(text))
+    pieces = (
+        known.unwrapped(text[start:stop])
+        for start, stop in zip(starts, stops, strict=True)
+        if stop <= end or start >= begin
+    )
+    thinking = "\n\n".join(filter(None, pieces)) if used else ""
+    return PartedReply(thinking, known.unwrapped(text[end:begin]), opened is not None)
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
+    return bool(after) and _QUOTES.get(before) == after
+
+
+def _places_of_arguments(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the arguments of actions begin and end, in brackets and in JSON."""
+    read = 0
+    for named in _ARGUMENTS.finditer(text):
+        for start, end in _bracketed(text, named.end()):
+            read += (len(text) if end is None else end) - start
+            if end is not None:
+                yield start, end
+        if read > _MOST_READ:
+            break
+    for one in _find_json(text):
+        yield one.start, one.end
+
+
+def without_marks(text: str) -> str:
+    """Return a text in which marks of thinking stand between quotes: none of them is taken for one."""
+    return marks().mark.sub(lambda mark: f"'{mark[0]}'" if not _is_quoted(text, mark) else mark[0], text)
 
 
 def _take_thought(values: dict[str, Any]) -> str:
@@ -223,25 +364,34 @@ def _take_thought(values: dict[str, Any]) -> str:
 
 
 def _entries(found: dict[str, Any]) -> Any:
-    if "actions" in found:
-        return found["actions"]
+    for name in ("actions", "tool_calls"):
+        if name in found:
+            return found[name]
     single = found.get("action")
-    named_beside_arguments = isinstance(single, str) and len(found) > 1 and "[" not in single
-    if "name" in found or named_beside_arguments:
-        return found
-    return single
+    if isinstance(single, dict) or (isinstance(single, str) and (len(found) == 1 or "[" in single)):
+        return single
+    return found if any(name in found for name in _NAMES) else None
 
 
 def _call_of(entry: object) -> WrittenCall | None:
     if not isinstance(entry, dict):
         return None
     values = dict(entry)
-    name = values.pop("name", None) or values.pop("action", None) or values.pop("kind", None)
-    if not isinstance(name, str):
+    if isinstance(inner := values.get("function"), dict):
+        values = dict(inner)
+    name = next((name for key in _NAMES if isinstance(name := values.pop(key, None), str)), None)
+    if name is None:
         return None
     for nested in ("arguments", "args", "parameters"):
-        if isinstance(values.get(nested), dict):
-            values |= values.pop(nested)
+        given = values.get(nested)
+        if isinstance(given, str) and given.lstrip().startswith("{"):
+            try:
+                given = load_json(given)
+            except ValueError:
+                continue
+        if isinstance(given, dict):
+            del values[nested]
+            values |= given
     _take_thought(values)
     return WrittenCall(name=name, arguments=values)
 
@@ -249,51 +399,59 @@ def _call_of(entry: object) -> WrittenCall | None:
 def find_object(text: str, names: Iterable[str]) -> dict[str, Any]:
     """Return the first JSON object in a text that has one of these names, or an empty one."""
     wanted = frozenset(names)
-    found, _ = _find_json(text, lambda one: isinstance(one, dict) and not wanted.isdisjoint(one))
-    return found if isinstance(found, dict) and not wanted.isdisjoint(found) else {}
+    objects = (one.value for one in _find_json(text) if isinstance(one.value, dict))
+    return next((one for one in objects if not wanted.isdisjoint(one)), {})
 
 
-def _find_json(text: str, fits: Callable[[object], bool]) -> tuple[Any, str]:
-    """Return the first JSON object or list that fits, or one that does not, and why there is none."""
-    trouble = ""
-    for candidate in (text, *(match[1] for match in _FENCE.finditer(text))):
-        if candidate.lstrip()[:1] not in ("{", "["):
-            continue
-        try:
-            found = load_json(candidate)
-        except ValueError as error:
-            trouble = trouble or str(error)
-            continue
-        if fits(found):
-            return found, ""
+class _Found(NamedTuple):
+    """A JSON object or list in a text."""
+
+    value: Any
+    start: int
+    end: int
+    name: str = ""
+    """The tool that is called with it, where that is said before it."""
+
+
+def _find_json(text: str) -> list[_Found]:
+    """Return the JSON objects and lists that stand in a text, in order."""
     decoder = json.JSONDecoder(strict=False, parse_constant=_no_constant)
-    spare: Any = None
-    position = 0
-    read = tries = 0
+    found: list[_Found] = []
+    position = last = read = tries = 0
     while (match := _JSON_START.search(text, position)) and tries < 200 and read < _MOST_READ:
-        tries += 1
+        start = match.start()
         try:
-            found, position = decoder.raw_decode(text, match.start())
+            value, position = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             end = error.pos if isinstance(error, json.JSONDecodeError) else len(text)
-            read += end - match.start()
+            read, tries = read + end - start, tries + 1
             position = match.end()
             continue
-        read += position - match.start()
-        if is_deep(found):
-            trouble = trouble or _TOO_DEEP
+        read += position - start
+        if is_deep(value):
+            tries += 1
             continue
-        if fits(found):
-            return found, ""
-        if isinstance(found, dict):
-            spare = found
-    return spare, trouble
+        before = _CALLED.findall(text, max(last, start - 200), start) if isinstance(value, dict) else ()
+        found.append(_Found(value, start, position, before[-1] if before else ""))
+        last = position
+    return found
+
+
+def _trouble(text: str) -> str:
+    """Return why a text, or what stands in a code fence of it, is not the JSON that it begins as."""
+    for candidate in (text, *(match[1] for match in _FENCE.finditer(text))):
+        if candidate.lstrip()[:1] in ("{", "["):
+            try:
+                load_json(candidate)
+            except ValueError as error:
+                return str(error)
+    return ""
 
 
 def _could_hold_actions(found: object) -> bool:
     if isinstance(found, list):
-        return bool(found) and all(isinstance(one, dict) and "name" in one for one in found)
-    return isinstance(found, dict) and any(name in found for name in ("actions", "action", "name"))
+        return bool(found) and all(_call_of(one) is not None for one in found)
+    return isinstance(found, dict) and any(name in found for name in ("actions", "tool_calls", *_NAMES))
 
 
 def _looks_like_action(text: str, names: Iterable[str]) -> bool:
@@ -312,33 +470,27 @@ def _end_of_action(text: str, start: int) -> int:
     """Return where the action that begins at `start` ends: after its brackets, and the rest of that line."""
     match = _NAME.match(text, start)
     position = match.end() if match else start
-    while True:
-        following = _BRACKET.match(text, position)
-        if following is None:
-            break
-        closed = _close(text, following.end())
-        if closed is None:
+    for _, end in _bracketed(text, position):
+        if end is None:
             return len(text)
-        position = closed
+        position = end
     line_end = text.find("\n", position)
     return len(text) if line_end < 0 else line_end
 
 
-def _close(text: str, position: int) -> int | None:
-    depth = 1
-    while position < len(text):
-        char = text[position]
-        if char == "\\" and text[position + 1 : position + 2] in ("[", "]", "\\"):
-            position += 2
-            continue
-        if char == "[":
-            depth += 1
-        elif char == "]":
-            depth -= 1
+def _bracketed(text: str, position: int) -> Iterator[tuple[int, int | None]]:
+    """Yield where each of the brackets that follow one another begins and ends; None if it is not closed."""
+    while following := _BRACKET.match(text, position):
+        depth = 1
+        for sign in _SIGN.finditer(text, following.end()):
+            depth += {"[": 1, "]": -1}.get(sign[0], 0)
             if depth == 0:
-                return position + 1
-        position += 1
-    return None
+                position = sign.end()
+                yield following.end() - 1, position
+                break
+        else:
+            yield following.end() - 1, None
+            return
 
 
 # Writing
@@ -392,4 +544,4 @@ def as_json(thought: str, actions: Sequence[Action], permissible: Permissible | 
 def as_lines(thought: str, actions: Sequence[Action], permissible: Permissible | None = None) -> str:
     """Return the REASON/ACTION reply with this thought and these actions."""
     texts = [str(action) if permissible is None else permissible.written(action) for action in actions]
-    return "\n".join([f"REASON: {thought}", *(f"ACTION: {text}" for text in texts)])
+    return "\n".join([f"REASON: {without_marks(thought)}", *(f"ACTION: {text}" for text in texts)])

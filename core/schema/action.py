@@ -65,7 +65,7 @@ class FocusTarget(Record):
 
 Target: TypeAlias = Annotated[RefTarget | RoleTarget | XPathTarget | FocusTarget, Field(discriminator="by")]
 
-_ROLE_TARGET = re.compile(r'([a-z]+(?:-[a-z]+)*)\s+(".*")', re.DOTALL)
+_ROLE_TARGET = re.compile(r"""([a-z]+(?:-[a-z]+)*)\s+(".*"|'.*'|“.*”)""", re.DOTALL | re.IGNORECASE)
 
 
 def parse_target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget:
@@ -99,7 +99,7 @@ def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | N
             name = json.loads(match[2], strict=False)
         except json.JSONDecodeError:
             name = match[2][1:-1]
-        return RoleTarget(role=match[1], name=name)
+        return RoleTarget(role=match[1].lower(), name=name)
     return None
 
 

@@ -228,6 +228,8 @@ class LLMReply(Record):
     """What of `cost` is for the prompt tokens that the server had in its cache."""
     retries: tuple[Retry, ...] = ()
     finish_reason: str = ""
+    refused: bool = False
+    """Whether the server marks the text as a refusal."""
     reasoning: str = ""
     """What a reasoning model thought, where the server tells it apart from the text."""
     reasoning_tokens: int = 0

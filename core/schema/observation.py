@@ -74,6 +74,11 @@ class Element(Record):
     def usable(self) -> bool:
         return bool(self.uses)
 
+    @property
+    def takes_lines(self) -> bool:
+        """Whether it is a field of several lines."""
+        return self.tag == "textarea" or (self.role == "textbox" and self.tag not in ("", "input"))
+
     def line(self) -> str:
         """Return the element as a prompt shows it, such as ``[12] checkbox "I agree" checked``."""
         parts = [f"[{self.ref}] {self.role}"]

@@ -8,11 +8,12 @@ end.
 """
 
 import contextlib
+import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -134,6 +135,25 @@ class DatabaseFile:
         self.read_only = read_only
         self._database = database
         self._turn = threading.RLock()
+        self._hidden: set[str] = set()
+
+    def _held(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return (
+            self.without_secrets(value.encode(errors="replace")).decode() if self._hidden else _plain(value)
+        )
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Store ``[key]`` in place of these texts from now on."""
+        for secret in secrets:
+            self._hidden |= {secret, json.dumps(secret)[1:-1]}
+
+    def without_secrets(self, data: bytes) -> bytes:
+        """Return a text, or JSON, as it may be stored."""
+        for secret in self._hidden:
+            data = data.replace(secret.encode(errors="replace"), b"[key]")
+        return data
 
     @classmethod
     def open(
@@ -240,7 +260,8 @@ class DatabaseFile:
         columns, marks = ", ".join(values), ", ".join("?" * len(values))
         verb = "INSERT OR REPLACE" if replace else "INSERT"
         cursor = self.execute(
-            f"{verb} INTO {table} ({columns}) VALUES ({marks})", [_held(value) for value in values.values()]
+            f"{verb} INTO {table} ({columns}) VALUES ({marks})",
+            [self._held(value) for value in values.values()],
         )
         return cursor.lastrowid or 0
 
@@ -248,7 +269,7 @@ class DatabaseFile:
         """Change these values of the rows that have all columns of `key`."""
         columns = ", ".join(f"{column} = ?" for column in values)
         where = " AND ".join(f"{column} = ?" for column in key)
-        changed = [_held(value) for value in (*values.values(), *key.values())]
+        changed = [self._held(value) for value in (*values.values(), *key.values())]
         self.execute(f"UPDATE {table} SET {columns} WHERE {where}", changed)
 
     def seen_changes(self) -> int:
@@ -365,11 +386,9 @@ def damaged(path: Path, kind: FileKind) -> str:
     )
 
 
-def _held(value: Any) -> Any:
-    """Return a value as SQLite can hold it: in text, half of a surrogate pair becomes a question mark."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode(errors="replace").decode()
-    return value
+def _plain(text: str) -> str:
+    """Return a text as SQLite can hold it: half of a surrogate pair becomes a question mark."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _connect(path: Path, options: str, busy_seconds: float) -> sqlite3.Connection:
@@ -448,7 +467,7 @@ def phrases_of(query: str) -> list[str]:
     Words beyond the fortieth are not looked at.
     """
     words = [word for word in query.replace("\0", " ").split() if any(map(str.isalnum, word))][:MOST_WORDS]
-    phrases = ['"{}"'.format(_held(word).replace('"', '""')) for word in words]
+    phrases = ['"{}"'.format(_plain(word).replace('"', '""')) for word in words]
     if phrases:
         phrases[-1] += " *"
     return phrases

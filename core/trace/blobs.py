@@ -54,6 +54,8 @@ class Blobs:
 
     def put(self, data: bytes, media_type: str) -> tuple[int, BlobHash]:
         """Store `data` unless it is there already; returns the row's id and the hash."""
+        if media_type not in _COMPRESSED_ALREADY:
+            data = self._database.without_secrets(data)
         name = hash_of(data)
         if (known := self.id_if_known(name)) is not None:
             return known, name

@@ -38,7 +38,11 @@ class Encoded(NamedTuple):
     part: bytes | None
 
 
-def encode(record: PhaseRecord, observation: Observation | None = None) -> Encoded:
+def encode(
+    record: PhaseRecord,
+    observation: Observation | None = None,
+    without_secrets: Callable[[bytes], bytes] = bytes,
+) -> Encoded:
     """Take `record` apart; `observation` is what its clean observation was made from."""
     whole = getattr(record, record.part) if record.part else None
     part = None
@@ -53,7 +57,7 @@ def encode(record: PhaseRecord, observation: Observation | None = None) -> Encod
         if not info.is_required()
         and getattr(record, field) == info.get_default(call_default_factory=True, validated_data={})
     }
-    data = to_json(record, exclude=unsaid | {record.part, *record.blobs})
+    data = without_secrets(to_json(record, exclude=unsaid | {record.part, *record.blobs}))
     return Encoded(data.decode() if len(data) <= _SHORT else compress(data), part)
 
 
@@ -186,7 +190,7 @@ class EncodedPrompt(NamedTuple):
     """The prompt's own blob, and those of its pictures."""
 
 
-def encode_prompt(request: LLMRequest) -> EncodedPrompt:
+def encode_prompt(request: LLMRequest, without_secrets: Callable[[bytes], bytes] = bytes) -> EncodedPrompt:
     """Return what `TraceStore.save_call` needs of a request."""
     pictures: list[tuple[bytes, str]] = []
     messages: list[dict[str, Any]] = []
@@ -210,6 +214,7 @@ def encode_prompt(request: LLMRequest) -> EncodedPrompt:
         data = json.dumps({"messages": messages, **rest}, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         data = json.dumps({"messages": messages, **rest}).encode()
+    data = without_secrets(data)
     return EncodedPrompt(hash_of(data), ((data, "application/json"), *pictures))
 
 
@@ -225,9 +230,11 @@ def decode_prompt(data: bytes, blob: Callable[[BlobHash], bytes]) -> Prompt:
     return Prompt.model_validate(values)
 
 
-def encode_reply(reply: LLMReply) -> tuple[BlobHash, tuple[bytes, str]]:
+def encode_reply(
+    reply: LLMReply, without_secrets: Callable[[bytes], bytes] = bytes
+) -> tuple[BlobHash, tuple[bytes, str]]:
     """Return what `CallRecord.reply` is to say, and the blob that goes with it."""
-    data = to_json(reply)
+    data = without_secrets(to_json(reply))
     return hash_of(data), (data, "application/json")
 
 

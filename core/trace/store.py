@@ -90,6 +90,14 @@ class TraceStore:
         self._database.close()
         self.owner.let_go()
 
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Store ``[key]`` in place of these texts from now on."""
+        self._database.hide(secrets)
+
+    def without_secrets(self, data: bytes) -> bytes:
+        """Return a text as it may be stored."""
+        return self._database.without_secrets(data)
+
     # Writing
 
     def begin_run(self, start: RunStart) -> int:

@@ -72,8 +72,8 @@ def settings_for(database: Path, base_url: str = "", **more: Any) -> Settings:
     return Settings(**{**values, **more})
 
 
-def llms_for(settings: Settings) -> LLMs:
-    return LLMs(settings, keys=Keys(environ={"OPENAI_API_KEY": ""}), replay=ReplayLLM, first_wait=0.01)
+def llms_for(settings: Settings, key: str = "") -> LLMs:
+    return LLMs(settings, keys=Keys(environ={"OPENAI_API_KEY": key}), replay=ReplayLLM, first_wait=0.01)
 
 
 def config_folder_in(folder: Path) -> Path:
@@ -128,6 +128,7 @@ class Stage:
         calls: int = 200,
         takes_images: bool = False,
         headers: dict[str, str] | None = None,
+        key: str = "",
         **settings: Any,
     ) -> AgentRun:
         """Open a task, or a page of the open web where `url` is given, asked of the LLM at `server`."""
@@ -138,7 +139,7 @@ class Stage:
             takes_images=takes_images,
             headers=headers or {},
         )
-        llms = llms_for(settings_for(self.settings.database, llms={"test": entry}, **settings))
+        llms = llms_for(settings_for(self.settings.database, llms={"test": entry}, **settings), key)
         self._llms.append(llms)
         services = self.services
         found = (

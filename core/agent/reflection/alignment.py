@@ -19,7 +19,7 @@ from core.agent.reflection.judgement_replies import (
     read_yes_no,
 )
 from core.agent.state import RunState
-from core.llm.replies import split_thinking
+from core.llm.replies import split_thinking, why_nothing
 from core.schema.messages import Message
 from core.schema.observation import CleanObservation, Observation
 from core.schema.step import Aligned, Judgement, JudgementPart
@@ -136,10 +136,11 @@ class AlignmentJudge:
             found = said if found is None else _completed(found, said)
             if not found.unclear:
                 break
-            again = f"This does not say {_asked_for(found.unclear)}. {_FORMS[purpose]}"
+            why = why_nothing(reply) or f"This does not say {_asked_for(found.unclear)}."
+            again = f"{why} {_FORMS[purpose]}"
             messages = (
                 *self._prompter.asker.sent(request, number).messages[:1],
-                Message(role="assistant", text=reply.text.strip() or "(an empty reply)"),
+                Message(role="assistant", text=split_thinking(reply.text)[1] or "(an empty reply)"),
                 Message(role="user", text=again),
             )
         return found

@@ -12,6 +12,7 @@ from core.agent.reflection.consequences import reflection_record
 from core.agent.reflection.remedies import RemedyEntry, in_words, sorted_out
 from core.agent.state import RunState
 from core.llm.repair import read_alternatives
+from core.llm.replies import split_thinking, why_nothing
 from core.schema.action import Action, Named
 from core.schema.element_identity import marks_of
 from core.schema.errors import LLMError
@@ -140,12 +141,15 @@ class Anticipator:
             )
             refused = [*read.refused, *((str(one), why) for one, why in out)]
             kept, dropped = new[:count], [*dropped, *refused]
-            # A reply without any action says that there is no other; a call that cannot be read does not.
-            problem = read.problem if reply.tool_calls and not kept else ""
+            # A reply without any action says that there is no other; one that cannot be read, or is none, does not.
+            said_no = not reply.tool_calls and not why_nothing(reply)
+            problem = "" if kept or said_no else read.problem
             # What was dropped is asked for again, once.
             if attempt or not refused or len(kept) >= count or not state.calls_left:
                 break
-            request = _again(self._prompter.asker.sent(request, number), reply.text, refused)
+            request = _again(
+                self._prompter.asker.sent(request, number), split_thinking(reply.text)[1], refused
+            )
         entries = tuple(
             base.replace(
                 action=one,

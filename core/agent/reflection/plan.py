@@ -4,7 +4,7 @@ import re
 
 from core.agent.prompt_builder import Prompter
 from core.agent.state import RunState
-from core.llm.replies import split_thinking
+from core.llm.replies import split_thinking, why_nothing
 from core.schema.messages import Message
 from core.schema.progress import Plan, Subtask
 
@@ -58,22 +58,24 @@ async def make_plan(state: RunState, prompter: Prompter) -> str:
     whole = prompter.whole_task(state)
     text = prompter.render(state, state.preset.prompts.plan, **whole)
     messages: tuple[Message, ...] = (Message(role="user", text=text),)
+    why = ""
     for _ in range(2):
         request = prompter.request(state, "plan", messages, **whole)
         reply, number = await prompter.ask(state, request)
-        plan = read_plan(split_thinking(reply.text)[1], revision=state.trial - 1)
+        said, why = split_thinking(reply.text)[1], why_nothing(reply)
+        plan = None if why else read_plan(said, revision=state.trial - 1)
         if plan is not None:
             state.reflection.plan = plan
             return ""
         if not state.calls_left:
             break
-        again = "This is no list. Write the subtasks as a numbered list, one line each, and nothing else."
+        again = f"{why or 'This is no list.'} Write the subtasks as a numbered list, one line each, and nothing else."
         messages = (
             *prompter.asker.sent(request, number).messages[:1],
-            Message(role="assistant", text=reply.text.strip() or "(an empty reply)"),
+            Message(role="assistant", text=said or "(an empty reply)"),
             Message(role="user", text=again),
         )
-    return NO_PLAN
+    return f"{why} {NO_PLAN}".strip()
 
 
 async def review_trial(state: RunState, prompter: Prompter) -> tuple[str, tuple[int, ...]]:

@@ -41,7 +41,8 @@ _MOST_LOST = 3
 """Nodes that may die under a run before it counts as failed."""
 _CLOSE_SECONDS = 20.0
 _CONNECT_SECONDS = 10.0
-_OWN_FILES = ("presets", "prompts", "state_spaces", "policies", "gates.toml", "endpoints.toml", "prices.toml")
+_TABLES = ("gates.toml", "endpoints.toml", "prices.toml", "thinking.toml")
+_OWN_FILES = ("presets", "prompts", "state_spaces", "policies", *_TABLES)
 """What of the config folder goes to the nodes."""
 _LOGINS = ("SHOPPING_SITE_ADMIN_USERNAME", "SHOPPING_SITE_ADMIN_PASSWORD")
 _NOT_SENT = shutil.ignore_patterns("__pycache__", "pictures", "docs")

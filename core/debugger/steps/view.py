@@ -19,6 +19,7 @@ from core.debugger.steps.mechanisms import exemplars_view, plan_view, stack_view
 from core.debugger.steps.page_changes import page_changes
 from core.llm.costs import count_tokens
 from core.llm.openai_format import shaped_message
+from core.llm.replies import split_thinking
 from core.schema.action import Action, RefTarget
 from core.schema.errors import TraceError
 from core.schema.messages import LLMReply, Message
@@ -262,6 +263,7 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
     )
     tools = [tool.model_dump() for tool in sent.tools] or sent.reply_schema
     reply = source.reply(call) or LLMReply()
+    thinking, text = split_thinking(reply.text)
     sampling = {k: v for k, v in sent.sampling.model_dump().items() if v is not None}
     return CallView(
         number=call.number,
@@ -272,8 +274,8 @@ def _call(source: StepSource, call: CallRecord) -> CallView:
         sent=tuple(shaped_message(message, images=False) for message in sent.messages),
         tools=json.dumps(tools, indent=2, ensure_ascii=False) if tools else "",
         sampling=", ".join(f"{key} {value}" for key, value in sampling.items()),
-        reply=said(reply),
-        reasoning=reply.reasoning,
+        reply=said(reply.replace(text=text) if thinking else reply),
+        reasoning="\n\n".join(filter(None, (reply.reasoning, thinking))),
         note=reply.note,
         prompt_tokens=call.usage.prompt_tokens,
         cached_tokens=call.usage.cached_tokens,

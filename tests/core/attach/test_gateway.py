@@ -102,6 +102,19 @@ async def test_a_chat_completion_is_that_of_the_users_server(stage, llm_server):
     assert stage.replies[0].usage == Usage(prompt_tokens=100, completion_tokens=10)
 
 
+async def test_an_answer_that_repeats_the_key_goes_back_as_it_came_and_is_hidden_where_it_is_stored(
+    stage, llm_server
+):
+    llm_server.key = "sk-0123456789abcdef"
+    stage.llm = OpenAICompatibleLLM("keyed", base_url=llm_server.base_url, key=llm_server.key)
+    llm_server.say(f"Your key is {llm_server.key}.")
+    async with stage.client() as client:
+        answer = await client.chat.completions.create(model="gpt-4", messages=MESSAGES)
+    assert answer.choices[0].message.content == stage.replies[0].text == "Your key is sk-0123456789abcdef."
+    assert QuestionLLM(stage.questions[0], stage.llm, holds_replies=False).hidden == (llm_server.key,)
+    await stage.llm.close()
+
+
 async def test_a_streamed_completion_goes_back_in_the_pieces_it_comes_in(stage, llm_server):
     llm_server.say("One two three four five six seven.")
     async with stage.client() as client:

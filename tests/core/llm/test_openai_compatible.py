@@ -75,6 +75,47 @@ class TestAnAnswer:
                 ],
                 id="id repeated, then left out",
             ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target": 1}'}},
+                    {"index": 1, "id": "a", "function": {"name": "click", "arguments": '{"target": 2}'}},
+                ],
+                id="every id is the same",
+            ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target": 1}'}},
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target": 2}'}},
+                ],
+                id="id and index are the same",
+            ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"index": 0, "id": "", "function": {"name": "click", "arguments": ": 1}"}},
+                    {"index": 0, "id": "", "function": {"name": "click", "arguments": ""}},
+                    {"index": 1, "id": "", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"index": 1, "id": "", "function": {"name": "click", "arguments": ": 2}"}},
+                ],
+                id="the name with every piece, no id",
+            ),
+            pytest.param(
+                [
+                    {"id": "a", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"id": "b", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"id": "a", "function": {"arguments": ": 1}"}},
+                    {"id": "b", "function": {"arguments": ": 2}"}},
+                ],
+                id="no index, by turns",
+            ),
+            pytest.param(
+                [
+                    {"index": 0, "id": "a", "function": {"name": "click", "arguments": '{"target"'}},
+                    {"index": 0, "id": "b", "function": {"arguments": ": 1}"}},
+                    {"index": 1, "id": "c", "function": {"name": "click", "arguments": '{"target": 2}'}},
+                ],
+                id="a new id with every piece",
+            ),
         ],
     )
     async def test_calls_are_told_apart_however_a_server_numbers_them(self, llm_server, llm, deltas):
@@ -85,6 +126,34 @@ class TestAnAnswer:
         reply = await llm.reply(ask(tools=(CLICK,)))
         assert [json.loads(one.arguments) for one in reply.tool_calls] == [{"target": 1}, {"target": 2}]
         assert len({one.id for one in reply.tool_calls}) == 2
+
+    @pytest.mark.parametrize("index", [0, None, "by place"])
+    async def test_calls_of_a_whole_answer_with_one_id_are_each_a_call(self, llm_server, llm, index):
+        calls = [
+            {"id": "a", "index": place if index == "by place" else index, "type": "function"}
+            | {"function": {"name": name, "arguments": arguments}}
+            for place, (name, arguments) in enumerate(
+                [("go_back", ""), ("go_back", ""), ("click", '{"target": 1}')]
+            )
+        ]
+        choice = {
+            "index": 0,
+            "message": {"role": "assistant", "tool_calls": calls},
+            "finish_reason": "tool_calls",
+        }
+        llm_server.script(Reply(body=json.dumps({"choices": [choice]})))
+        reply = await llm.reply(ask(tools=(CLICK,)))
+        assert [one.name for one in reply.tool_calls] == ["go_back", "go_back", "click"]
+        assert reply.tool_calls[2].arguments == '{"target": 1}'
+        assert len({one.id for one in reply.tool_calls}) == 3
+
+    @pytest.mark.parametrize("inside", ["First I look.", [{"type": "text", "text": "First I look."}]])
+    async def test_a_reply_in_parts_is_read_with_its_thinking_apart(self, llm_server, llm, inside):
+        parts = [{"type": "thinking", "thinking": inside}, {"type": "text", "text": "Yes."}]
+        choice = {"index": 0, "message": {"role": "assistant", "content": parts}, "finish_reason": "stop"}
+        llm_server.script(Reply(body=json.dumps({"choices": [choice]})))
+        reply = await llm.reply(ask())
+        assert (reply.text, reply.reasoning) == ("Yes.", "First I look.")
 
     async def test_chunks_of_an_odd_shape_are_passed_over(self, llm_server, llm):
         odd = ["{}", '{"choices": null}', '{"choices": [{}]}', '{"choices": [{"delta": null}]}']
@@ -292,9 +361,7 @@ class TestARequest:
         assert (request.body["top_k"], request.body["options"]) == (5, {"num_ctx": 8192})
         assert reply.text == "Backstep said so"
 
-    async def test_a_secret_header_is_looked_up_by_its_name_and_hidden_in_what_comes_back(
-        self, llm_server, caplog
-    ):
+    async def test_a_secret_header_is_looked_up_by_its_name_and_hidden_in_errors(self, llm_server, caplog):
         caplog.set_level("DEBUG")
         secret = "f00dfeed-team-token"
         llm = make(
@@ -303,13 +370,10 @@ class TestARequest:
             find_secret={"TEAM_TOKEN": secret}.get,
             attempts=1,
         )
-        llm_server.say(f"I was sent {secret}.")
         llm_server.fail(400, f"{secret} is not welcome")
-        reply = await llm.reply(ask())
         error = await failure(llm)
         await llm.close()
         assert llm_server.requests[0].headers["x-api-key"] == secret
-        assert reply.text == "I was sent [key]."
         assert "[key] is not welcome" in str(error)
         assert secret not in caplog.text
 
@@ -437,11 +501,23 @@ class TestKeys:
         llm_server.fail(401, "Incorrect API key provided: sk-test-****cdef.")
         assert "cdef" not in str(await failure(keyed))
 
-    async def test_an_answer_that_echoes_the_key_comes_without_it(self, llm_server, keyed):
-        llm_server.say(f"Your key is {KEY}", Call("note", json.dumps({"text": KEY})))
-        reply = await keyed.reply(ask())
-        assert KEY not in reply.model_dump_json()
-        assert reply.text == "Your key is [key]"
+    @pytest.mark.parametrize("key", [KEY, "test", "x"])
+    async def test_no_reply_is_altered_though_the_key_stands_in_it(self, llm_server, key):
+        llm = make(llm_server, key=key)
+        arguments = json.dumps({"text": f"the {key} user"})
+        llm_server.say(f"Your key is {key}", Call("type", arguments), reasoning=f"{key}?")
+        reply = await llm.reply(ask())
+        await llm.close()
+        assert (reply.text, reply.reasoning) == (f"Your key is {key}", f"{key}?")
+        assert reply.tool_calls[0].arguments == arguments
+
+    @pytest.mark.parametrize("key", ["x", "test", "EMPTY", "password", "not-needed", "sk-1"])
+    async def test_a_word_in_place_of_a_key_is_not_taken_out_of_an_error(self, llm_server, key):
+        llm = make(llm_server, key=key, attempts=1)
+        llm_server.fail(400, f"the argument text is not {key}: try a longer one")
+        error = await failure(llm)
+        await llm.close()
+        assert f"the argument text is not {key}: try a longer one" in str(error)
 
 
 def test_importing_the_client_does_not_import_openai():

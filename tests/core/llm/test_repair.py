@@ -283,6 +283,27 @@ class TestProblems:
         proposal, _ = read("", ("type", '{"target": 3, "text": "a long'), finish="length")
         assert proposal.problem.endswith("The reply was cut off: it reached the limit of max_tokens.")
 
+    @pytest.mark.parametrize(
+        "text", ["ACTION: click [3]", "REASON: So.\nACTION: click [3]\n", "**ACTION:** `click [3]`\n"]
+    )
+    def test_a_reply_that_was_cut_off_right_after_its_action_is_taken(self, text):
+        assert read(text, form="lines", finish="length")[0].action == Click(target=RefTarget(ref=3))
+
+    @pytest.mark.parametrize(
+        ("form", "text"),
+        [
+            ("lines", "I could write\nACTION: click [3]\nbut"),
+            ("json", '{"actions": [{"name": "click", "target": 3}]} would'),
+            ("tools", '{"name": "click", "target": 3} would'),
+        ],
+    )
+    def test_an_action_after_which_a_reply_was_cut_off_may_be_a_thought(self, form, text):
+        proposal, _ = read(text, form=form, finish="length")
+        assert proposal.problem.startswith(
+            "The reply was cut off: it reached the limit of max_tokens. It goes on"
+        )
+        assert read(text, form=form)[0].action == Click(target=RefTarget(ref=3))
+
     def test_a_reply_without_a_tool_call_keeps_its_thought(self):
         proposal, _ = read("I would rather not.")
         assert proposal.thought == "I would rather not."
@@ -348,6 +369,124 @@ class TestWhatIsForgiven:
         ):
             arguments = json.dumps({"target": written})
             assert read("", ("click", arguments), permissible=ANY_XPATH)[0].action == Click(target=meant)
+
+
+LABELS = {
+    3: 'button "Save"',
+    4: 'checkbox "Undo" checked',
+    5: 'link "Save"',
+    6: 'button "Twice"',
+    7: 'button "Twice"',
+    8: 'button "say "so" [now]"',
+    9: f'button "{"Save as a copy of it " * 6}'[:119] + "…",
+}
+LABELLED = Permissible(
+    actions=(
+        offered(
+            "click",
+            Parameter(
+                name="target",
+                type="integer",
+                choices=tuple(Choice(value=str(ref), label=label) for ref, label in LABELS.items()),
+            ),
+        ),
+        offered(
+            "scroll",
+            Parameter(name="direction"),
+            Parameter(name="target", type="integer", required=False),
+        ),
+    )
+)
+
+
+class TestRoleAndName:
+    @pytest.mark.parametrize(
+        ("written", "ref"),
+        [
+            ('button "Save"', 3),
+            ('link "Save"', 5),
+            ('checkbox "Undo"', 4),
+            ('Button "save"', 3),
+            ('button " Save "', 3),
+            ("button 'Save'", 3),
+            ("button “Save”", 3),
+            ('button "say \\"so\\" [now]"', 8),
+            (f'button "{"Save as a copy of it " * 6}"', 9),
+        ],
+    )
+    def test_it_is_the_one_element_that_has_both_in_every_form(self, written, ref):
+        click = Click(target=RefTarget(ref=ref))
+        as_json = json.dumps({"actions": [{"name": "click", "target": written}]})
+        arguments = json.dumps({"target": written})
+        assert read(f"ACTION: click [{written}]", form="lines", permissible=LABELLED)[0].action == click
+        assert read(as_json, form="json", permissible=LABELLED)[0].action == click
+        assert read("", ("click", arguments), permissible=LABELLED)[0].action == click
+
+    def test_a_target_without_a_list_of_its_own_is_any_element_on_offer(self):
+        proposal, _ = read('ACTION: scroll [down] [button "Save"]', form="lines", permissible=LABELLED)
+        assert proposal.action == Scroll(direction="down", target=RefTarget(ref=3))
+
+    @pytest.mark.parametrize(
+        ("written", "sentence"),
+        [
+            ('button "Twice"', 'click needs the number of its target: 2 elements are button "Twice": 6 | 7.'),
+            ('checkbox "Save"', 'not "checkbox "Save""; there is button "Save" [3], link "Save" [5].'),
+            ('button "Open"', "no element that it can act on has this role and name."),
+        ],
+    )
+    def test_where_none_or_several_have_both_the_numbers_that_fit_are_named(self, written, sentence):
+        proposal, _ = read(f"ACTION: click [{written}]", form="lines", permissible=LABELLED)
+        assert proposal.action is None
+        assert proposal.problem.endswith(sentence)
+
+
+TWO = [{"target": 3}, {"target": 4}]
+A, B = ({"name": "click", "arguments": arguments} for arguments in TWO)
+
+
+class TestSeveralCallsInText:
+    @pytest.mark.parametrize("form", ["tools", "json"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"<tool_call>\n{json.dumps(A)}\n</tool_call>\n<tool_call>\n{json.dumps(B)}\n</tool_call>",
+            f"{json.dumps(A)}\n{json.dumps(B)}",
+            f"{json.dumps(A)}, {json.dumps(B)}",
+            json.dumps([A, B]),
+            f"```json\n{json.dumps(A)}\n```\nThen:\n```json\n{json.dumps(B)}\n```",
+            f"```json\n{json.dumps([A, B])}\n```",
+            f"[TOOL_CALLS]{json.dumps([A, B])}",
+            '[TOOL_CALLS]click[ARGS]{"target": 3}[TOOL_CALLS]click[ARGS]{"target": 4}',
+            f'<|python_tag|>{json.dumps(A)}; {{"name": "click", "parameters": {{"target": 4}}}}',
+            '<function=click>{"target": 3}</function>\n<function=click>{"target": 4}</function>',
+            json.dumps(
+                {"tool_calls": [{"function": {"name": "click", "arguments": json.dumps(one)}} for one in TWO]}
+            ),
+            json.dumps(
+                [{"type": "function", "function": {"name": "click", "arguments": one}} for one in TWO]
+            ),
+            f'{{"actions": [{json.dumps(A)}]}} {{"actions": [{json.dumps(B)}]}}',
+            json.dumps({"actions": [A, B]}) + "\n\nSo:\n" + json.dumps({"actions": [A, B]}),
+        ],
+    )
+    def test_all_are_taken_in_order(self, form, text):
+        proposal, queue = read(text, form=form)
+        assert proposal.problem == ""
+        assert (proposal.action, *queue) == tuple(Click(target=RefTarget(ref=ref)) for ref in (3, 4))
+
+    @pytest.mark.parametrize("form", ["tools", "json"])
+    @pytest.mark.parametrize(
+        "rest",
+        ['{"name": "click", "argum', '{"name": "click", "arguments": {"target": 4}', '{"name": click}'],
+    )
+    def test_one_that_is_not_whole_spoils_the_reply(self, form, rest):
+        proposal, _ = read(
+            f"<tool_call>{json.dumps(A)}</tool_call><tool_call>{rest}", form=form, finish="length"
+        )
+        assert proposal.problem == (
+            "One of the actions in the reply is not JSON, or is not complete. "
+            "The reply was cut off: it reached the limit of max_tokens."
+        )
 
 
 class TestLines:

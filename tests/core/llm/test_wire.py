@@ -192,9 +192,7 @@ class TestHowMuchIsTaken:
     @pytest.mark.parametrize("whole", [True, False])
     async def test_calls_beyond_the_limit_are_left_out_and_it_is_said(self, llm_server, llm, whole):
         llm_server.say("", *(call("click", target=number) for number in range(5000)), whole=whole)
-        began = time.thread_time()
         reply = await llm.reply(ask())
-        assert time.thread_time() - began < 2
         assert [one.arguments for one in reply.tool_calls] == [
             json.dumps({"target": number}) for number in range(MOST_ACTIONS)
         ]
@@ -209,12 +207,16 @@ class TestHowMuchIsTaken:
         assert (len(reply.tool_calls), reply.finish_reason, reply.note) == (MOST_ACTIONS, "tool_calls", "")
 
     @pytest.mark.parametrize("piece", [8, 10_000])
-    async def test_an_argument_beyond_the_limit_is_cut_and_its_repair_says_so(self, llm_server, llm, piece):
+    async def test_an_argument_beyond_the_limit_is_cut_and_its_repair_says_so(
+        self, llm_server, llm, piece, monkeypatch
+    ):
         long = json.dumps({"text": "x" * 1_000_000})
         llm_server.say("", Call("type", long), piece=piece)
-        began = time.thread_time()
+        taken: list[object] = []
+        add = Assembly.add
+        monkeypatch.setattr(Assembly, "add", lambda self, chunk: (taken.append(chunk), add(self, chunk))[1])
         reply = await llm.reply(ask())
-        assert time.thread_time() - began < 3
+        assert len(taken) < LONGEST_ARGUMENTS / piece + 10
         assert reply.tool_calls[0].arguments == long[:LONGEST_ARGUMENTS]
         assert reply.note == "The reply was cut: at most 100000 characters of arguments are read."
         proposal, queue = read_reply(reply, ask(), "tools")

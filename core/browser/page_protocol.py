@@ -73,6 +73,10 @@ class PageProtocol:
         """Whether an answer may be long in coming, for something is held that the page waits for."""
         self.flooded: Callable[[], bool] = lambda: False
         """Whether pages of the browser send much more than is read."""
+        self.unread_requests: Callable[[], int] = lambda: 0
+        """How many requests of the browser's pages are open that were too many to be read."""
+        self.give_up_requests: Callable[[], None] = lambda: None
+        """Waits for none of these any more."""
         self.check_lost: Callable[[], Awaitable[None]] = _nothing
         """Raises BrowserError if the page is gone because the browser has ended or is being replaced."""
         self.check_browser: Callable[[], Awaitable[None]] = _nothing

@@ -17,10 +17,11 @@ from playwright.async_api import Browser, CDPSession, Error, Playwright
 from core.browser.channel import let_go
 from core.browser.driver_process import take_driver
 from core.browser.floods import MessageFilter, thin
+from core.browser.hanging import FLOOD_WAIT
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.schema.errors import BrowserError
-from core.system.patience import within
+from core.system.patience import Limit, within
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -77,6 +78,20 @@ class Connection:
         """Whether pages send much more than is read: the connection is slow for their sake."""
         return self._filter.flooded
 
+    @property
+    def endless(self) -> bool:
+        """Whether pages send much more than is read, and are taken not to stop."""
+        return self._filter.endless
+
+    @property
+    def unread_requests(self) -> int:
+        """How many requests of pages that were left out are not answered yet."""
+        return self._filter.open_requests
+
+    def give_up_requests(self) -> None:
+        """Do not wait for the requests that were left out."""
+        self._filter.give_up_requests()
+
     def forget_pages(self) -> None:
         """Begin again with other pages."""
         self._filter.forget()
@@ -119,14 +134,16 @@ class Connection:
 
         After `signs` quarters of a second it does not, or after 5 s in which
         nothing else came. Time in which this loop stood still, or the thread
-        that serves the browser, does not count.
+        that serves the browser, does not count, nor does time in which a flood
+        is read that comes before the answer.
         """
         if self._sign is None or not self.connected:
             return False
         asked = asyncio.ensure_future(self._sign.send("Browser.getVersion"))
         try:
-            silent = 0
-            for _ in range(signs):
+            silent = tried = 0
+            flood = Limit(FLOOD_WAIT)
+            while tried < signs:
                 await self._host.awake()
                 messages = self._messages
                 with suppress(TimeoutError):
@@ -135,6 +152,7 @@ class Connection:
                 if asked.done():
                     return asked.exception() is None
                 silent = silent + 1 if messages == self._messages else 0
+                tried += silent > 0 or not self.flooded or self.endless or flood.left() <= 0
                 if silent >= SIGNS:
                     return False
             return False

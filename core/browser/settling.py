@@ -8,6 +8,7 @@ thing again.
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +21,8 @@ from core.system.patience import Limit, within
 
 _SILENCE = 3.0
 """Seconds without news of a page that loads, before it is asked whether a script of it loops."""
+_BURST = 20
+"""From so many requests on, they are waited for as long as they become fewer by a fifth in `Bounds.requests`."""
 _PIECE = 0.25
 """Seconds that the page is asked to watch itself at a time."""
 
@@ -102,10 +105,11 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
             continue
         if page.loading.navigations > seen or page.loading.requested:
             continue
-        if page.requests.open_since(since.requests) == 0:
+        if _pending(page, since) == 0:
             break
         if not await _answered(page, since, bounds.requests, seen):
             page.requests.give_up(since.requests)
+            page.give_up_requests()
             reason = "requests still pending"
             break
     if navigated and reason == "quiet":
@@ -158,15 +162,23 @@ async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
     return True
 
 
+def _pending(page: Page, since: SettleMark) -> int:
+    return page.requests.open_since(since.requests) + page.unread_requests()
+
+
 async def _answered(page: Page, since: SettleMark, most: float, seen: int) -> bool:
-    limit = Limit(most)
-    while page.requests.open_since(since.requests):
+    limit, burst = Limit(most), 0
+    while pending := _pending(page, since):
+        if pending > burst or (pending >= _BURST and pending < burst * 0.8):
+            limit, burst = limit if pending > burst else Limit(most), pending
         if page.loading.navigations > seen or page.crashed:
             return True
         page.requests.changed.clear()
-        try:
-            async with within(max(limit.left(), 0)):
-                await page.requests.changed.wait()
-        except TimeoutError:
+        left = limit.left()
+        if left <= 0:
             return False
+        # Of what was too much to be read, no event tells that it has ended.
+        with suppress(TimeoutError):
+            async with within(min(left, _PIECE) if page.unread_requests() else left):
+                await page.requests.changed.wait()
     return True

@@ -90,6 +90,17 @@ class _SharedConnection(Connection):
     def flooded(self) -> bool:
         return self._shared.connection.flooded
 
+    @property
+    def endless(self) -> bool:
+        return self._shared.connection.endless
+
+    @property
+    def unread_requests(self) -> int:
+        return self._shared.connection.unread_requests
+
+    def give_up_requests(self) -> None:
+        self._shared.connection.give_up_requests()
+
     def forget_pages(self) -> None:
         """The pages of the others stay."""
 

@@ -123,6 +123,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.browser.hanging.ScriptPatience.seconds", 7.5)
     monkeypatch.setattr("core.browser.hanging._SILENT_SECONDS", 5.0)
     monkeypatch.setattr("core.browser.settling._SILENCE", 1.0)
+    monkeypatch.setattr("core.browser.floods.ENDLESS", 4.0)
+    for place in ("hanging", "recovery"):
+        monkeypatch.setattr(f"core.browser.{place}.FLOOD_WAIT", 10.0)
 
 
 def in_browser(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:

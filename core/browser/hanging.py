@@ -107,7 +107,11 @@ async def hangs(
 
 
 async def outlasts(
-    channel: Channel, patience: ScriptPatience, url: str, flood_is_read: Callable[[], bool], over: Callable[[], bool]
+    channel: Channel,
+    patience: ScriptPatience,
+    url: str,
+    flood_is_read: Callable[[], bool],
+    over: Callable[[], bool],
 ) -> bool:
     """Wait while a flood of messages is read before a page's answer can come, and return whether one came.
 

@@ -129,13 +129,13 @@ class Connection:
         """Whether the browser answers others at this moment, who would lose their pages with the connection."""
         return False
 
-    async def answers(self, signs: int = SIGNS) -> bool:
+    async def answers(self, signs: int = SIGNS, *, reads_flood: bool = True) -> bool:
         """Return whether the browser answers a question that concerns no page.
 
         After `signs` quarters of a second it does not, or after 5 s in which
         nothing else came. Time in which this loop stood still, or the thread
         that serves the browser, does not count, nor does time in which a flood
-        is read that comes before the answer.
+        is read that comes before the answer, unless `reads_flood` is false.
         """
         if self._sign is None or not self.connected:
             return False
@@ -152,7 +152,9 @@ class Connection:
                 if asked.done():
                     return asked.exception() is None
                 silent = silent + 1 if messages == self._messages else 0
-                tried += silent > 0 or not self.flooded or self.endless or flood.left() <= 0
+                tried += not (
+                    reads_flood and self.flooded and not silent and not self.endless and flood.left() > 0
+                )
                 if silent >= SIGNS:
                     return False
             return False

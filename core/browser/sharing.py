@@ -115,12 +115,13 @@ class _SharedConnection(Connection):
     async def serves_others(self) -> bool:
         return await self.answers()
 
-    async def answers(self, signs: int = SIGNS) -> bool:
+    async def answers(self, signs: int = SIGNS, *, reads_flood: bool = True) -> bool:
         """Return whether the browser answers anybody who asks it something, in the time that it has."""
         shared = self._shared.connection
         before = shared.answered
         return self.connected and (
-            await shared.answers(signs) or (self.connected and shared.answered > before)
+            await shared.answers(signs, reads_flood=reads_flood)
+            or (self.connected and shared.answered > before)
         )
 
     async def end(self, *, by_force: bool = False) -> None:

@@ -435,7 +435,7 @@ class Tabs:
                 await page.crash()
             # What a flood has left is not worth waiting for: it can be hundreds of MB.
             signs = FEW_SIGNS if flooded else MOST_SIGNS
-            if await self._connection.answers(signs):
+            if await self._connection.answers(signs, reads_flood=not flooded):
                 return
         raise await self._replace("connection", "The browser did not answer.")
 

@@ -111,6 +111,7 @@ class PageProtocol:
             tree = await self.send("Page.getFrameTree", {})
             self.loading.main_frame = tree["frameTree"]["frame"]["id"]
             session.on("Page.frameRequestedNavigation", self.loading.on_requested)
+            session.on("Page.frameScheduledNavigation", self.loading.on_scheduled)
             session.on("Page.frameClearedScheduledNavigation", self.loading.on_cleared)
             session.on("Page.frameStartedNavigating", self.loading.on_started)
             session.on("Page.frameNavigated", self._on_navigated)

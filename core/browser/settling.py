@@ -1,7 +1,8 @@
 """Waits for the page to settle after an action, by events, never with a fixed sleep.
 
-It waits in turn for a navigation that has begun, for the requests since the action, and for two painted
-frames without a change in the DOM, after which the page has nothing left to do. Each wait is bounded (see
+It waits in turn for a navigation that has begun, for the requests since the action, for two painted frames
+without a change in the DOM, after which the page has nothing left to do, and for the page that it announces
+to open in a few seconds. Each wait is bounded (see
 `Limit`). After a timeout (a load that never ends, an address that is polled), it does not wait for the same
 thing again.
 """
@@ -21,6 +22,8 @@ from core.system.patience import Limit, within
 
 _SILENCE = 3.0
 """Seconds without news of a page that loads, before it is asked whether a script of it loops."""
+_REDIRECTS = 3
+"""So many announced redirects are followed: pages may show each other in turn."""
 _BURST = 20
 """From so many requests on, they are waited for as long as they become fewer by a fifth in `Bounds.requests`."""
 _PIECE = 0.25
@@ -79,6 +82,7 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
     whole = Limit(bounds.whole)
     seen = since.navigations
     navigated = False
+    redirects = 0
     reason = "still changing"
     while whole.left() > 0:
         if page.crashed or page.playwright_page.is_closed():
@@ -106,6 +110,9 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
         if page.loading.navigations > seen or page.loading.requested:
             continue
         if _pending(page, since) == 0:
+            if redirects < _REDIRECTS and page.loading.announced:
+                redirects += await _redirected(page, seen)
+                continue
             break
         if not await _answered(page, since, bounds.requests, seen):
             page.requests.give_up(since.requests)
@@ -160,6 +167,16 @@ async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
             if left > silence:
                 await page.stir(1.0)
     return True
+
+
+async def _redirected(page: Page, seen: int) -> bool:
+    """Wait for the page that this one has announced; return whether it has begun."""
+    loading = page.loading
+    left = max(limit.left() for limit in loading.announced.values())
+    if await _until(page, lambda: not loading.announced or _navigated(page, seen), left):
+        return True
+    loading.announced.clear()
+    return False
 
 
 def _pending(page: Page, since: SettleMark) -> int:

@@ -54,7 +54,7 @@ HOSTILE: dict[str, HostilePage] = {
         5,
     ),
     "console errors in a loop": HostilePage(
-        _script("setTimeout(() => { while (true) console.error('error ' + 'x'.repeat(N)) })"), 200, 10
+        _script("setTimeout(() => { while (true) console.error('error ' + 'x'.repeat(N)) })"), 200, 0
     ),
     "exceptions": HostilePage(
         _script("for (let i = 0; i < N; i++) setTimeout(() => { throw new Error('thrown ' + i) })"),

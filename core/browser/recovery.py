@@ -38,6 +38,10 @@ _SIGN_SECONDS = 0.25
 """So often, and each time so long, the answer to that is waited for."""
 FEW_SIGNS, MOST_SIGNS = 8, 40
 """The same where it is known that messages come which were sent before the answer, as long as they come."""
+_DRIVER_AT_ONCE = 1.0
+"""In this time a driver that runs answers a question that it need not pass on."""
+DRIVER_SECONDS = 60.0
+"""A driver that does not is waited for this long: its process may have been stopped for a while."""
 _ANSWER = b'{"id":'
 """How an answer of the driver begins; an event has no number."""
 _LEAVE_SECONDS = 1.5
@@ -62,6 +66,8 @@ class Connection:
         self._playwright: Playwright | None = None
         self._sign: CDPSession | None = None
         self._messages = 0
+        self.stalled = False
+        """Whether the driver itself did not answer when it was last asked: no page is to blame."""
         self.answered = 0
         """How many questions of any kind the driver has answered."""
         self.browser: Browser | None = None
@@ -108,6 +114,7 @@ class Connection:
     async def begin(self) -> None:
         """Start a driver and connect to the host's browser; raises Error and BrowserError."""
         self._manager, self._playwright = await take_driver()
+        self.stalled = False
         self._listen(self._transport)
         self.browser = await self._host.connect(self._playwright)
         self._sign = await self.browser.new_browser_cdp_session()
@@ -133,7 +140,7 @@ class Connection:
         """Return whether the browser answers a question that concerns no page.
 
         After `signs` quarters of a second it does not, or after 5 s in which
-        nothing else came. Time in which this loop stood still, or the thread
+        nothing else came though the driver answers. Time in which this loop stood still, or the thread
         that serves the browser, does not count, nor does time in which a flood
         is read that comes before the answer, unless `reads_flood` is false.
         """
@@ -156,8 +163,28 @@ class Connection:
                     reads_flood and self.flooded and not silent and not self.endless and flood.left() > 0
                 )
                 if silent >= SIGNS:
-                    return False
+                    if not await self._driver_resumes():
+                        return False
+                    silent = tried = 0
             return False
+        finally:
+            let_go(asked)
+
+    async def _driver_resumes(self) -> bool:
+        """Return whether the driver was not running and does now; it is waited for."""
+        playwright = self._playwright
+        if playwright is None:
+            return False
+        asked = asyncio.ensure_future(playwright.request.new_context())
+        try:
+            await asyncio.wait({asked}, timeout=_DRIVER_AT_ONCE)
+            if asked.done():
+                return False
+            limit = Limit(DRIVER_SECONDS)
+            while not asked.done() and self.connected and limit.left() > 0:
+                await asyncio.wait({asked}, timeout=_SIGN_SECONDS)
+            self.stalled = not asked.done()
+            return not self.stalled
         finally:
             let_go(asked)
 

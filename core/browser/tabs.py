@@ -428,7 +428,7 @@ class Tabs:
         flooded = self._connection.flooded
         if not flooded and await self._connection.answers(MOST_SIGNS):
             return
-        if self._connection.connected:
+        if self._connection.connected and not self._connection.stalled:
             # A page that floods the connection with messages stops with its renderer.
             self._note(BrowserEvent(kind="hang", text=_FLOODED, tab=page.tab, url=url))
             if not await self.host.end_renderer(page.tab):

@@ -306,9 +306,9 @@ def _action(kind: str, role: str, name: str, leads: list[str], taken: list[str])
 
 def _holds_data(element: Element, pages: Sequence[Observation]) -> bool:
     """Return whether a name is the same control's with other data on another page, such as ``3 pages in demo``."""
-    words = set(re.findall(r"[^\W\d]+", element.name.lower()))
-    if re.search(r"\d", element.name) and len(words) > 1:
+    if re.search(r"\d", element.name):
         return True
+    words = set(re.findall(r"[^\W\d]+", element.name.lower()))
     for page in pages:
         same_role = [one.name for one in page.elements if one.role == element.role]
         if element.name in same_role:

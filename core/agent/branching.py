@@ -303,6 +303,7 @@ async def _bring_back(
         may_repeat=setup.may_repeat,
     )
     ground.fresh = setup.fresh
+    ground.recorded_picture = RunHistory(store, left).picture
     restored = await restore(
         checkpoint,
         ground,

@@ -205,6 +205,7 @@ def restore_context_of(
         choose=choose,
         stable_url=load_volatile().url,
         body=run_history.body,
+        recorded_picture=run_history.picture,
     )
 
 

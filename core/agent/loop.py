@@ -85,7 +85,7 @@ class AgentRun:
         """What the current phase left, where the trace has not taken it yet."""
         self._judged: Verdict | None = None
         self._advancing = False
-        self._phase_begun = 0.0
+        self._phase_begun = self._phase_clock = 0.0
         self.undoable: list[Undoable] = []
         """The edits since the run has last asked an LLM or done something."""
         self.redoable: list[Undoable] = []
@@ -264,7 +264,8 @@ class AgentRun:
             if phase == "act":
                 self._keep_events()
                 self._keep_page_log("before the action")
-            began, self._phase_begun = time.perf_counter(), time.time()
+            began = self._phase_clock = time.perf_counter()
+            self._phase_begun = time.time()
             in_calls = state.in_calls.seconds
             try:
                 done = self._phases[phase].run(self._tools)
@@ -273,7 +274,8 @@ class AgentRun:
                 state.clock.active += time.perf_counter() - began
                 state.clock.in_llm += state.in_calls.seconds - in_calls
         record = self._done
-        self.store.save_phase(state.run, state.number, record, begun=self._phase_begun)
+        took = time.perf_counter() - self._phase_clock
+        self.store.save_phase(state.run, state.number, record, begun=self._phase_begun, took=took)
         if phase == "observe":
             self._keep_page_log("before the action", also_empty=True)
         elif phase == "act":
@@ -407,7 +409,7 @@ class AgentRun:
             verdict=verdict,
             answer=state.answer,
             error=error,
-            seconds=time.time() - state.started,
+            seconds=time.perf_counter() - state.started,
             seconds_in_llm=state.totals.seconds_in_llm,
         )
         self.verdict, self.outcome, self.error = verdict, outcome, error

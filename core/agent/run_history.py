@@ -252,6 +252,11 @@ class RunHistory:
         """Return the content of an answer; raises TraceError if it is not there."""
         return self._store.blob(name)
 
+    def picture(self, step: int) -> bytes:
+        """Return the picture of the page as a step found it; nothing if none was kept."""
+        observed = record_of(Observed, self.records(step))
+        return self._store.blob(observed.screenshot) if observed is not None and observed.screenshot else b""
+
     def inputs(self, saved: SavedAgent) -> list[RecordedInput]:
         """Return what was done in the page before a step, in order."""
         found: list[RecordedInput] = []

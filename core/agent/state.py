@@ -239,7 +239,8 @@ class RunState:
     clock: StepClock = field(default_factory=StepClock)
     in_calls: Overlap = field(default_factory=Overlap)
     """Time in which calls were out or held."""
-    started: float = field(default_factory=time.time)
+    started: float = field(default_factory=time.perf_counter)
+    """By that clock: the time of day may be set meanwhile."""
     answer: str = ""
     last_proposal: Proposal = field(default_factory=Proposal)
     reflection: Reflection = field(default_factory=Reflection)

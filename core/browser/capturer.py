@@ -199,7 +199,7 @@ class Capturer:
             self.took = (time.perf_counter() - started) * 1000
             capture = Capture(observation=observation, html=html, milliseconds=self.took)
             if self.pictures:
-                self._pending = (capture, asyncio.ensure_future(_picture(page, observation.viewport[0])))
+                self._pending = (capture, asyncio.ensure_future(picture_of(page, observation.viewport[0])))
             return capture
         raise BrowserError("The page kept navigating and could not be read; step again when it has finished.")
 
@@ -365,7 +365,7 @@ def titled(tabs: tuple[Tab, ...], title: str, url: str) -> tuple[Tab, ...]:
     return tuple(tab.replace(title=title, url=url) if tab.current else tab for tab in tabs)
 
 
-async def _picture(page: Page, width: int) -> bytes:
+async def picture_of(page: Page, width: int) -> bytes:
     """Return a picture of the viewport, one pixel to a CSS pixel, or nothing if none can be had."""
     try:
         async with within(5):

@@ -179,8 +179,15 @@ _UNHEARD = frozenset(
 _MOST_IDS = 20_000
 _FLOOD = 1500
 """The number of messages left out from which a page that does not answer is considered the cause. The driver
-passes on only about a thousand a second.
+passes on only a few thousand a second.
 """
+ENDLESS = 60.0
+"""Seconds by the page's own clock from which a flood without a pause is taken to have no end. Reading a shorter
+one can take much longer.
+"""
+_WHEN = re.compile(rb'"timestamp":([0-9.]+)')
+# The protocol tells some times in milliseconds since 1970, and the others in seconds.
+_MILLISECONDS = frozenset({b"Runtime.consoleAPICalled", b"Log.entryAdded", b"Runtime.exceptionThrown"})
 
 
 class MessageFilter:
@@ -195,16 +202,34 @@ class MessageFilter:
         self._leave_out = leave_out
         self._too_long = too_long
         self._requests: set[bytes] = set()
-        """Of requests that were left out, whose answers are left out too."""
+        """Of requests that were left out and are open, whose answers are left out too."""
+        self._spans: dict[bytes, tuple[float, float]] = {}
+        """By the page's clock, when it has sent the first and the last that was left out of a flood."""
 
     @property
     def flooded(self) -> bool:
         """Whether pages send much more than is read."""
         return self._limit.excess > _FLOOD
 
+    @property
+    def endless(self) -> bool:
+        """Whether pages have sent more than is read for so long that they are taken not to stop."""
+        return self.flooded and any(last - first > ENDLESS for first, last in self._spans.values())
+
+    @property
+    def open_requests(self) -> int:
+        """How many requests that were left out are not answered yet."""
+        return len(self._requests)
+
+    def give_up_requests(self) -> None:
+        """Do not wait for the requests that were left out and are open."""
+        self._requests.clear()
+
     def forget(self) -> None:
         """Begin again with other pages."""
         self._limit.forget()
+        self._requests.clear()
+        self._spans.clear()
 
     def admits(self, data: bytes) -> bool:
         """Return whether a message is to be parsed; has the others told."""
@@ -215,7 +240,12 @@ class MessageFilter:
         if name in _UNHEARD:
             return False
         if name in _OF_A_REQUEST:
-            return not self._requests or self._request(data, found) not in self._requests
+            if not self._requests or (request := self._request(data, found)) not in self._requests:
+                return True
+            if name != b"Network.responseReceived":
+                self._requests.remove(request)
+            self._limit.admits(name.decode(), 1)  # These keep the driver as busy.
+            return False
         if name not in _THINNED:
             return True
         kind, most = _THINNED[name]
@@ -225,11 +255,20 @@ class MessageFilter:
             return True
         else:
             self._leave_out(kind, data)
+            self._note_time(name, data)
         if kind == "request":
             if len(self._requests) >= _MOST_IDS:
                 self._requests.clear()
             self._requests.add(self._request(data, found))
         return False
+
+    def _note_time(self, name: bytes, data: bytes) -> None:
+        # Of what a page writes, the quotation marks are escaped: this is never found in it.
+        if (told := _WHEN.search(data)) is None:
+            return
+        when = float(told[1]) / (1000 if name in _MILLISECONDS else 1)
+        first, last = self._spans.get(name, (when, when))
+        self._spans[name] = (when if when - last > WHILE else first, when)
 
     @staticmethod
     def _request(data: bytes, found: "re.Match[bytes]") -> bytes:

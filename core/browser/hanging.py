@@ -16,6 +16,7 @@ from core.browser.channel import Channel, let_go
 from core.browser.network import Requests
 from core.schema.events import ScriptWait
 from core.schema.signal import Signal
+from core.system.memory import resident_bytes
 from core.system.patience import Limit, within
 
 _ALIVE_SECONDS = 2.0
@@ -26,6 +27,12 @@ _SILENT_SECONDS = 15.0
 """How long a page may neither answer nor report its processor time, as during a large layout."""
 _SERVER_SECONDS = 30.0
 """The same where a request of it is open, whose answer its script may be waiting for."""
+FLOOD_WAIT = 180.0
+"""Seconds in which a flood of messages that has an end is read at most."""
+_FLOOD_BYTES = 800_000_000
+"""By so much it may make this process grow meanwhile: the embedded browser keeps in it what is not read yet."""
+_FLOOD_UNMEASURED = 45.0
+"""Seconds instead of both where the system does not tell how much memory a process takes."""
 _LOOK_SECONDS = 0.25
 
 
@@ -96,6 +103,43 @@ async def hangs(
     finally:
         let_go(asked)
         if told is not None:
+            patience.waiting.send(None)
+
+
+async def outlasts(
+    channel: Channel,
+    patience: ScriptPatience,
+    url: str,
+    flood_is_read: Callable[[], bool],
+    over: Callable[[], bool],
+) -> bool:
+    """Wait while a flood of messages is read before a page's answer can come, and return whether one came.
+
+    True also as soon as `over` says that it is not worth waiting for.
+    """
+    patience.kept = patience.given_up = False
+    told = 0
+    before = resident_bytes()
+    began, limit = time.monotonic(), Limit(FLOOD_WAIT if before else _FLOOD_UNMEASURED)
+    asked = asyncio.ensure_future(channel.session.send("Runtime.evaluate", {"expression": "1"}))
+    try:
+        while not (asked.done() or over()):
+            left = limit.left()
+            small = (resident_bytes() or 0) - (before or 0) < _FLOOD_BYTES
+            if patience.given_up or not small or not (patience.kept or (left > 0 and flood_is_read())):
+                return False
+            seconds = round(time.monotonic() - began)
+            if seconds > max(told, _ASKED_SECONDS):
+                told = seconds
+                wait = ScriptWait(
+                    url=url, seconds=seconds, left=None if patience.kept else max(math.ceil(left), 0)
+                )
+                patience.waiting.send(wait)
+            await asyncio.wait({asked}, timeout=_LOOK_SECONDS)
+        return True
+    finally:
+        let_go(asked)
+        if told:
             patience.waiting.send(None)
 
 

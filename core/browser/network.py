@@ -3,10 +3,17 @@
 import asyncio
 import time
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
+
+from core.system.patience import Limit
 
 _POLL = 10.0
 """Seconds from which a request that is answered at last was a long poll, and no slow answer."""
+_REFRESHES = frozenset({"metaTagRefresh", "httpHeaderRefresh"})
+_REFRESH_SECONDS = 5.0
+"""A page that opens another one after longer is one to be read, or used, first."""
+_LATE_SECONDS = 2.0
+"""So much later than announced the other page may begin."""
 _SAME_DOCUMENT = frozenset({"sameDocument", "historySameDocument"})
 
 
@@ -86,6 +93,9 @@ class Loading:
         """The document has been read; its pictures may still be coming."""
         self.interactive.set()
         self.changed = asyncio.Event()
+        self.announced: dict[str, Limit] = {}
+        """By frame, how long the other page is waited for that its document has announced (``Refresh``)."""
+        self._urls: dict[str, str] = {}
         self.reloading = False
         self._under_way = False
 
@@ -94,10 +104,18 @@ class Loading:
             self.requested = True
             self.changed.set()
 
+    def on_scheduled(self, event: dict[str, Any]) -> None:
+        frame, delay = event["frameId"], float(event["delay"])
+        # A page that opens itself again does so to stay up to date.
+        itself = urldefrag(event["url"])[0] == urldefrag(self._urls.get(frame, ""))[0]
+        if event["reason"] in _REFRESHES and delay <= _REFRESH_SECONDS and not itself:
+            self.announced[frame] = Limit(delay + _LATE_SECONDS)
+
     def on_cleared(self, event: dict[str, Any]) -> None:
+        self.announced.pop(event["frameId"], None)
         if event["frameId"] == self.main_frame:
             self.requested = False
-            self.changed.set()
+        self.changed.set()
 
     def on_started(self, event: dict[str, Any]) -> None:
         kind = event.get("navigationType", "")
@@ -108,6 +126,7 @@ class Loading:
 
     def _begin(self) -> None:
         self.navigations += 1
+        self.announced.clear()
         self.requested = False
         self._under_way = True
         self.loaded.clear()
@@ -116,6 +135,7 @@ class Loading:
 
     def on_navigated(self, event: dict[str, Any]) -> bool:
         """Take note of a new document; returns whether it is the main frame's."""
+        self._urls[event["frame"]["id"]] = event["frame"]["url"]
         if event["frame"]["id"] != self.main_frame:
             return False
         if not self._under_way:

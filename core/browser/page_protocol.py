@@ -73,6 +73,10 @@ class PageProtocol:
         """Whether an answer may be long in coming, for something is held that the page waits for."""
         self.flooded: Callable[[], bool] = lambda: False
         """Whether pages of the browser send much more than is read."""
+        self.unread_requests: Callable[[], int] = lambda: 0
+        """How many requests of the browser's pages are open that were too many to be read."""
+        self.give_up_requests: Callable[[], None] = lambda: None
+        """Waits for none of these any more."""
         self.check_lost: Callable[[], Awaitable[None]] = _nothing
         """Raises BrowserError if the page is gone because the browser has ended or is being replaced."""
         self.check_browser: Callable[[], Awaitable[None]] = _nothing
@@ -107,6 +111,7 @@ class PageProtocol:
             tree = await self.send("Page.getFrameTree", {})
             self.loading.main_frame = tree["frameTree"]["frame"]["id"]
             session.on("Page.frameRequestedNavigation", self.loading.on_requested)
+            session.on("Page.frameScheduledNavigation", self.loading.on_scheduled)
             session.on("Page.frameClearedScheduledNavigation", self.loading.on_cleared)
             session.on("Page.frameStartedNavigating", self.loading.on_started)
             session.on("Page.frameNavigated", self._on_navigated)

@@ -17,10 +17,11 @@ from playwright.async_api import Browser, CDPSession, Error, Playwright
 from core.browser.channel import let_go
 from core.browser.driver_process import take_driver
 from core.browser.floods import MessageFilter, thin
+from core.browser.hanging import FLOOD_WAIT
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.schema.errors import BrowserError
-from core.system.patience import within
+from core.system.patience import Limit, within
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -37,6 +38,10 @@ _SIGN_SECONDS = 0.25
 """So often, and each time so long, the answer to that is waited for."""
 FEW_SIGNS, MOST_SIGNS = 8, 40
 """The same where it is known that messages come which were sent before the answer, as long as they come."""
+_DRIVER_AT_ONCE = 1.0
+"""In this time a driver that runs answers a question that it need not pass on."""
+DRIVER_SECONDS = 60.0
+"""A driver that does not is waited for this long: its process may have been stopped for a while."""
 _ANSWER = b'{"id":'
 """How an answer of the driver begins; an event has no number."""
 _LEAVE_SECONDS = 1.5
@@ -61,6 +66,8 @@ class Connection:
         self._playwright: Playwright | None = None
         self._sign: CDPSession | None = None
         self._messages = 0
+        self.stalled = False
+        """Whether the driver itself did not answer when it was last asked: no page is to blame."""
         self.answered = 0
         """How many questions of any kind the driver has answered."""
         self.browser: Browser | None = None
@@ -76,6 +83,20 @@ class Connection:
     def flooded(self) -> bool:
         """Whether pages send much more than is read: the connection is slow for their sake."""
         return self._filter.flooded
+
+    @property
+    def endless(self) -> bool:
+        """Whether pages send much more than is read, and are taken not to stop."""
+        return self._filter.endless
+
+    @property
+    def unread_requests(self) -> int:
+        """How many requests of pages that were left out are not answered yet."""
+        return self._filter.open_requests
+
+    def give_up_requests(self) -> None:
+        """Do not wait for the requests that were left out."""
+        self._filter.give_up_requests()
 
     def forget_pages(self) -> None:
         """Begin again with other pages."""
@@ -93,6 +114,7 @@ class Connection:
     async def begin(self) -> None:
         """Start a driver and connect to the host's browser; raises Error and BrowserError."""
         self._manager, self._playwright = await take_driver()
+        self.stalled = False
         self._listen(self._transport)
         self.browser = await self._host.connect(self._playwright)
         self._sign = await self.browser.new_browser_cdp_session()
@@ -114,19 +136,21 @@ class Connection:
         """Whether the browser answers others at this moment, who would lose their pages with the connection."""
         return False
 
-    async def answers(self, signs: int = SIGNS) -> bool:
+    async def answers(self, signs: int = SIGNS, *, reads_flood: bool = True) -> bool:
         """Return whether the browser answers a question that concerns no page.
 
         After `signs` quarters of a second it does not, or after 5 s in which
-        nothing else came. Time in which this loop stood still, or the thread
-        that serves the browser, does not count.
+        nothing else came though the driver answers. Time in which this loop stood still, or the thread
+        that serves the browser, does not count, nor does time in which a flood
+        is read that comes before the answer, unless `reads_flood` is false.
         """
         if self._sign is None or not self.connected:
             return False
         asked = asyncio.ensure_future(self._sign.send("Browser.getVersion"))
         try:
-            silent = 0
-            for _ in range(signs):
+            silent = tried = 0
+            flood = Limit(FLOOD_WAIT)
+            while tried < signs:
                 await self._host.awake()
                 messages = self._messages
                 with suppress(TimeoutError):
@@ -135,9 +159,32 @@ class Connection:
                 if asked.done():
                     return asked.exception() is None
                 silent = silent + 1 if messages == self._messages else 0
+                tried += not (
+                    reads_flood and self.flooded and not silent and not self.endless and flood.left() > 0
+                )
                 if silent >= SIGNS:
-                    return False
+                    if not await self._driver_resumes():
+                        return False
+                    silent = tried = 0
             return False
+        finally:
+            let_go(asked)
+
+    async def _driver_resumes(self) -> bool:
+        """Return whether the driver was not running and does now; it is waited for."""
+        playwright = self._playwright
+        if playwright is None:
+            return False
+        asked = asyncio.ensure_future(playwright.request.new_context())
+        try:
+            await asyncio.wait({asked}, timeout=_DRIVER_AT_ONCE)
+            if asked.done():
+                return False
+            limit = Limit(DRIVER_SECONDS)
+            while not asked.done() and self.connected and limit.left() > 0:
+                await asyncio.wait({asked}, timeout=_SIGN_SECONDS)
+            self.stalled = not asked.done()
+            return not self.stalled
         finally:
             let_go(asked)
 

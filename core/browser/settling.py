@@ -1,13 +1,15 @@
 """Waits for the page to settle after an action, by events, never with a fixed sleep.
 
-It waits in turn for a navigation that has begun, for the requests since the action, and for two painted
-frames without a change in the DOM, after which the page has nothing left to do. Each wait is bounded (see
+It waits in turn for a navigation that has begun, for the requests since the action, for two painted frames
+without a change in the DOM, after which the page has nothing left to do, and for the page that it announces
+to open in a few seconds. Each wait is bounded (see
 `Limit`). After a timeout (a load that never ends, an address that is polled), it does not wait for the same
 thing again.
 """
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,6 +22,10 @@ from core.system.patience import Limit, within
 
 _SILENCE = 3.0
 """Seconds without news of a page that loads, before it is asked whether a script of it loops."""
+_REDIRECTS = 3
+"""So many announced redirects are followed: pages may show each other in turn."""
+_BURST = 20
+"""From so many requests on, they are waited for as long as they become fewer by a fifth in `Bounds.requests`."""
 _PIECE = 0.25
 """Seconds that the page is asked to watch itself at a time."""
 
@@ -76,6 +82,7 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
     whole = Limit(bounds.whole)
     seen = since.navigations
     navigated = False
+    redirects = 0
     reason = "still changing"
     while whole.left() > 0:
         if page.crashed or page.playwright_page.is_closed():
@@ -102,10 +109,14 @@ async def settle(page: Page, since: SettleMark, bounds: Bounds = DEFAULT_BOUNDS)
             continue
         if page.loading.navigations > seen or page.loading.requested:
             continue
-        if page.requests.open_since(since.requests) == 0:
+        if _pending(page, since) == 0:
+            if redirects < _REDIRECTS and page.loading.announced:
+                redirects += await _redirected(page, seen)
+                continue
             break
         if not await _answered(page, since, bounds.requests, seen):
             page.requests.give_up(since.requests)
+            page.give_up_requests()
             reason = "requests still pending"
             break
     if navigated and reason == "quiet":
@@ -158,15 +169,33 @@ async def _until(page: Page, holds: Callable[[], bool], most: float) -> bool:
     return True
 
 
+async def _redirected(page: Page, seen: int) -> bool:
+    """Wait for the page that this one has announced; return whether it has begun."""
+    loading = page.loading
+    left = max(limit.left() for limit in loading.announced.values())
+    if await _until(page, lambda: not loading.announced or _navigated(page, seen), left):
+        return True
+    loading.announced.clear()
+    return False
+
+
+def _pending(page: Page, since: SettleMark) -> int:
+    return page.requests.open_since(since.requests) + page.unread_requests()
+
+
 async def _answered(page: Page, since: SettleMark, most: float, seen: int) -> bool:
-    limit = Limit(most)
-    while page.requests.open_since(since.requests):
+    limit, burst = Limit(most), 0
+    while pending := _pending(page, since):
+        if pending > burst or (pending >= _BURST and pending < burst * 0.8):
+            limit, burst = limit if pending > burst else Limit(most), pending
         if page.loading.navigations > seen or page.crashed:
             return True
         page.requests.changed.clear()
-        try:
-            async with within(max(limit.left(), 0)):
-                await page.requests.changed.wait()
-        except TimeoutError:
+        left = limit.left()
+        if left <= 0:
             return False
+        # Of what was too much to be read, no event tells that it has ended.
+        with suppress(TimeoutError):
+            async with within(min(left, _PIECE) if page.unread_requests() else left):
+                await page.requests.changed.wait()
     return True

@@ -90,6 +90,17 @@ class _SharedConnection(Connection):
     def flooded(self) -> bool:
         return self._shared.connection.flooded
 
+    @property
+    def endless(self) -> bool:
+        return self._shared.connection.endless
+
+    @property
+    def unread_requests(self) -> int:
+        return self._shared.connection.unread_requests
+
+    def give_up_requests(self) -> None:
+        self._shared.connection.give_up_requests()
+
     def forget_pages(self) -> None:
         """The pages of the others stay."""
 
@@ -104,12 +115,13 @@ class _SharedConnection(Connection):
     async def serves_others(self) -> bool:
         return await self.answers()
 
-    async def answers(self, signs: int = SIGNS) -> bool:
+    async def answers(self, signs: int = SIGNS, *, reads_flood: bool = True) -> bool:
         """Return whether the browser answers anybody who asks it something, in the time that it has."""
         shared = self._shared.connection
         before = shared.answered
         return self.connected and (
-            await shared.answers(signs) or (self.connected and shared.answered > before)
+            await shared.answers(signs, reads_flood=reads_flood)
+            or (self.connected and shared.answered > before)
         )
 
     async def end(self, *, by_force: bool = False) -> None:

@@ -18,7 +18,7 @@ from playwright.async_api import Page as PlaywrightPage
 
 from core.browser.channel import PageGone
 from core.browser.floods import shortened
-from core.browser.hanging import ScriptPatience, answers
+from core.browser.hanging import ScriptPatience, answers, outlasts
 from core.browser.host import BrowserHost
 from core.browser.log.listener import PageListener
 from core.browser.log.records import cut
@@ -408,6 +408,8 @@ class Tabs:
             page = await self._connection.awaited(attached, what, seconds=seconds)
             page.patient = lambda: self.holding.held > 0
             page.flooded = lambda: self._connection.flooded
+            page.unread_requests = lambda: self._connection.unread_requests
+            page.give_up_requests = lambda: self._connection.give_up_requests()
             page.check_lost = self._check_ended
             page.check_browser = lambda: self._check_browser(page)
             page.end_renderer = lambda: self._end_renderer(page)
@@ -418,19 +420,28 @@ class Tabs:
     async def _check_browser(self, page: Page) -> None:
         """Make sure the browser answers, where a page of it does not; raises BrowserError if it was replaced."""
         self._check_lost()
+        url = page.playwright_page.url
+        if self._connection.flooded and await outlasts(
+            page.channel, self.script_patience, url, self._flood_is_read, lambda: page.crashed
+        ):
+            return
         flooded = self._connection.flooded
         if not flooded and await self._connection.answers(MOST_SIGNS):
             return
-        if self._connection.connected:
+        if self._connection.connected and not self._connection.stalled:
             # A page that floods the connection with messages stops with its renderer.
-            self._note(BrowserEvent(kind="hang", text=_FLOODED, tab=page.tab, url=page.playwright_page.url))
+            self._note(BrowserEvent(kind="hang", text=_FLOODED, tab=page.tab, url=url))
             if not await self.host.end_renderer(page.tab):
                 await page.crash()
             # What a flood has left is not worth waiting for: it can be hundreds of MB.
             signs = FEW_SIGNS if flooded else MOST_SIGNS
-            if await self._connection.answers(signs):
+            if await self._connection.answers(signs, reads_flood=not flooded):
                 return
         raise await self._replace("connection", "The browser did not answer.")
+
+    def _flood_is_read(self) -> bool:
+        connection = self._connection
+        return connection.connected and connection.flooded and not connection.endless
 
     async def _end_renderer(self, page: Page) -> None:
         """End the renderer of a page that cannot be helped; raises BrowserError if the profile was replaced."""

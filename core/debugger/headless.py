@@ -316,7 +316,7 @@ def _unstored(run: AgentRun) -> RunReport:
         prompt_tokens=state.totals.prompt_tokens,
         completion_tokens=state.totals.completion_tokens,
         cost=state.totals.cost,
-        seconds=round(time.time() - state.started, 3),
+        seconds=round(time.perf_counter() - state.started, 3),
         seconds_in_llm=round(state.totals.seconds_in_llm, 3),
         outcome="error",
         error=run.error,

@@ -130,6 +130,7 @@ class Publisher:
     def arrived(self, run: AgentRun, restored: Restored) -> None:
         """The page was brought back, and a branch continues from there."""
         self.opened(run)
+        self.change(looks_different=restored.comparison.only_looks_different)
         level: Literal["info", "warning"] = "info" if restored.verified else "warning"
         self.log(level, "going back", restored.sentence)
 
@@ -164,7 +165,7 @@ class Publisher:
             self.change(saved=True)
         if record.phase == "commit":
             beside = (record.seconds - record.seconds_in_llm) * 1000
-            self.change(beside_llm_ms=max(beside, 0.0), **self.figures())
+            self.change(beside_llm_ms=max(beside, 0.0), looks_different=False, **self.figures())
             self._send_step_of(run.state.run)
         if run.ended or _is_quiet(record):
             return

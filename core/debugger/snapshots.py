@@ -135,6 +135,8 @@ class SessionView(Record):
     """While the run waits at a breakpoint or for a watch that changed: which, and why."""
     held_request: str = ""
     """What the page is about to send and is held, such as ``POST https://…``."""
+    looks_different: bool = False
+    """Whether the page that the run's first step begins in has the recorded elements and another picture."""
     script: ScriptWait | None = None
     """A page that does not answer at this moment; the session is in another mode meanwhile."""
     run: int | None = None

@@ -48,6 +48,10 @@ def not_taken_back(doing: str, irreversible: Sequence[SentAt]) -> str:
     return f"{doing} does not undo {sent_summary(irreversible)}" if irreversible else ""
 
 
+PICTURE = "picture"
+"""The part that stands for what a page looks like, where its elements are equal."""
+
+
 class PageDifference(Record):
     """One difference from the recorded page."""
 
@@ -57,7 +61,7 @@ class PageDifference(Record):
     """What it is, such as ``button "Save"``; empty for the page as a whole."""
     part: str = ""
     """Which part changed: value, states, options, detail, url, title, scroll, history, html, a cookie, a key of
-    storage, server."""
+    storage, server, picture."""
     before: str = ""
     now: str = ""
     volatile: bool = False
@@ -72,6 +76,8 @@ class PageDifference(Record):
         """Return such as ``button "Save" gone``, or ``textbox "Name": value "Ada" is now ""``."""
         what = self.element or "the page"
         why = f" ({self._why})" if self.volatile else ""
+        if self.part == PICTURE:
+            return f"the elements are equal, but the picture differs in {self.now}{why}"
         if self.what in ("added", "gone"):
             return f"{what} {self.what}{why}"
         return f'{what}: {self.part} "{self.before}" is now "{self.now}"{why}'
@@ -88,6 +94,13 @@ class Comparison(Record):
 
     grade: Grade
     differences: tuple[PageDifference, ...] = ()
+    pictures: str = ""
+    """What of the pictures of the page was not compared, and why, in a sentence; empty if all was."""
+
+    @property
+    def only_looks_different(self) -> bool:
+        """Whether all elements are equal, and the picture is not."""
+        return [one.part for one in self.differences if not one.volatile] == [PICTURE]
 
     @property
     def sentence(self) -> str:
@@ -175,6 +188,8 @@ class Restored(Record):
             sentences.append(
                 "It is the recorded page: servers were not asked, and their data may have changed."
             )
+        if self.comparison.pictures:
+            sentences.append(self.comparison.pictures)
         if self.sent:
             sentences.append(f"Already sent, and not undone: {sent_summary(self.sent)}.")
         return " ".join(sentences)

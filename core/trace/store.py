@@ -182,15 +182,16 @@ class TraceStore:
         *,
         blobs: NewBlobs = (),
         begun: float | None = None,
+        took: float | None = None,
     ) -> None:
-        """Store what a phase left, with the blobs it names that are not stored yet, and when it began.
+        """Store what a phase left, with the blobs it names that are not stored yet, when it began and what it took.
 
         A second record of the same phase takes the place of the first: the
         phase was done again.
         """
         known = self._under_way.of(run)
         with self._write():
-            writing.save_phase(self._database, run, step, record, blobs, known.observation(step), begun)
+            writing.save_phase(self._database, run, step, record, blobs, known.observation(step), begun, took)
         known.save_phase(step, record)
         self._under_way.keep_on(getattr(record, name) for name in record.blobs)
 

@@ -72,6 +72,7 @@ def save_phase(
     new_blobs: Iterable[tuple[bytes, str]],
     observation: Observation | None,
     begun: float | None = None,
+    took: float | None = None,
 ) -> None:
     """Store the record in place of an earlier one of its phase, and what follows from it for the lists.
 
@@ -87,7 +88,8 @@ def save_phase(
         base = database.row("SELECT part FROM phases WHERE step = ? AND phase = 'observe'", (row["id"],))
         if base is not None and observation is None:
             observation = reading.observation(database, base["part"])
-    saved = time.time()
+    # The time of day may have been set since the phase began.
+    saved = time.time() if begun is None or took is None else begun + took
     if begun is None:
         # It was completed or put right since: the phase has ended when it ended.
         earlier = database.row(

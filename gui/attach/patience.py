@@ -45,7 +45,7 @@ class PatienceLabel(QLabel):
         hold = self._hold
         if hold is None:
             return
-        held = max(0, round(time.time() - hold.since))
+        held = max(0, round(time.monotonic() - hold.since))
         patience, usual = _USUAL[hold.what]
         if hold.gave_up:
             patience, usual = round(hold.gave_up), f"The agent last gave up after {hold.gave_up:.0f} s"

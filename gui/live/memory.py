@@ -3,14 +3,14 @@
 import ctypes
 import sys
 import threading
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
+
+from core.system.memory import resident_bytes
 
 _LOOK_MS = 5000
 _GROWN = 100_000_000
 """Growth of the process in bytes at which memory is released."""
-_PAGE = 4096
 
 
 class SpareMemory(QObject):
@@ -27,11 +27,11 @@ class SpareMemory(QObject):
         self._timer = QTimer(self, interval=_LOOK_MS)
         self._timer.timeout.connect(self._look)
         if self._trim is not None:
-            self._least = resident_bytes()
+            self._least = resident_bytes() or 0
             self._timer.start()
 
     def _look(self) -> None:
-        size = resident_bytes()
+        size = resident_bytes() or 0
         self._least = min(self._least, size)
         if size - self._least > _GROWN:
             # Memory in use cannot be released, so this runs again only after the same growth.
@@ -40,12 +40,7 @@ class SpareMemory(QObject):
     def _give_back(self) -> None:
         assert self._trim is not None
         self._trim(0)
-        self._least = resident_bytes()
-
-
-def resident_bytes() -> int:
-    """Return the resident memory of the process in bytes (Linux)."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
+        self._least = resident_bytes() or 0
 
 
 def _trim_function() -> "ctypes._NamedFuncPointer | None":

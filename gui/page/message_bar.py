@@ -36,6 +36,8 @@ class MessageBar(QFrame):
     again_requested = Signal()
     """Open the task again with the same seed."""
     next_seed_requested = Signal()
+    pictures_requested = Signal(int)
+    """Show the page that this run begins in as it was recorded, beside the page as it was restored."""
     wait_requested = Signal()
     """Wait for the page that does not respond."""
     end_script_requested = Signal()
@@ -79,6 +81,8 @@ class MessageBar(QFrame):
         self.next_seed_button = QPushButton("Next seed", self)
         self.next_seed_button.setToolTip("Open the task with the next seed (Ctrl+Shift+N)")
         self.next_seed_button.clicked.connect(self.next_seed_requested)
+        compare = "Show the recorded page beside the restored one"
+        self.pictures_button = key_button("Compare pictures", compare, "Ctrl+P, V", self._want_pictures, self)
         wait = "Wait for the page until it answers, however long its script takes"
         self.wait_button = key_button("Keep waiting", wait, "Ctrl+P, W", self.wait_requested.emit, self)
         end = "End the script that keeps the page from answering"
@@ -93,6 +97,7 @@ class MessageBar(QFrame):
             self.fix_button: "fix",
             self.again_button: "again",
             self.next_seed_button: "again",
+            self.pictures_button: "pictures",
             self.wait_button: "wait",
             self.end_script_button: "script",
         }
@@ -120,6 +125,8 @@ class MessageBar(QFrame):
             asks.add("again")
         if view.mode == "ended" and view.success is False:
             asks.add("fix")
+        if _looks_different(view):
+            asks.add("pictures")
         if view.script is not None:
             asks = {"script"} if view.script.left is None else {"wait", "script"}
         message = "script" if view.script is not None else view.stopped_at or view.message
@@ -143,6 +150,10 @@ class MessageBar(QFrame):
         else:
             self._put(title, tone, text, asks)
             self.setVisible(bool(title) and not self._closed and not self._aside)
+
+    def _want_pictures(self) -> None:
+        if self._session.run is not None:
+            self.pictures_requested.emit(self._session.run)
 
     def say(self, title: str, text: str, *, lasts: bool = False) -> None:
         """Show another message until it is closed or the session has a new message.
@@ -210,6 +221,10 @@ class MessageBar(QFrame):
             button.setVisible(of in asks)
 
 
+def _looks_different(view: SessionView) -> bool:
+    return view.mode == "waiting" and view.looks_different and bool(view.message)
+
+
 def _words(view: SessionView) -> tuple[str, str, str]:
     """Return title, tone and text for a session."""
     if view.script is not None:
@@ -220,6 +235,8 @@ def _words(view: SessionView) -> tuple[str, str, str]:
         return "The page does not answer", "remedy", f"{busy} {ends}"
     if view.stopped_at:
         return "‖ Stopped", "remedy", view.stopped_at
+    if _looks_different(view):
+        return "The page looks different", "remedy", view.message
     if view.mode == "failed":
         return "✗ Failed", "bad", view.message or "Something outside Backstep failed. See the Log."
     if view.mode != "ended":

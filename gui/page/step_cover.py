@@ -24,6 +24,7 @@ _MODES: dict[CoverMode, tuple[str, str]] = {
         "Show the page before and after the step with a line between them that can be moved",
     ),
 }
+_BEFORE_AFTER, _RESTORED = ("Before", "After"), ("As recorded", "As restored")
 _LOADING = "Reading the page after the step…"
 
 
@@ -67,7 +68,7 @@ class StepCover(QWidget):
         in_row(bar, (self.title, 1), modes, self.back_button, margins=(12, 4, 8, 4), spacing=10)
         self.picture = SliderPicture(theme, self)
         self.after = Picture(theme, self)
-        self._heads = [ElidedLabel(text, self) for text in ("Before", "After")]
+        self._heads = [ElidedLabel(text, self) for text in _BEFORE_AFTER]
         for head in self._heads:
             head.setFont(theme.heading_font())
             head.setContentsMargins(12, 6, 12, 0)
@@ -90,6 +91,7 @@ class StepCover(QWidget):
             return
         url = step.row.url if step.row else ""
         caption = step.screenshot.caption or step.action.action
+        self._name_sides(_BEFORE_AFTER)
         if (step.run, step.number) != self._step:
             self._after, self._after_view, self._no_after = QImage(), ScreenshotView(), _LOADING
         self._show(step.run, step.number, url, caption)
@@ -100,6 +102,7 @@ class StepCover(QWidget):
     def show_pictures(self, view: StepPictures, before: QImage, after: QImage) -> None:
         """Cover the page with these decoded pictures of a step; its other parts are shown later."""
         row = view.row
+        self._name_sides(_RESTORED if view.restored else _BEFORE_AFTER)
         caption = view.before.caption if row is None else f"Step {row.number}: {step_text(row)}"
         self._show(view.run, view.number, row.url if row else "", caption)
         self.picture.show_screenshot(view.before, before, missing=view.no_before)
@@ -129,6 +132,10 @@ class StepCover(QWidget):
         self.set_mode(modes[(modes.index(self.mode) + 1) % len(modes)])
         if self.picture.slides:
             self.picture.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _name_sides(self, names: tuple[str, str]) -> None:
+        for head, name in zip(self._heads, names, strict=True):
+            head.setText(name)
 
     def _show(self, run: int, number: int, url: str, caption: str) -> None:
         self._step, self._caption = (run, number), caption

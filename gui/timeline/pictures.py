@@ -45,6 +45,7 @@ class StepPicturesController(FeatureController):
         cover.mode_changed.connect(self._on_mode)
         cover.pictures_wanted.connect(self._ask)
         window.step_shown.connect(self._on_step)
+        window.page.messages.pictures_requested.connect(service.look_restored)
 
     @Slot(int, int)
     def _on_scrubbed(self, run: int, number: int) -> None:
@@ -93,7 +94,10 @@ class StepPicturesController(FeatureController):
             self._before = image
             return
         self._reading = False
-        if self._scrubbing:
+        if view.restored:
+            self.window.page.look(view, self._before, image)
+            self.window.page.cover.set_mode("side")
+        elif self._scrubbing:
             self.window.page.look(view, self._before, image)
         else:
             self.window.page.cover.show_asked(view, self._before, image)

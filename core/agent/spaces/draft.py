@@ -1,11 +1,13 @@
 """Drafts a state-space file from recorded pages: groups similar pages into states, for a person to edit.
 
-Pages are compared by their structure: elements of only one page (such as the items of a list) or of all pages
-(a menu) weigh little, all digits count as equal, and addresses are compared without ids.
+Pages are compared by their structure: elements of only one page (such as the items of a list) or of most pages
+(a menu) weigh little, all digits count as equal, and addresses are compared without ids. Names with data in them, such
+as counts, do not become part of the draft.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -20,7 +22,11 @@ ALIKE = 0.5
 """Share of common features from which pages are one state whatever their address."""
 ALIKE_AT_ONE_ADDRESS = 0.3
 LITTLE = 0.15
-"""What a feature weighs that tells little: of one page alone, or of all pages."""
+"""What a feature weighs that tells little: of one page alone, or of most pages and addresses."""
+MOST = 0.6
+"""Share of the addresses from which a feature is a menu or tool bar."""
+SLUGS = 3
+"""So many different last parts of an address, of pages with the same controls, name things and not kinds of pages."""
 MUST = 3
 """Elements proposed for `must` at most."""
 NAMED_ROLES = (
@@ -63,19 +69,20 @@ class DraftState:
 def group_pages(pages: Sequence[DraftPage]) -> list[DraftState]:
     """Return the states that the pages fall into, in the order in which they were met."""
     features = [_features(page.observation) for page in pages]
-    weights = _weights(features)
+    addresses = _addresses(pages, features)
+    weights = _weights(features, addresses)
     states: list[DraftState] = []
     for number, page in enumerate(pages):
-        address = _address(page.observation.url)
+        address = addresses[number]
         likeness = [_likeness(state, features[number], address, weights) for state in states]
         if likeness and max(likeness) >= 1.0:
             home = states[likeness.index(max(likeness))]
             home.pages.append(number)
             home.features &= features[number]
             continue
-        name = _state_name(page.observation, [state.name for state in states])
+        name = _state_name(page.observation, address, [state.name for state in states])
         states.append(DraftState(name, [number], address, set(features[number])))
-    _tell_apart(states, pages, features)
+    _tell_apart(states, pages, addresses)
     return states
 
 
@@ -113,14 +120,19 @@ def draft_space(pages: Sequence[DraftPage], *, title: str, environment: str = ""
     return "\n".join(lines) + "\n"
 
 
-def _weights(found: Sequence[set[str]]) -> dict[str, float]:
-    """Return how much each feature tells: little where only one page has it, or all of several do."""
+def _weights(found: Sequence[set[str]], addresses: Sequence[str]) -> dict[str, float]:
+    """Return how much each feature tells: little where only one page has it, or all of several, or most addresses."""
     distinct = {frozenset(features) for features in found}
-    counts: dict[str, int] = {}
-    for features in distinct:
+    pages = Counter(one for features in distinct for one in features)
+    kinds: dict[str, set[str]] = {}
+    for features, address in zip(found, addresses, strict=True):
         for one in features:
-            counts[one] = counts.get(one, 0) + 1
-    return {one: 1.0 if 1 < count < len(distinct) else LITTLE for one, count in counts.items()}
+            kinds.setdefault(one, set()).add(address)
+    many = max(len(set(addresses)) * MOST, 2)
+    return {
+        one: 1.0 if 1 < count < len(distinct) and len(kinds[one]) < many else LITTLE
+        for one, count in pages.items()
+    }
 
 
 def _features(observation: Observation) -> set[str]:
@@ -139,6 +151,23 @@ def _likeness(state: DraftState, features: set[str], address: str, weights: dict
     return share / (ALIKE_AT_ONE_ADDRESS if state.address == address else ALIKE)
 
 
+def _addresses(pages: Sequence[DraftPage], features: Sequence[set[str]]) -> list[str]:
+    """Return the addresses of the pages, with ``*`` for last parts that only name one thing of many."""
+    found = [_address(page.observation.url) for page in pages]
+    beside: dict[str, dict[str, set[str]]] = {}
+    for address, features_here in zip(found, features, strict=True):
+        folder, _, last = address.rpartition("/")
+        if folder:
+            leaves = beside.setdefault(folder, {})
+            leaves[last] = leaves.get(last, features_here) & features_here
+    for folder, leaves in beside.items():
+        common = set.intersection(*leaves.values())
+        alike = all(len(common) >= ALIKE * len(one) for one in leaves.values())
+        if len(leaves) >= SLUGS and alike:
+            found = [f"{folder}/*" if one.rpartition("/")[0] == folder else one for one in found]
+    return found
+
+
 def _address(url: str) -> str:
     parts = urlsplit(url)
     steps = [step for step in parts.path.split("/") if step]
@@ -152,8 +181,8 @@ def _fixed(step: str) -> str:
     return "*" if re.search(r"\d", step) or len(step) > 30 else step
 
 
-def _state_name(observation: Observation, taken: list[str]) -> str:
-    steps = [step for step in _address(observation.url).split("/") if step not in ("", "*", "#")]
+def _state_name(observation: Observation, address: str, taken: list[str]) -> str:
+    steps = [step for step in address.split("/") if step not in ("", "*", "#")]
     heading = next((one.name for one in observation.elements if one.role == "heading" and one.name), "")
     words = steps[-1].rsplit(".", 1)[0] if steps else heading or observation.title or "page"
     slug = re.sub(r"\W+", "_", words.lower(), flags=re.ASCII).strip("_")[:40]
@@ -164,13 +193,14 @@ def _state_name(observation: Observation, taken: list[str]) -> str:
     return name
 
 
-def _tell_apart(states: list[DraftState], pages: Sequence[DraftPage], features: list[set[str]]) -> None:
+def _tell_apart(states: list[DraftState], pages: Sequence[DraftPage], addresses: Sequence[str]) -> None:
     exact = [_exact(page.observation) for page in pages]
+    shared = {id(state): set.intersection(*(exact[number] for number in state.pages)) for state in states}
     for state in states:
         others = {number: other for other in states if other is not state for number in other.pages}
-        state.url = _url_pattern(state, pages)
+        state.url = _url_pattern({addresses[number] for number in state.pages})
         left = {n for n in others if not state.url or re.search(state.url, pages[n].observation.url)}
-        common = set.intersection(*(exact[number] for number in state.pages))
+        common = shared[id(state)]
         while len(state.must) < MUST and (left or not (state.must or state.url)):
             best = max(
                 sorted(common - set(state.must), key=_rank),
@@ -183,7 +213,8 @@ def _tell_apart(states: list[DraftState], pages: Sequence[DraftPage], features: 
             left = {number for number in left if best in exact[number]}
         mine = set.union(*(exact[number] for number in state.pages))
         while left and len(state.must_not) < MUST:
-            candidates = {one for number in left for one in exact[number]} - mine
+            # What not all pages of the other state have is data that one of them shows.
+            candidates = {one for number in left for one in shared[id(others[number])]} - mine
             best = max(
                 sorted(candidates, key=_rank),
                 key=lambda one: sum(one in exact[number] for number in left),
@@ -214,8 +245,7 @@ def _rank(pattern: str) -> tuple[int, int, str]:
     return NAMED_ROLES.index(pattern.split(" ", 1)[0]), len(pattern), pattern
 
 
-def _url_pattern(state: DraftState, pages: Sequence[DraftPage]) -> str:
-    addresses = {_address(pages[number].observation.url) for number in state.pages}
+def _url_pattern(addresses: set[str]) -> str:
     if len(addresses) != 1:
         return ""
     steps = addresses.pop().split("/")
@@ -232,6 +262,8 @@ def _actions(state: DraftState, pages: Sequence[DraftPage], home: dict[int, Draf
         action = pages[number].action
         element = _acted_on(pages[number])
         if action is None or element is None or not element.name:
+            continue
+        if _holds_data(element, [pages[one].observation for one in state.pages]):
             continue
         names = done.setdefault((action.kind, element.role), {})
         leads = names.setdefault(" ".join(element.name.split()), set())
@@ -270,6 +302,22 @@ def _action(kind: str, role: str, name: str, leads: list[str], taken: list[str])
     if given:
         lines += ["", "[[state.action.parameter]]", f"name = {_text(given)}"]
     return lines
+
+
+def _holds_data(element: Element, pages: Sequence[Observation]) -> bool:
+    """Return whether a name is the same control's with other data on another page, such as ``3 pages in demo``."""
+    if re.search(r"\d", element.name):
+        return True
+    words = set(re.findall(r"[^\W\d]+", element.name.lower()))
+    for page in pages:
+        same_role = [one.name for one in page.elements if one.role == element.role]
+        if element.name in same_role:
+            continue
+        for name in same_role:
+            others = set(re.findall(r"[^\W\d]+", name.lower()))
+            if len(words & others) > 1 and len(words & others) >= ALIKE * min(len(words), len(others)):
+                return True
+    return False
 
 
 def _acted_on(page: DraftPage) -> Element | None:

@@ -80,6 +80,8 @@ class RestoreContext:
     """Returns a URL without what changes by itself."""
     body: Callable[[str], bytes] | None = None
     """Returns the content of a recorded answer."""
+    recorded_picture: Callable[[int], bytes] | None = None
+    """Returns the picture that was kept of a step's page, or nothing."""
 
     async def put_kept_back(self, url: str, kept: PageState) -> None:
         """Restore the cookies of a page, and the state of the environment's server if it has changed."""

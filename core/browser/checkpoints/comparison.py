@@ -13,7 +13,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from core.browser.checkpoints.page_state import PageState
-from core.schema.observation import Element, Observation, is_hidden
+from core.schema.observation import Box, Element, Observation, is_hidden
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
 from core.schema.restore import Comparison, Grade, PageDifference
@@ -40,6 +40,8 @@ _SAID_SINCE = {
 """States that are told since a version of the page reader."""
 _READ_SINCE_2 = ("area", "object", "embed")
 """Tags whose elements are read since version 2."""
+_MOVING = ("video", "marquee")
+"""Tags of what does not stand still."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
 HTML = "html"
@@ -121,6 +123,27 @@ def compare(
     else:
         grade = "lost"
     return Comparison(grade=grade, differences=differences)
+
+
+def moving_boxes(recorded: Observation, now: Observation, volatile: Volatile) -> tuple[Box, ...]:
+    """Return what is left out where pictures of two pages are compared whose elements are equal.
+
+    These are videos, what changes by itself, and fields with a caret.
+    """
+    known, seen = ({_looks(one) for one in page.elements} for page in (recorded, now))
+    return tuple(
+        one.box
+        for page, others in ((recorded, seen), (now, known))
+        for one in page.elements
+        if _looks(one) not in others
+        or one.tag in _MOVING
+        or volatile.element(one)
+        or ("focused" in one.states and "type" in one.uses)
+    )
+
+
+def _looks(element: Element) -> tuple[str, ...]:
+    return (element.role, *(_part(element, part) for part in _PARTS))
 
 
 def kept_otherwise(

@@ -1,9 +1,11 @@
 """Goes back to a checkpoint: tries the strategies, cheapest first, until one is verified."""
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
+from core.browser.capturer import picture_of
 from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import (
     Brought,
@@ -14,10 +16,21 @@ from core.browser.checkpoints.checkpoint import (
     Strategy,
     WouldRepeat,
 )
-from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise
+from core.browser.checkpoints.comparison import Volatile, compare, kept_otherwise, moving_boxes
+from core.browser.checkpoints.pictures import PictureDifference, picture_difference
 from core.browser.checkpoints.strategies import AsItIs, strategies_for
 from core.schema.errors import ActionError, BrowserError, DataError
-from core.schema.restore import VERIFIED, Attempt, Comparison, Parted, Restored
+from core.schema.observation import Observation
+from core.schema.restore import (
+    PICTURE,
+    VERIFIED,
+    Attempt,
+    Comparison,
+    Grade,
+    PageDifference,
+    Parted,
+    Restored,
+)
 
 _NEXT_FRAME = """new Promise(drawn => {
   setTimeout(drawn, 500);
@@ -25,6 +38,9 @@ _NEXT_FRAME = """new Promise(drawn => {
 })"""
 """Waits until the page has drawn a frame, so that what it animates has moved. A hidden page draws none: half a second
 is enough for a timer."""
+
+_TICK = 1.1
+"""Seconds between two pictures that show what changes by itself: what shows the time does so each second."""
 
 
 async def restore(
@@ -39,7 +55,8 @@ async def restore(
 
     Ends with the first strategy whose page equals the recorded one. Where none
     does, the page stays as the last one left it and the grade says how far
-    that is off. Raises BrowserError if the last way
+    that is off; but one that only looks different is better than one with other
+    elements. Raises BrowserError if the last way
     failed for the browser has ended, and LLMError where an element is asked
     for in vain.
     """
@@ -50,6 +67,7 @@ async def restore(
     strategy_used = not_repeated = ""
     ended: BrowserError | None = None
     parted: Parted | None = None
+    alike: Strategy | None = None
     for strategy in strategies_for(ground) if strategies is None else strategies:
         if reason := strategy.unfit(checkpoint):
             attempts.append(Attempt(strategy=strategy.name, reason=reason))
@@ -89,6 +107,13 @@ async def restore(
         )
         if comparison.grade in VERIFIED:
             break
+        if comparison.only_looks_different:
+            alike = alike or strategy
+    if alike is not None and not comparison.only_looks_different and comparison.grade not in VERIFIED:
+        again = await restore(
+            checkpoint, ground, strategies=(alike,), volatile=volatile, on_attempt=on_attempt
+        )
+        return again.replace(attempts=(*attempts, *again.attempts), seconds=time.perf_counter() - began)
     if ended is not None:
         raise ended
     return Restored(
@@ -133,4 +158,66 @@ async def _compared(
         comparison = compare(recorded, now, brought.provenance, volatile, beside=beside, later=later)
     if brought.remarks and comparison.grade == "exact":
         comparison = comparison.replace(grade="equivalent")
+    if comparison.grade in VERIFIED and ground.recorded_picture is not None:
+        picture = ground.recorded_picture(checkpoint.step)
+        comparison = await _seen(comparison, checkpoint, picture, brought, ground, now, volatile)
     return comparison
+
+
+async def _seen(
+    comparison: Comparison,
+    checkpoint: Checkpoint,
+    picture: bytes,
+    brought: Brought,
+    ground: RestoreContext,
+    now: Observation,
+    volatile: Volatile,
+) -> Comparison:
+    """Return the comparison of a page whose elements are equal, with its picture compared too."""
+    recorded, page = checkpoint.observation, ground.tabs.current
+    if not picture:
+        return comparison.replace(pictures="Pictures were not compared: none was kept of that step.")
+    if recorded.viewport != now.viewport:
+        return comparison.replace(pictures="Pictures were not compared: the window has another size.")
+    without = moving_boxes(recorded, now, volatile)
+
+    async def differ(first: bytes, later: bytes = b"") -> tuple[PictureDifference | None, float]:
+        return await asyncio.to_thread(picture_difference, picture, first, later=later, without=without)
+
+    try:
+        found, moving = await differ(await picture_of(page, now.viewport[0]))
+        if found is not None:
+            # It may be under the pointer that something looks different.
+            await page.send("Input.dispatchMouseEvent", {"type": "mouseMoved", **_pointer(checkpoint)})
+            await page.evaluate(_NEXT_FRAME)
+            first = await picture_of(page, now.viewport[0])
+            await asyncio.sleep(_TICK)
+            found, moving = await differ(first, await picture_of(page, now.viewport[0]))
+    except (OSError, ValueError):
+        return comparison.replace(pictures="Pictures were not compared: one of them cannot be read.")
+    if moving:
+        left_out = f"Of the pictures, {_percent(moving)} was not compared: it changes by itself."
+        comparison = comparison.replace(pictures=left_out)
+    if found is None:
+        return comparison
+    box = found.box
+    where = f"{_percent(found.share)} of the window, at {box.x:.0f}, {box.y:.0f} ({box.width:.0f} × {box.height:.0f})"
+    untouched = brought.provenance == "untouched"
+    difference = PageDifference(what="changed", part=PICTURE, now=where, volatile=untouched)
+    grade: Grade = "same page"
+    if untouched:
+        grade = "equivalent" if comparison.grade == "exact" else comparison.grade
+    return comparison.replace(grade=grade, differences=(*comparison.differences, difference))
+
+
+def _pointer(checkpoint: Checkpoint) -> dict[str, float]:
+    """Return where the pointer was last brought to before the step; outside of the page if nowhere."""
+    for done in reversed(checkpoint.inputs):
+        if (mark := done.marks.get("to") or done.marks.get("target")) is not None:
+            at = checkpoint.observation.element(mark.element.ref) or mark.element
+            return dict(zip("xy", at.box.centre, strict=True))
+    return {"x": -1, "y": -1}
+
+
+def _percent(share: float) -> str:
+    return f"{max(round(share * 100), 1)} %"

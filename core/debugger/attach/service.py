@@ -121,7 +121,7 @@ class AttachService(Service[AttachView]):
         from core.attach.attachment import HeldAct
 
         what: Literal["call", "action"] = "action" if isinstance(attachment.next, HeldAct) else "call"
-        self.show(hold=Hold(since=time.time(), what=what, gave_up=attachment.gave_up))
+        self.show(hold=Hold(since=time.monotonic(), what=what, gave_up=attachment.gave_up))
 
     def _on_program_end(self, how: str) -> None:
         self._tell_lines()

@@ -27,7 +27,7 @@ class Hold(Record):
     """How long an agent that was not started here is held while its clock runs."""
 
     since: float
-    """Seconds since the epoch."""
+    """By the monotonic clock."""
     what: Literal["call", "action"]
     gave_up: float = 0.0
     """After how many seconds it did not wait any longer, when it last did not; 0 if it always has."""

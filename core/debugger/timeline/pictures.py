@@ -34,6 +34,24 @@ def step_pictures(store: TraceStore, run: int, number: int) -> StepPictures:
     )
 
 
+def restored_pictures(store: TraceStore, run: int) -> StepPictures:
+    """Return the step that a run branched from as it was recorded, and as it was brought back; raises TraceError."""
+    row = store.run(run)
+    assert row.parent_run is not None
+    assert row.parent_step is not None
+    recorded, begun = (store.step(one, row.parent_step) for one in (row.parent_run, run))
+    before, after = (screenshot_view(store, one).replace(box=None) for one in (recorded, begun))
+    return StepPictures(
+        run=run,
+        number=row.parent_step,
+        before=before,
+        after=after,
+        no_before="" if before.data else _missing(recorded, "The recorded picture"),
+        no_after="" if after.data else _missing(begun, "The picture of the restored page"),
+        restored=True,
+    )
+
+
 def _after(store: TraceStore, detail: StepDetail) -> tuple[ScreenshotView, str]:
     row = detail.row
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from core.browser.log.records import LogPart
 from core.debugger.commands import command
 from core.debugger.service import Service
-from core.debugger.timeline.pictures import film_pictures, step_pictures
+from core.debugger.timeline.pictures import film_pictures, restored_pictures, step_pictures
 from core.debugger.timeline.views import (
     CallSpan,
     CostPoint,
@@ -80,6 +80,18 @@ class TimelineService(Service[TimeView]):
     async def hover(self, run: int, step: int) -> None:
         """Read the page before and after a step, to be shown next to the pointer."""
         await self._read_step(run, step, self.hovered)
+
+    @command
+    async def look_restored(self, run: int) -> None:
+        """Read the page that a branch begins in as it was recorded and as it was brought back, to be shown large."""
+        await self.answer(
+            "restored",
+            lambda store: restored_pictures(store, run),
+            self.looked.send,
+            lambda problem: StepPictures(
+                run=run, number=0, no_before=problem, no_after=problem, restored=True
+            ),
+        )
 
     async def _read_step(self, run: int, step: int, signal: Signal[StepPictures]) -> None:
         await self.answer(

@@ -160,3 +160,5 @@ class StepPictures(Record):
     """Why there is no picture before."""
     no_after: str = ""
     """Why there is none after."""
+    restored: bool = False
+    """Whether it is the step that a run branched from: as it was recorded, and as the run was brought back to it."""

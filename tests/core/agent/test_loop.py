@@ -1,3 +1,6 @@
+import itertools
+import time
+
 import pytest
 
 from core.llm.openai_compatible import OpenAICompatibleLLM
@@ -35,6 +38,24 @@ def test_a_solved_task_ends_with_the_judges_verdict(stage, llm_server):
     assert step.action.startswith("click [")
     assert (step.target, step.thought, step.outcome) == ('button "ONE"', "ONE is asked for.", "done")
     assert (step.effect, step.origin, step.sealed) == ("page action", "agent", True)
+
+
+@pytest.mark.parametrize("jump", [3600, -3600])
+def test_what_a_run_and_its_phases_took_does_not_depend_on_the_time_of_day(
+    stage, llm_server, monkeypatch, jump
+):
+    llm_server.script(on('button "ONE"'))
+    run = stage.open(llm_server)
+    clock, asked = time.time, itertools.count()
+    monkeypatch.setattr("time.time", lambda: clock() + jump * next(asked))
+    stage.to_the_end(run)
+    monkeypatch.undo()
+    assert 0 < run.store.run(run.state.run).seconds < 600
+    (times,) = run.store.times(run.state.run)
+    saved = dict(times.saved)
+    took = {phase: saved[phase] - begun for phase, begun in times.phases_begun}
+    assert len(took) == len(PHASES)
+    assert all(0 <= seconds < 600 for seconds in took.values())
 
 
 def test_the_wrong_click_ends_the_episode_without_success(stage, llm_server):

@@ -125,6 +125,11 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.browser.hanging.ScriptPatience.seconds", 7.5)
     monkeypatch.setattr("core.browser.hanging._SILENT_SECONDS", 5.0)
     monkeypatch.setattr("core.browser.settling._SILENCE", 1.0)
+    monkeypatch.setattr("core.browser.floods.ENDLESS", 4.0)
+    monkeypatch.setattr("core.browser.recovery.DRIVER_SECONDS", 1.0)
+    monkeypatch.setattr("core.browser.hanging._FLOOD_BYTES", 100_000_000)
+    for place in ("hanging", "recovery"):
+        monkeypatch.setattr(f"core.browser.{place}.FLOOD_WAIT", 10.0)
 
 
 def in_browser(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:

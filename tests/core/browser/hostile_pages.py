@@ -53,6 +53,9 @@ HOSTILE: dict[str, HostilePage] = {
         1000,
         5,
     ),
+    "console errors in a loop": HostilePage(
+        _script("setTimeout(() => { while (true) console.error('error ' + 'x'.repeat(N)) })"), 200, 0
+    ),
     "exceptions": HostilePage(
         _script("for (let i = 0; i < N; i++) setTimeout(() => { throw new Error('thrown ' + i) })"),
         20_000,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from core.browser.floods import LARGEST, MOST, WHILE, BrowserEvents, FloodLimit,
 from core.browser.log.listener import PageListener
 from core.browser.log.records import LONGEST, LogPart, PageLog, counts
 from core.browser.sent_requests import SentLog
+from core.schema.errors import ActionError, BrowserError
 from core.schema.events import BrowserEvent
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.hostile_pages import HOSTILE
 from tests.core.browser.site import Site
+from tests.core.browser.test_recovery import harmless_page_works
 
 
 def of_kinds(log: PageLog) -> dict[Any, int]:
@@ -145,6 +148,40 @@ def test_requests_that_are_left_out_have_their_answers_left_out_and_others_keep_
     assert passed == answers == 4000 - len(seen.left_out) < 4000
 
 
+def console(number: int, when: float) -> bytes:
+    return message("Runtime.consoleAPICalled", f'{{"args":["{number}"],"timestamp":{when * 1000}}}')
+
+
+@pytest.mark.parametrize(("seconds", "endless"), [(50, False), (80, True)])
+def test_a_flood_is_endless_by_the_pages_own_clock(seconds: int, endless: bool) -> None:
+    seen = Filtered()
+    seen.pass_through(lambda number: console(number, 1_795_697_306 + number * seconds / 7000), 7000)
+    assert (seen.filter.flooded, seen.filter.endless) == (True, endless)
+
+
+def test_two_bursts_with_a_pause_between_are_no_endless_flood() -> None:
+    seen = Filtered()
+    for began in (1_795_697_306, 1_795_697_406):
+        seen.pass_through(lambda number, began=began: console(number, began + number / 1000), 4000)
+    assert (seen.filter.flooded, seen.filter.endless) == (True, False)
+
+
+def test_answers_that_are_left_out_are_a_flood_and_end_their_requests() -> None:
+    seen = Filtered()
+    seen.pass_through(request, 6000)
+    left_out = len(seen.left_out)
+    assert seen.filter.open_requests == left_out
+    seen.pass_through(
+        lambda number: message("Network.responseReceived", f'{{"requestId":"7.{number}"}}'), 6000
+    )
+    assert seen.filter.open_requests == left_out
+    seen.pass_through(
+        lambda number: message("Network.loadingFinished", f'{{"requestId":"7.{number}"}}'), 6000
+    )
+    assert seen.filter.flooded
+    assert seen.filter.open_requests == 0
+
+
 @pytest.mark.parametrize("kept", [{"method": "POST"}, {"kind": "Document"}])
 def test_what_changes_a_server_and_documents_are_never_left_out(kept: dict[str, str]) -> None:
     seen = Filtered()
@@ -216,3 +253,44 @@ async def test_a_line_of_megabytes_is_told_and_the_page_works_on(browser: Browsi
     while not any("left out: it is too large" in one.text for one in browser.tabs.log.collected().entries):
         await browser.js("1")
     assert "hostile" in await browser.words()
+
+
+_BURST = """
+    <button onclick="for (let i = 0; i < 3000; i++) { BODY } document.title = 'logged'">Log</button>
+"""
+
+
+@in_browser
+@pytest.mark.browser
+async def test_a_burst_that_ends_costs_neither_page_nor_renderer(browser: Browsing, site: Site) -> None:
+    body = "console.log('line ' + i, {a: i}); fetch('data:,x' + i).catch(() => {})"
+    await browser.open(site.page(_BURST.replace("BODY", body)))
+    await browser.do('click [button "Log"]')
+    assert (await browser.see()).title == "logged"
+    assert browser.events() == []
+    left_out = {one.kind: one.count for one in browser.tabs.log.collected().left_out}
+    assert left_out["console"] == 2500
+    assert left_out["request"] >= 2400
+
+
+@in_browser
+@pytest.mark.browser
+async def test_a_burst_of_requests_to_a_server_is_waited_out(browser: Browsing, site: Site) -> None:
+    body = (
+        "fetch('/said?' + i).catch(() => {}).finally(() => { if (++done == 3000) document.title = 'over' })"
+    )
+    await browser.open(site.page("<script>let done = 0</script>" + _BURST.replace("BODY", body)))
+    await browser.do('click [button "Log"]')
+    assert (await browser.see()).title == "over"
+    assert browser.events() == []
+
+
+@in_browser
+@pytest.mark.browser
+@pytest.mark.usefixtures("impatient")
+async def test_a_flood_without_end_is_ended_and_told(browser: Browsing, site: Site) -> None:
+    with suppress(ActionError, BrowserError):
+        await browser.open(HOSTILE["console errors in a loop"].serve(site))
+        await browser.see()
+    assert "hang" in [one.kind for one in browser.events()]
+    await harmless_page_works(browser, site)

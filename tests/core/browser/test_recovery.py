@@ -3,6 +3,7 @@
 Asked of an installed Chromium here, and of the embedded browser in tests/gui/live.
 """
 
+import asyncio
 import os
 import signal
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from core.browser.recovery import Connection
 from core.browser.tabs import Tabs
 from core.schema.errors import ActionError, BrowserError
 from tests.core.browser.browsing import Browsing, in_browser
@@ -94,6 +96,31 @@ async def test_a_stopped_driver_is_replaced_while_a_page_is_read(browser: Browsi
     assert driver_of(browser.tabs) != driver
     assert not alive(driver)
     await harmless_page_works(browser, site)
+
+
+@in_browser
+async def test_a_driver_that_stands_still_for_a_while_is_no_fault_of_the_page(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.browser.recovery.DRIVER_SECONDS", 60.0)
+    monkeypatch.setattr("core.browser.recovery.SIGNS", 2)
+    asked = Connection._driver_resumes
+
+    async def resumed(self: Connection) -> bool:
+        asyncio.get_running_loop().call_later(3, os.kill, driver, signal.SIGCONT)
+        return await asked(self)
+
+    monkeypatch.setattr(Connection, "_driver_resumes", resumed)
+    await browser.open(site.page("<button onclick=\"this.textContent = 'clicked'\">b</button>"))
+    driver = driver_of(browser.tabs)
+    os.kill(driver, signal.SIGSTOP)
+    try:
+        await browser.do('click [button "b"]')
+        await browser.find("button", "clicked")
+    finally:
+        os.kill(driver, signal.SIGCONT)
+    assert browser.events() == []
+    assert driver_of(browser.tabs) == driver
 
 
 @in_browser

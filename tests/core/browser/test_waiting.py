@@ -1,7 +1,7 @@
 """How the page is awaited: by what an action set off, bounded, and never by what goes on by itself."""
 
 import pytest
-from werkzeug import Response
+from werkzeug import Request, Response
 
 from core.browser.settling import Bounds
 from core.schema.errors import ActionError
@@ -70,6 +70,64 @@ async def test_a_page_that_moves_on_by_itself_is_awaited(browser: Browsing, site
     await browser.open(site.page(f"<a href='{middle}'>go</a>"))
     await browser.do('click [link "go"]')
     assert "last" in await browser.words()
+
+
+def refreshing(site: Site, how: str, seconds: float, url: str) -> str:
+    """Return the URL of a page that opens another one after so many seconds."""
+    said = f"{seconds:g};url={url}" if url else f"{seconds:g}"
+    if how == "header":
+        return site.page("<p>A moment.", headers={"Refresh": said})
+    return site.page("<p>A moment.", head=f'<meta http-equiv="refresh" content="{said}">')
+
+
+@pytest.mark.parametrize("how", ["element", "header"])
+@in_browser
+async def test_an_announced_redirect_is_awaited(browser: Browsing, site: Site, how: str) -> None:
+    there = site.page("<button>Here</button>")
+    wait = refreshing(site, how, 1, refreshing(site, how, 0, there))
+    await browser.open(site.page(f"<a href='{wait}'>Go</a>"))
+    await browser.do('click [link "Go"]')
+    await browser.find("button", "Here")
+
+
+@in_browser
+async def test_an_announced_redirect_of_a_frame_is_awaited(browser: Browsing, site: Site) -> None:
+    wait = refreshing(site, "element", 1, site.page("<button>Here</button>"))
+    await browser.open(site.page(f"<a href='{wait}' target=f>Go</a><iframe name=f></iframe>"))
+    await browser.do('click [link "Go"]')
+    await browser.find("button", "Here")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "itself"), [(60, False), (4, True)], ids=["in a minute", "of the page itself"]
+)
+@in_browser
+async def test_a_page_that_is_to_be_read_first_is_not_left(
+    browser: Browsing, site: Site, seconds: int, itself: bool
+) -> None:
+    there = site.page("<button>Here</button>")
+    wait = refreshing(site, "element", seconds, "" if itself else there)
+    await browser.open(site.page(f"<a href='{wait}'>Go</a>"))
+    await browser.do('click [link "Go"]')
+    assert not browser.tabs.current.loading.announced
+    await browser.find("paragraph", "A moment.")
+
+
+@in_browser
+async def test_pages_that_show_each_other_in_turn_hold_nothing_up_for_long(
+    browser: Browsing, site: Site
+) -> None:
+    shown: list[str] = []
+
+    def page(request: Request) -> Response:
+        shown.append(request.path)
+        other = "/turn/b" if request.path == "/turn/a" else "/turn/a"
+        return Response(
+            f"<meta http-equiv=refresh content='1;url={other}'><p>{other}", content_type="text/html"
+        )
+
+    await browser.open(site.serve_under("/turn/", page) + "a")
+    assert len(shown) < 8
 
 
 @in_browser

@@ -108,11 +108,11 @@ def test_how_long_an_agent_is_held_whose_clock_runs_on_is_counted_in_the_status_
     controller, service, qtbot: QtBot
 ):
     label = controller.patience
-    service.changed.send(ATTACHED.replace(hold=Hold(since=time.time() - 12, what="action")))
+    service.changed.send(ATTACHED.replace(hold=Hold(since=time.monotonic() - 12, what="action")))
     qtbot.waitUntil(label.isVisible)
     assert label.text() == "Agent held for 12 s, about 18 s left"
     assert "Playwright gives up an action after 30 s" in label.toolTip()
-    service.changed.send(ATTACHED.replace(hold=Hold(since=time.time() - 12, what="call", gave_up=10.2)))
+    service.changed.send(ATTACHED.replace(hold=Hold(since=time.monotonic() - 12, what="call", gave_up=10.2)))
     qtbot.waitUntil(lambda: "it may have given up" in label.text())
     assert "The agent last gave up after 10 s" in label.toolTip()
     service.changed.send(ATTACHED)

@@ -50,7 +50,7 @@ def attach_held(studio: Studio) -> None:
     controller = AttachController(studio.window, AskedService())
     studio.review()
     studio.session.session_changed.send(samples.SESSION.replace(attached=True))
-    controller.patience.show_hold(Hold(since=time.time() - 12, what="action"))
+    controller.patience.show_hold(Hold(since=time.monotonic() - 12, what="action"))
     studio.settle()
 
 

@@ -46,6 +46,17 @@ def test_a_page_that_does_not_answer_is_waited_for_and_its_script_ended_by_key(b
             qtbot.keyClick(over, key)
 
 
+def test_a_restored_page_that_looks_different_offers_both_pictures_until_the_run_goes_on(bar, qtbot):
+    said = "Back at step 3 by history: same page, 1 difference."
+    bar.show_session(SessionView(mode="waiting", run=7, message=said, looks_different=True))
+    assert (bar.title.text(), bar.text.text()) == ("The page looks different", said)
+    with qtbot.waitSignal(bar.pictures_requested) as asked:
+        bar.pictures_button.click()
+    assert asked.args == [7]
+    bar.show_session(SessionView(mode="waiting", run=7))
+    assert not bar.shown
+
+
 def test_it_goes_once_the_page_answers_and_stays_closed_where_it_was_closed(bar):
     bar.show_session(busy(9, 6))
     bar.dismiss()

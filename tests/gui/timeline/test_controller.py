@@ -93,6 +93,19 @@ def test_scrubbing_shows_steps_over_the_page_and_only_the_last_of_those_overtake
     qtbot.waitUntil(lambda: not window.page.covered)
 
 
+def test_the_recorded_page_is_shown_beside_the_restored_one(window, controller, service, session, qtbot):
+    session.session_changed.send(
+        samples.SESSION.replace(mode="waiting", message="It looks different.", looks_different=True)
+    )
+    qtbot.waitUntil(window.page.messages.pictures_button.isVisible)
+    window.page.messages.pictures_button.click()
+    assert ("look_restored", 18) in service.asked
+    service.looked.send(pictures(3).replace(row=None, restored=True))
+    cover = window.page.cover
+    qtbot.waitUntil(cover.after.isVisible)
+    assert [head.text() for head in cover._heads] == ["As recorded", "As restored"]
+
+
 def test_before_and_after_are_read_for_the_recorded_step_and_the_way_is_remembered(
     window, controller, service, session, qtbot
 ):

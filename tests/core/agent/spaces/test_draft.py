@@ -97,3 +97,85 @@ def test_without_pages_there_is_nothing_to_draft():
 
 def test_one_page_seen_twice_is_one_state():
     assert [state.pages for state in group_pages([DraftPage(observation=search())] * 2)] == [[0, 1]]
+
+
+# Kinds of pages, and data in names
+
+TOOLBAR = ("Home", "Users", "Reports", "Settings", "Help", "Log out")
+
+
+def admin(path: str, heading: str, *controls: tuple[str, str], toolbar: bool = True) -> Observation:
+    links = TOOLBAR if toolbar else ()
+    return page(
+        *(element(n, "link", name, uses=("click",)) for n, name in enumerate(links, start=1)),
+        element(20, "heading", heading),
+        *(element(n, role, name, uses=("click",)) for n, (role, name) in enumerate(controls, start=21)),
+        url=f"http://admin.test{path}",
+    )
+
+
+LIST = (("button", "Add user"), ("searchbox", "Filter"), ("button", "Export"))
+FORM = (("textbox", "Email"), ("button", "Save"), ("button", "Delete"))
+
+
+def grouped(*observations: Observation) -> list[list[int]]:
+    return [state.pages for state in group_pages([DraftPage(observation=one) for one in observations])]
+
+
+def test_a_list_and_a_form_below_the_same_tool_bar_are_two_states():
+    found = grouped(
+        admin("/login", "Log in", ("button", "Log in"), toolbar=False),
+        admin("/users", "Users", *LIST),
+        admin("/users/7", "Ada", *FORM),
+        admin("/users?page=2", "Users", *LIST),
+        admin("/users/12", "Bob", *FORM),
+    )
+    assert found == [[0], [1, 3], [2, 4]]
+
+
+def test_pages_that_differ_by_id_slug_query_and_page_number_are_one_state(tmp_path):
+    pages = [
+        admin("/", "Welcome", ("button", "Start")),
+        *(
+            admin(f"/blog/{slug}", slug, *FORM)
+            for slug in ("first-words", "on-lamps", "a-rug", "post-7?page=2")
+        ),
+    ]
+    assert grouped(*pages) == [[0], [1, 2, 3, 4]]
+    path = tmp_path / "draft.toml"
+    path.write_text(draft_space([DraftPage(observation=one) for one in pages], title="t"), encoding="utf-8")
+    space = read_space(path)
+    assert recognise_state(space, admin("/blog/unseen", "Unseen", *FORM)).state == "blog"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("4 pages created in demo", "7 pages created in demo"),
+        ("Pages created in demo", "Pages created in sales"),
+        ("Updated on Monday by Ada", "Updated on Friday by Bob"),
+    ],
+)
+def test_names_with_data_in_them_are_no_part_of_the_draft(one, other):
+    pages = [
+        DraftPage(
+            observation=admin("/dash", "Overview", ("link", name), ("button", "New page")),
+            action=parse_action(action),
+        )
+        for name, action in ((one, "click [21]"), (other, "click [21]"), (other, "click [22]"))
+    ]
+    text = draft_space(pages, title="t")
+    assert "click_new_page" in text
+    assert one not in text
+    assert other not in text
+    assert "parameter" not in text
+
+
+def test_what_one_page_of_another_state_shows_does_not_tell_it_apart():
+    pages = [
+        admin("/", "Overview", ("button", "New page")),
+        admin("/", "Overview", ("button", "New page"), ("list", "Ada's drafts"), *FORM, *LIST),
+        admin("/", "Overview", ("button", "New page"), ("list", "Bob's drafts"), *FORM, *LIST),
+    ]
+    text = draft_space([DraftPage(observation=one) for one in pages], title="t")
+    assert "drafts" not in text

@@ -1,6 +1,9 @@
 """Going back in a real page: what each way brings back, and what it says where it cannot."""
 
-from core.browser.checkpoints.checkpoint import Checkpoint, RestoreContext
+from dataclasses import replace
+
+from core.browser.capturer import picture_of
+from core.browser.checkpoints.checkpoint import Brought, Checkpoint, RestoreContext
 from core.browser.checkpoints.restoring import restore
 from core.browser.checkpoints.strategies import (
     AsItIs,
@@ -217,3 +220,104 @@ async def test_a_replay_in_a_profile_that_keeps_what_was_done_is_not_called_exac
         found = await restore(checkpoint, there, strategies=(ReplayFromStart(),))
         grades.append(found.grade)
     assert grades == ["exact", "equivalent"]
+
+
+# Pictures
+
+PAINTED = """
+<h1>Draw</h1><canvas id=c width=300 height=200 style="border: 1px solid"></canvas>
+<button onclick="const b = c.getContext('2d'); b.fillRect(20, 20, 60, 40)">Paint</button>
+"""
+TICKING = """
+<canvas id=t width=60 height=60 style="float: right"></canvas>
+<script>
+  const brush = t.getContext('2d');
+  setInterval(() => { brush.fillStyle = `hsl(${performance.now()} 90% 50%)`; brush.fillRect(0, 0, 60, 60) }, 30);
+</script>
+"""
+
+
+async def pictured(browser: Browsing, url: str) -> RestoreContext:
+    """Return a restore context with the picture of the page as it is now."""
+    picture = await picture_of(browser.tabs.current, (await browser.see()).viewport[0])
+    return replace(ground(browser, url), recorded_picture=lambda _: picture)
+
+
+@in_browser
+async def test_a_canvas_that_clicks_painted_is_not_back_when_it_is_blank(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page(PAINTED)
+    await browser.open(url)
+    inputs, recorded = await done(browser, 'click [button "Paint"]')
+    then = await pictured(browser, url)
+    checkpoint = Checkpoint(step=2, observation=recorded, inputs=tuple(inputs))
+    await browser.open(site.page("<p>elsewhere"))
+    found = await restore(checkpoint, then, strategies=(UrlWithStorage(),))
+    assert found.grade == "same page"
+    assert found.comparison.only_looks_different
+    assert "1 difference (the elements are equal, but the picture differs in" in found.sentence
+    found = await restore(checkpoint, then)
+    assert (found.grade, found.strategy) == ("equivalent", ReplayFromStart.name) or found.grade == "exact"
+    assert found.comparison.differences == ()
+
+
+@in_browser
+async def test_the_page_that_only_looks_different_is_kept_where_no_other_is_better(
+    browser: Browsing, site: Site
+) -> None:
+    url = site.page(PAINTED)
+    await browser.open(url)
+    _, recorded = await done(browser, 'click [button "Paint"]')
+    then = await pictured(browser, url)
+    await browser.open(site.page("<p>elsewhere"))
+
+    class Elsewhere(UrlWithStorage):
+        name = "elsewhere"
+
+        async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
+            await browser.open(site.page("<p>another page"))
+            return Brought()
+
+    ways = (UrlWithStorage(), Elsewhere())
+    found = await restore(Checkpoint(step=2, observation=recorded), then, strategies=ways)
+    assert (found.grade, found.strategy) == ("same page", UrlWithStorage.name)
+    assert [one.strategy for one in found.attempts] == [ways[0].name, "elsewhere", ways[0].name]
+
+
+@in_browser
+async def test_of_pictures_what_moves_by_itself_is_left_out_and_told(browser: Browsing, site: Site) -> None:
+    url = site.page(PAINTED + TICKING)
+    await browser.open(url)
+    recorded = await browser.see()
+    then = await pictured(browser, url)
+    await browser.open(site.page("<p>elsewhere"))
+    found = await restore(Checkpoint(step=1, observation=recorded), then, strategies=(UrlWithStorage(),))
+    assert found.grade == "equivalent"
+    assert "was not compared: it changes by itself." in found.sentence
+
+
+@in_browser
+async def test_what_looks_different_under_the_pointer_is_compared_under_it(
+    browser: Browsing, site: Site
+) -> None:
+    style = "<style>button { width: 300px; height: 90px } button:hover { background: navy }</style>"
+    url = site.page(style + "<button>Over</button><p>more")
+    await browser.open(url)
+    inputs, recorded = await done(browser, 'hover [button "Over"]')
+    then = await pictured(browser, url)
+    await browser.open(site.page("<p>elsewhere"))
+    await browser.tabs.current.playwright_page.mouse.move(700, 500)
+    checkpoint = Checkpoint(step=2, observation=recorded, inputs=tuple(inputs))
+    found = await restore(checkpoint, then, strategies=(UrlWithStorage(),))
+    assert (found.grade, found.comparison.pictures) == ("equivalent", "")
+
+
+@in_browser
+async def test_a_step_without_a_picture_has_that_told(browser: Browsing, site: Site) -> None:
+    url = site.page("<p>plain")
+    await browser.open(url)
+    recorded = await browser.see()
+    then = replace(ground(browser, url), recorded_picture=lambda _: b"")
+    found = await restore(Checkpoint(step=1, observation=recorded), then)
+    assert found.sentence.endswith("no difference. Pictures were not compared: none was kept of that step.")

@@ -2,8 +2,9 @@
 
 import pytest
 
-from core.debugger.timeline.pictures import film_pictures, step_pictures
+from core.debugger.timeline.pictures import film_pictures, restored_pictures, step_pictures
 from core.debugger.timeline.service import time_view
+from core.schema.errors import TraceError
 from core.schema.step import Aligned
 from core.trace.blobs import hash_of
 from core.trace.store import TraceStore
@@ -29,6 +30,18 @@ def test_before_is_what_the_step_observed_and_after_what_the_next_one_did(store)
 def test_after_the_last_step_the_page_was_not_observed(store):
     run = write_run(store)
     assert "last step of its run" in step_pictures(store, run, 2).no_after
+
+
+def test_a_branch_shows_the_step_it_left_as_recorded_and_as_restored(store):
+    run = write_run(store)
+    branch = store.begin_run(start().replace(parent_run=run, parent_step=2))
+    with pytest.raises(TraceError):
+        restored_pictures(store, branch)  # Its page has not been read yet.
+    write_step(store, branch, 2)
+    view = restored_pictures(store, branch)
+    assert view.restored
+    assert (view.run, view.number) == (branch, 2)
+    assert (view.before.data, view.after.data) == (PICTURE, PICTURE)
 
 
 def test_a_run_that_goes_on_has_not_observed_the_page_since(store):

@@ -12,6 +12,7 @@ from core.cli.options import (
     AsLines,
     BaseUrl,
     Browser,
+    Commands,
     Database,
     DryRun,
     LLMName,
@@ -47,7 +48,7 @@ Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of 
 
 def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> None:
     """Add the group to the command line."""
-    group = typer.Typer(help="The exemplars that runs use.", no_args_is_help=True)
+    group = typer.Typer(cls=Commands, help="The exemplars that runs use.", no_args_is_help=True)
     app.add_typer(group, name="exemplars")
 
     @group.command(name="list")

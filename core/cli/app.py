@@ -308,7 +308,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_lines: AsLines = False,
     ) -> None:
         """Find the step from which a run can still succeed: replay up to it and let the LLM continue, several times."""
-        from core.cli.measurement import bisect_run
+        from core.cli.measurement import bisect_run, exit_code
         from core.debugger.experiments.bisect import BisectRequest
 
         settings = settings_with(
@@ -323,7 +323,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             preset=preset or "",
             llm=llm or "",
         )
-        bisect_run(
+        found = bisect_run(
             request,
             settings,
             environments_of(settings, tasks_file, webarena),
@@ -332,6 +332,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             as_json=as_json,
             as_lines=as_lines,
         )
+        raise typer.Exit(exit_code(found))
 
     @app.command()
     def family(

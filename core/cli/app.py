@@ -209,6 +209,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             url=url,
             instruction=instruction,
             profile=profile,
+            max_steps=max_steps,
             as_json=as_json,
         )
         raise typer.Exit(report.exit_code)
@@ -272,7 +273,16 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             offline=offline,
         )
         environments = environments_of(settings, tasks_file, webarena)
-        report = fork_run(settings, environments, with_embedded, run, step, changes, as_json=as_json)
+        report = fork_run(
+            settings,
+            environments,
+            with_embedded,
+            run,
+            step,
+            changes,
+            max_steps=max_steps,
+            as_json=as_json,
+        )
         raise typer.Exit(report.exit_code)
 
     @app.command()

@@ -272,7 +272,11 @@ def load_settings(
         if name == "base_url":
             origin = "flag"
         if name == "db":
-            given[name] = Path(str(value)).expanduser()
+            given[name] = path = Path(str(value)).expanduser()
+            if path.absolute().parent != folder.absolute() and not path.absolute().parent.is_dir():
+                raise UsageError(
+                    f"--db: there is no folder {path.absolute().parent}; create it, or correct the path."
+                )
 
     chosen = given.get("db") or folder / DATABASE_NAME
     return Settings(

@@ -86,6 +86,15 @@ class TestLoading:
         write('db = "mine.db"\n')
         assert load_settings(environ=environ).database == tmp_path / "data" / "mine.db"
 
+    def test_a_database_of_a_flag_is_in_a_folder_that_is_there(self, environ, tmp_path):
+        (tmp_path / "file").touch()
+        for missing in (tmp_path / "typo" / "deeper", tmp_path / "file"):
+            with pytest.raises(UsageError, match=f"--db: there is no folder {missing}; create it"):
+                load_settings({"db": missing / "traces.db"}, environ=environ)
+        assert not (tmp_path / "typo").exists()
+        default = load_settings(environ=environ).database
+        assert load_settings({"db": default}, environ=environ).database == default
+
     def test_a_database_of_a_flag_counts_from_where_one_stands(self, environ, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         assert load_settings({"db": "mine.db"}, environ=environ).database == tmp_path / "mine.db"

@@ -59,7 +59,10 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
     try:
         import ray
     except ImportError as error:
-        raise UsageError("--cluster needs Ray: install it with pip install 'backstep[cluster]'.") from error
+        raise UsageError(
+            "--cluster needs Ray. To install it, run in Backstep's folder: "
+            f"{sys.executable} -m pip install -e '.[cluster]'"
+        ) from error
     environment = {} if runtime_env is None else _read(runtime_env)
     _check_address(address)
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:

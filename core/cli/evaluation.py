@@ -91,7 +91,6 @@ async def _carry_out(
     opening = services_of(settings, environments, llms, browser, started=not request.cluster)
     async with opening as services:
         with opened(services.store, name, plan) as row:
-            note_made(services.store, row.number, _making(plan, settings, llms).model_dump_json())
             progress = _Progress(plan.total)
             evaluation = Evaluator(
                 services.store,
@@ -100,6 +99,8 @@ async def _carry_out(
                 lambda: progress.tell(len(evaluation.done), evaluation.cost),
             )
             progress.begin(name, len(evaluation.done))
+            if len(evaluation.done) < plan.total:
+                note_made(services.store, row.number, _making(plan, settings, llms).model_dump_json())
             count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
             if request.cluster:
                 setup = node_setup(services, (one.llm for one in plan.variants), count)

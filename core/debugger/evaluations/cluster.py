@@ -13,7 +13,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,6 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
             shutil.copytree(package, Path(folder) / package.name, ignore=_NOT_SENT)
         try:
             # What Ray says of itself is no part of the report; what matters of it is told here.
-            os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
             logging.getLogger("ray").setLevel(logging.CRITICAL)
             ray.init(
                 address,
@@ -84,7 +83,8 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
             ray.shutdown()
             raise UsageError(f"The cluster {address} cannot be used: {_first_line(error)}.") from error
     try:
-        yield
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):  # Ray prints what befalls its nodes.
+            yield
     finally:
         ray.shutdown()
 

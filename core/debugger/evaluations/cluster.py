@@ -82,11 +82,14 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
         except Exception as error:  # Ray raises many kinds, of which none is named in its documentation.
             ray.shutdown()
             raise UsageError(f"The cluster {address} cannot be used: {_first_line(error)}.") from error
-    try:
-        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):  # Ray prints what befalls its nodes.
+    with (
+        open(os.devnull, "w") as nowhere,
+        redirect_stdout(nowhere),
+    ):  # Ray prints what befalls its nodes, to the last.
+        try:
             yield
-    finally:
-        ray.shutdown()
+        finally:
+            ray.shutdown()
 
 
 def _check_address(address: str) -> None:

@@ -82,10 +82,8 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
         except Exception as error:  # Ray raises many kinds, of which none is named in its documentation.
             ray.shutdown()
             raise UsageError(f"The cluster {address} cannot be used: {_first_line(error)}.") from error
-    with (
-        open(os.devnull, "w") as nowhere,
-        redirect_stdout(nowhere),
-    ):  # Ray prints what befalls its nodes, to the last.
+    # Ray prints what befalls its nodes, to the last.
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
         try:
             yield
         finally:

@@ -2,11 +2,13 @@
 
 import contextlib
 import gc
+import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from core.setup import ensure, import_failed
+from core.setup import EXIT_INTERRUPTED, ensure, import_failed
 
 if __name__ == "__main__":
     ensure(sys.argv)
@@ -23,6 +25,8 @@ def open_window(arguments: "WindowArguments", settings: "Settings") -> int:
     """Open the window and return its exit code when it closes."""
     from gui.first_import import import_qt
 
+    # Until the window is there: an interrupt of an import would pass for a package that is missing.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(EXIT_INTERRUPTED))
     gc.disable()  # The application collects garbage, once it has started.
     import_qt()
     from core.browser.driver_process import begin_driver
@@ -83,6 +87,8 @@ def entry() -> None:
     except ImportError as error:
         # A package that has gone, or a shared library that Qt wants.
         import_failed(error, sys.argv)
+    except KeyboardInterrupt:
+        code = EXIT_INTERRUPTED
     sys.exit(code)
 
 

@@ -83,6 +83,7 @@ class Application:
         import shiboken6
         from PySide6.QtCore import QSettings, QTimer
 
+        from gui.shell.interrupts import closing_on_signals
         from gui.shell.main_window import MainWindow
         from gui.widgets.relay import Relay
 
@@ -110,11 +111,12 @@ class Application:
         worker.post(make())
         if embedded:
             QTimer.singleShot(_PAINTED_MS, self._qt, self.host.prepare)
-        code = int(self._qt.exec())
-        try:
-            self._end(making.result().close())
-        finally:
-            worker.stop()
+        with closing_on_signals(window, self._qt):
+            code = int(self._qt.exec())
+            try:
+                self._end(making.result().close())
+            finally:
+                worker.stop()
             self.area.embedded.close_pages()
             shiboken6.delete(window)
             loud_engine()

@@ -89,3 +89,41 @@ finally:
     print([name for name in {unwanted!r} if name in sys.modules], file=sys.stderr)
 """
     assert run(code, tmp_path).stderr.splitlines()[-1] == "[]"
+
+
+_SIGNALLED = """
+import os, signal, threading, time
+from tests.benchmarks.watched_window import run_watched
+sent = []
+def send(count):
+    sent.append(count)
+    for number in range(count):
+        os.kill(os.getpid(), signal.SIGINT)
+def look(window):
+    if sent or window.view.mode != "waiting":
+        return
+    if HOW != "free":
+        window.closing.connect(lambda event: event.ignore())
+    if HOW == "stuck":
+        threading.Thread(target=send, args=(3,)).start()
+        time.sleep(1000)
+    send(1 if HOW == "free" else 2)
+run_watched(["--task", "miniwob/click-test-2", "--llm", "rules"], look, every_ms=5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("free", 0),
+        ("asking", 130),  # Something would ask whether to close: the second one closes without an answer.
+        ("stuck", 130),  # Qt's thread does not answer: the third one ends the process.
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself an interrupt there")
+def test_interrupts_from_the_terminal_close_the_window(how: str, code: int, tmp_path: Path):
+    done = run(_SIGNALLED.replace("HOW", repr(how)), tmp_path)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    if how != "stuck":
+        assert "Closing. Press Ctrl+C again" in done.stderr

@@ -60,6 +60,10 @@ class AgentResources:
         return (*found, *self.memory.files.problems(), *self.spaces.problems(), *self.policies.check())
 
 
+OWN_FOLDERS = ("prompts", "state_spaces", "presets", "policies")
+"""The folders of a config folder in which the files of an agent are."""
+
+
 def with_files(base: AgentResources, config: Path, folder: Path) -> AgentResources:
     """Return `base`, whose files are those of `config`, with those of one more folder laid out alike, which win.
 

@@ -181,6 +181,18 @@ def put_back(saved: SavedAgent, state: RunState) -> None:
     state.totals = Totals(**saved.totals)
 
 
+def budget_of(store: TraceStore, run: int) -> Budget | None:
+    """Return the limits that a run ended with, or None where they were not kept."""
+    steps = store.steps(run)
+    if not steps:
+        return None
+    try:
+        saved = RunHistory(store, run).agent(steps[-1].number)
+    except TraceError:
+        return None
+    return Budget(saved.page_actions_limit, saved.llm_calls_limit)
+
+
 def _changeable(value: Any) -> Any:
     """Return what was kept as a run that goes on may change it."""
     if isinstance(value, dict):

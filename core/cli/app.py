@@ -1,6 +1,6 @@
 """The command line. Its flags and output are a contract for scripts."""
 
-import sys
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -14,6 +14,7 @@ from core.cli.options import (
     AsLines,
     BaseUrl,
     Browser,
+    Commands,
     Database,
     DryRun,
     EmbeddedProfiles,
@@ -34,7 +35,7 @@ from core.cli.options import (
     settings_with,
     window_settings,
 )
-from core.cli.output import say
+from core.cli.output import print_any_character, put, say, say_lines
 from core.cli.stored_runs import add_runs_commands
 from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.settings.settings import Settings
@@ -52,7 +53,9 @@ FORMAT_NAMES = ", ".join(one.name for one in FORMATS)
 
 def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., Any]) -> typer.Typer:
     """Build the command line over the two things that need Qt."""
-    app = typer.Typer(add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False)
+    app = typer.Typer(
+        cls=Commands, add_completion=False, no_args_is_help=False, pretty_exceptions_enable=False
+    )
 
     def show_window(
         settings: Settings, tasks_file: TaskFiles, webarena: WebArenaFiles, **opening: Any
@@ -206,6 +209,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             url=url,
             instruction=instruction,
             profile=profile,
+            max_steps=max_steps,
             as_json=as_json,
         )
         raise typer.Exit(report.exit_code)
@@ -269,7 +273,16 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             offline=offline,
         )
         environments = environments_of(settings, tasks_file, webarena)
-        report = fork_run(settings, environments, with_embedded, run, step, changes, as_json=as_json)
+        report = fork_run(
+            settings,
+            environments,
+            with_embedded,
+            run,
+            step,
+            changes,
+            max_steps=max_steps,
+            as_json=as_json,
+        )
         raise typer.Exit(report.exit_code)
 
     @app.command()
@@ -305,7 +318,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         as_lines: AsLines = False,
     ) -> None:
         """Find the step from which a run can still succeed: replay up to it and let the LLM continue, several times."""
-        from core.cli.measurement import bisect_run
+        from core.cli.measurement import bisect_run, exit_code
         from core.debugger.experiments.bisect import BisectRequest
 
         settings = settings_with(
@@ -320,7 +333,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             preset=preset or "",
             llm=llm or "",
         )
-        bisect_run(
+        found = bisect_run(
             request,
             settings,
             environments_of(settings, tasks_file, webarena),
@@ -329,6 +342,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             as_json=as_json,
             as_lines=as_lines,
         )
+        raise typer.Exit(exit_code(found))
 
     @app.command()
     def family(
@@ -536,10 +550,19 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     return app
 
 
+def _invoked(app: typer.Typer) -> Any:
+    try:
+        return app(standalone_mode=False)
+    except OSError:
+        put("")  # If it was the help that could not be written, this raises the error that says so.
+        raise
+
+
 def run_app(app: typer.Typer) -> int:
     """Run the command line and return its exit code; known errors are printed as their sentence."""
+    print_any_character()
     try:
-        code = app(standalone_mode=False)
+        code = _invoked(app)
         return int(code or 0)
     except typer.Exit as done:
         return int(done.exit_code)
@@ -547,14 +570,17 @@ def run_app(app: typer.Typer) -> int:
         say("Interrupted.")
         return EXIT_INTERRUPTED
     except (WorldError, ActionError) as error:
-        say(str(error))
+        say_lines(str(error))
         return EXIT_WORLD
     except BackstepError as error:
-        say(str(error))
+        say_lines(str(error))
         return EXIT_USAGE
     except Exception as error:
         show = getattr(error, "show", None)
         if show is None:
             raise
-        show(file=sys.stderr)
+        text = io.StringIO()
+        show(file=text)
+        for line in text.getvalue().splitlines():
+            say(line)
         return EXIT_USAGE

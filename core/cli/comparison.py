@@ -8,8 +8,6 @@ from core.settings.settings import Settings
 from core.trace.records import StepRow
 from core.trace.store import TraceStore
 
-_WIDEST = 48
-
 
 def compare(settings: Settings, left: int, right: int, *, as_json: bool) -> None:
     """Print the steps of two runs side by side and what differs first; raises UsageError if one is not there."""
@@ -51,8 +49,7 @@ def _mark(pair: AlignedPair) -> str:
 def _words(row: StepRow | None) -> str:
     if row is None:
         return ""
-    text = f"{row.number}. {row.action or 'no action'} {row.target}".rstrip()
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return f"{row.number}. {row.action or 'no action'} {row.target}".rstrip()
 
 
 def _differs(pair: AlignedPair) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
+from core.cli.output import put
 from core.doctor import Check, CheckNote, Finding, examine, exit_code, fail, ok, standard_checks
 from core.settings.settings import Settings
 
@@ -55,4 +56,4 @@ def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[...,
 
 
 def _print(finding: Finding) -> None:
-    print(f"{_MARKS[finding.level]} {finding.name}: {finding.text}", flush=True)
+    put(f"{_MARKS[finding.level]} {finding.name}: {finding.text}")

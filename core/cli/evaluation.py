@@ -1,5 +1,7 @@
 """The command eval: many runs at once, of all variants on all tasks and seeds."""
 
+import shlex
+import sys
 import time
 from contextlib import ExitStack
 
@@ -13,15 +15,18 @@ from core.cli.surroundings import in_loop, open_unattended
 from core.debugger.evaluations.cluster import cluster_lanes, connected, node_setup
 from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
 from core.debugger.evaluations.local import lanes_of, services_of
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making
 from core.debugger.evaluations.report import EvaluationReport, report_of
 from core.debugger.evaluations.request import plan_of, plan_of_failures
 from core.debugger.services import check_preset
 from core.environments.registry import Environments
+from core.llm.endpoints import origin
+from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.registry import LLMs
 from core.schema.errors import UsageError, WorldError
 from core.settings.settings import Settings, config_folder
-from core.trace.evaluations import evaluation_named
+from core.trace.evaluations import evaluation_named, note_made
+from core.trace.exports.steps import backstep_version
 
 _TELL_SECONDS = 5.0
 """So often at most the progress is told."""
@@ -94,6 +99,8 @@ async def _carry_out(
                 lambda: progress.tell(len(evaluation.done), evaluation.cost),
             )
             progress.begin(name, len(evaluation.done))
+            if len(evaluation.done) < plan.total:
+                note_made(services.store, row.number, _making(plan, settings, llms).model_dump_json())
             count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
             if request.cluster:
                 setup = node_setup(services, (one.llm for one in plan.variants), count)
@@ -106,7 +113,39 @@ async def _carry_out(
                 except WorldError:
                     say(unfinished(len(evaluation.done), plan.total))
                     raise
-            return report_of(services.store, row, evaluation.why)
+            stored = evaluation_named(services.store, name)
+            return report_of(services.store, stored or row, evaluation.why)
+
+
+def _making(plan: EvaluationPlan, settings: Settings, llms: LLMs) -> Making:
+    """Return with what the runs are made."""
+    used = []
+    for name in dict.fromkeys(one.llm for one in plan.variants):
+        llm, entry = llms.get(name), settings.llms.get(name)
+        if isinstance(llm, OpenAICompatibleLLM):
+            used.append(
+                LLMUsed(
+                    name=name,
+                    model=llm.model,
+                    server=origin(llm.base_url),
+                    sampling=llm.sampling.model_dump(exclude_none=True),
+                    body=entry.body if entry is not None else {},
+                )
+            )
+        else:
+            used.append(LLMUsed(name=name))
+    return Making(
+        version=backstep_version(),
+        command=f"python3 main.py {shlex.join(sys.argv[1:])}",
+        browser=settings.browser,
+        max_steps=settings.max_steps,
+        max_llm_calls=settings.max_llm_calls,
+        on_gate=settings.on_gate,
+        llms=tuple(used),
+        purposes={
+            name: one.model_dump(exclude_none=True, mode="json") for name, one in settings.purposes.items()
+        },
+    )
 
 
 class _Away:

@@ -1,5 +1,6 @@
 """The report of an evaluation on the command line: tables, JSON, and files."""
 
+from datetime import datetime
 from pathlib import Path
 
 from core.cli.output import put, put_json, put_table, say
@@ -22,8 +23,6 @@ from core.trace.store import TraceStore
 _SHOWN = 10
 """Groups of failures that are printed; JSON and HTML have all of them."""
 _FIGURES = (
-    "success",
-    "95 % interval",
     "reward",
     "steps",
     "LLM calls",
@@ -92,6 +91,12 @@ async def _named(
 
 
 def _print(report: EvaluationReport) -> None:
+    put(f"evaluation {report.name}: {report.done} of {report.total} runs, seeds {report.plan.seeds_in_words}")
+    put(f"begun {_moment(report.when)}" + (f", ended {_moment(report.ended)}" if report.ended else ""))
+    for made in report.made:
+        for sentence in made.sentences:
+            put(sentence)
+    put("")
     _put_shares("variant", [(one.variant, one) for one in report.variants])
     for title, shares in (("preset", report.presets), ("llm", report.llms)):
         if 1 < len(shares) < len(report.variants):
@@ -106,7 +111,10 @@ def _print(report: EvaluationReport) -> None:
     if len({one.family for one in report.families}) < len({one.task for one in report.tasks}):
         _put_shares("family", [(f"{one.family}  {one.variant}", one) for one in report.families])
         put("")
-    put_table(("task", "variant", *_FIGURES), [(one.task, one.variant, *_cells(one)) for one in report.tasks])
+    put_table(
+        ("task", "variant", "success", "95 % interval", *_FIGURES),
+        [(one.task, one.variant, *_success(one), *_cells(one)) for one in report.tasks],
+    )
     _print_comparison(report)
     if report.failures:
         put("")
@@ -115,12 +123,19 @@ def _print(report: EvaluationReport) -> None:
         say(f"{report.why} {unfinished(report.done, report.total)}".strip())
 
 
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M:%S}"
+
+
 def unfinished(done: int, total: int) -> str:
     return f"{done} of {total} runs are done. --resume continues."
 
 
 def _put_shares(title: str, rows: list[tuple[str, GroupShare]]) -> None:
-    put_table((title, *_FIGURES), [(name, *_cells(one)) for name, one in rows])
+    put_table(
+        (title, "success", "95 % interval", "95 % over tasks", *_FIGURES),
+        [(name, *_success(one), _over_tasks(one), *_cells(one)) for name, one in rows],
+    )
     for name, one in rows:
         if one.touched:
             put(f"{name}: {one.touched} runs that a person changed are left out.")
@@ -161,10 +176,20 @@ def _print_failures(groups: tuple[FailureGroup, ...]) -> None:
     put("main.py --run N opens a run at the step that decided it.")
 
 
+def _success(one: GroupShare) -> tuple[str, str]:
+    interval = f"{one.low:.2f} to {one.high:.2f}" if one.judged else "nothing judged"
+    return f"{one.successes} of {one.judged}", interval
+
+
+def _over_tasks(one: GroupShare) -> str:
+    if one.over_tasks is None:
+        return "one task" if one.judged else ""
+    low, high = one.over_tasks
+    return f"{low:.2f} to {high:.2f}"
+
+
 def _cells(one: GroupShare) -> tuple[str, ...]:
     return (
-        f"{one.successes} of {one.judged}",
-        f"{one.low:.2f} to {one.high:.2f}" if one.judged else "nothing judged",
         "" if one.reward is None else f"{one.reward:.2f}",
         f"{one.steps:.1f}",
         f"{one.llm_calls:.1f}",

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.cli.output import put, put_json, put_table, say
+from core.cli.output import put_file, put_json, put_table, say
 from core.debugger.exemplars.formats import export_format
 from core.memory.exchange.imports.step import is_step
 from core.memory.exchange.plan import ImportPlan, LibraryStore, plan_of
@@ -103,7 +103,7 @@ def export_exemplars(
         raise UsageError(f"Use --output to say where to write {chosen_form.title}.")
     files = chosen_form.write(chosen)
     if output is None:
-        put(files[""].rstrip("\n"))
+        put_file(files[""].rstrip("\n"))
         return
     write_files({output / name if name else output: text for name, text in files.items()})
     if as_json:

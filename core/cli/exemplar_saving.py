@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from core.browser.host import BrowserHost
-from core.cli.output import put, put_json, put_table, say
+from core.cli.output import put, put_json, put_lines, put_table, say
 from core.cli.runs import reading
 from core.cli.surroundings import WithEmbedded, in_browser
 from core.debugger.exemplars.saving.selection import Selection, exemplar_of_run
@@ -63,7 +63,7 @@ def _show(kept: Selection) -> None:
     put(f"{exemplar.id}  family {exemplar.family}  {len(exemplar.steps)} looks")
     put(exemplar.task)
     for number, look in enumerate(exemplar.steps, start=1):
-        put(f"{number}. {look.thought}\n   {'; '.join(look.actions)}")
+        put_lines(f"{number}. {look.thought}\n{'; '.join(look.actions)}")
     for contrast in exemplar.contrasts:
         put(f"Not {contrast.tried} but {contrast.right}.")
     if kept.left_out:
@@ -104,8 +104,7 @@ def record(
 
     recorded = in_browser(work, settings, with_embedded)
     if recorded.problem:
-        put(f"task: {recorded.instruction}")
-        put(recorded.page.lines())
+        put_lines(f"task: {recorded.instruction}\n{recorded.page.lines()}")
         if looks:
             say(f"Nothing was saved: {recorded.problem}")
         return not looks

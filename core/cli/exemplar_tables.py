@@ -10,7 +10,7 @@ from typing import Any
 
 from core.agent.policies.catalogue import POLICIES, Policies
 from core.agent.resources import agent_resources_of
-from core.cli.output import put, put_json, put_table, say
+from core.cli.output import put, put_file, put_json, put_lines, put_table, say, say_lines
 from core.cli.runs import open_for_reading, reading
 from core.llm.embedding import Embedding
 from core.llm.registry import open_llms
@@ -40,7 +40,7 @@ def memory_of(settings: Settings) -> Memory:
     )
     resources.memory.on_progress = _Progress()
     for problem in resources.memory.files.problems():
-        say(f"Left out: {problem}")
+        say_lines(f"Left out: {problem}")
     return resources.memory
 
 
@@ -110,10 +110,7 @@ def show_exemplar(
         elif found:
             put_table(
                 ("part", f"version {against}", f"version {version or entry.version}"),
-                [
-                    (one.part, one.before.replace("\n", " ⏎ "), one.after.replace("\n", " ⏎ "))
-                    for one in found
-                ],
+                [(one.part, one.before, one.after) for one in found],
             )
         else:
             say("The two versions are the same.")
@@ -133,10 +130,11 @@ def show_exemplar(
     put(f"{exemplar.id} of the family {exemplar.family}, {entry.provenance.origin}, {entry.tokens} tokens")
     put(f"task: {exemplar.task}")
     for number, step in enumerate(exemplar.steps, start=1):
-        put(f"\nlook {number}\n{step.observation}\n{step.thought}")
-        put("\n".join(step.actions))
+        put("")
+        put_lines("\n".join((f"look {number}", step.observation, step.thought, *step.actions)))
     for contrast in exemplar.contrasts:
-        put(f"\ntried {contrast.tried}, right is {contrast.right}: {contrast.why}")
+        put("")
+        put(f"tried {contrast.tried}, right is {contrast.right}: {contrast.why}")
     for one in versions:
         put(
             f"version {one.number} of {_day(one.saved)}{', current' if one.current else ''} {one.why}".rstrip()
@@ -341,7 +339,7 @@ def print_map(settings: Settings, *, as_csv: bool, as_json: bool) -> None:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(("exemplar", "family", "across", "up"))
         writer.writerows(points)
-        put(out.getvalue().rstrip("\n"))
+        put_file(out.getvalue().rstrip("\n"))
         return
     single = () if found is None else alone(found.placed)
     if as_json:

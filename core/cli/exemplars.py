@@ -12,6 +12,7 @@ from core.cli.options import (
     AsLines,
     BaseUrl,
     Browser,
+    Commands,
     Database,
     DryRun,
     LLMName,
@@ -47,7 +48,7 @@ Votes = Annotated[int, typer.Option("--votes", min=1, max=50, help="How many of 
 
 def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -> None:
     """Add the group to the command line."""
-    group = typer.Typer(help="The exemplars that runs use.", no_args_is_help=True)
+    group = typer.Typer(cls=Commands, help="The exemplars that runs use.", no_args_is_help=True)
     app.add_typer(group, name="exemplars")
 
     @group.command(name="list")
@@ -327,7 +328,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         as_lines: AsLines = False,
     ) -> None:
         """Measure an exemplar: run tasks at the same seeds with it and without it, and list the runs that flip."""
-        from core.cli.measurement import measure_exemplars, read_subject
+        from core.cli.measurement import exit_code, measure_exemplars, read_subject
         from core.debugger.experiments.worth_records import WorthRequest, read_seeds
 
         settings = settings_with(
@@ -343,7 +344,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             most_calls=max_calls,
             most_cost=max_cost,
         )
-        measure_exemplars(
+        found = measure_exemplars(
             request,
             settings,
             environments_of(settings, tasks_file, webarena),
@@ -351,6 +352,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             as_json=as_json,
             as_lines=as_lines,
         )
+        raise typer.Exit(exit_code(found))
 
     @group.command()
     def credit(

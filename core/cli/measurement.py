@@ -11,7 +11,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from core.agent.presets import ATTACHED
-from core.agent.resources import agent_resources_of, with_files
+from core.agent.resources import OWN_FOLDERS, agent_resources_of, with_files
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.exemplar_tables import memory_of
@@ -123,6 +123,11 @@ def measure_family(
     with reading(settings) as store:
         row = store.run(run)
         asked: dict[Side, Changes] = {"before": store.changes(run), "after": store.changes(fixed or run)}
+    if before is not None and not any((before / name).is_dir() for name in OWN_FOLDERS):
+        raise UsageError(
+            f"{before} is no folder with files of an agent. --before takes one laid out as the config folder, with "
+            f"{', '.join(OWN_FOLDERS[:-1])} or {OWN_FOLDERS[-1]} in it."
+        )
     if row.preset == ATTACHED.name:
         raise UsageError(f"Run {run} is of an attached agent, which has no files here: start it by hand.")
     name = llm or row.llm
@@ -205,6 +210,14 @@ def measure_family(
         )
         put(found.sentence)
     return found
+
+
+def exit_code(found: Measurement) -> int:
+    """Return 0, or 1 with a word on stderr where a limit ended it before everything was done."""
+    if found.state != "limit":
+        return 0
+    say(f"{found.why} Done: {found.done} of {found.total}.")
+    return 1
 
 
 def _print_bisection(results: tuple[PrefixResult, ...], *, as_json: bool) -> None:

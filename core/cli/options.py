@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from core.cli.output import say
+from core.cli.output import say_lines
+from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
@@ -82,6 +84,34 @@ WebArenaFiles = Annotated[
 ]
 
 
+class Commands(TyperGroup):
+    """A group of commands. An option before a command counts as if it stood after it; else it is a UsageError."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        given = {**(ctx.default_map or {})}
+        for option in self.params:
+            if ctx.get_parameter_source(option.name).name == "COMMANDLINE":
+                given[option.name] = ctx.params[option.name]
+        below = getattr(command, "commands", {}).values()
+        known = {
+            one.name: one
+            for each in (command, *below)
+            for one in each.params
+            if one.param_type_name == "option"
+        }
+        for option, value in given.items():
+            if option not in known:
+                raise UsageError(
+                    f"--{option.replace('_', '-')} is not an option of the command {name}. "
+                    f"To list its options, use {name} --help."
+                )
+            if known[option].multiple and not isinstance(value, list):
+                given[option] = [value]
+        ctx.default_map = {name: given}
+        return name, command, rest
+
+
 def settings_with(**flags: Any) -> Any:
     """Return the settings that hold with these flags, keyed as the file's top level."""
     from core.settings.settings import load_settings
@@ -114,5 +144,5 @@ def environments_of(
     )
     for source in environments.sources:
         if source.problem:
-            say(f"Left out: {source.problem}")
+            say_lines(f"Left out: {source.problem}")
     return environments

@@ -1,61 +1,143 @@
-"""The output of commands: results to stdout, everything else to stderr, errors as one sentence."""
+"""The output of commands: results to stdout, everything else to stderr, errors as one sentence.
+
+What pages, LLMs and files say is printed as it is, without markup. A character
+that a terminal acts on, or that hides or reorders others, is printed as its escape sequence.
+"""
 
 import json
 import os
+import re
 import signal
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from core.schema.errors import WorldError
 
 if TYPE_CHECKING:
     from core.schema.record import Record
     from core.trace.records import RunRow, StepRow
 
-_WIDEST = 40
-"""How wide a column stays before the last one is cut."""
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    # Joiners have a use within emoji and some scripts, and none beside ASCII.
+    "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
+"""Control characters, separators of lines, marks of direction, and what takes no room."""
+_WIDEST_ID = 30
+"""The first column is not wrapped up to this width."""
+_NARROWEST = 8
+"""A column that is wrapped is not narrower."""
+
+
+def visible(text: str) -> str:
+    """Return the text as one line in which each character shows."""
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def print_any_character() -> None:
+    """Let what a terminal's encoding does not have be printed as its escape sequence."""
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")
 
 
 def say(text: str) -> None:
-    """Write a line to stderr at once."""
-    print(text, file=sys.stderr, flush=True)
+    """Write a line to stderr at once, if anybody can read it."""
+    say_lines(visible(text))
+
+
+def say_lines(text: str) -> None:
+    """Write text of several lines to stderr, laid out as by `put_lines`."""
+    try:
+        print(_hanging(text), file=sys.stderr, flush=True)
+    except OSError:
+        _give_up(sys.stderr)
 
 
 def put(text: str) -> None:
-    """Write a line to stdout at once; a reader that has gone away has seen enough."""
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:
-        # What is left in the buffer must not be flushed into the closed pipe at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Write a line to stdout at once; raises WorldError if that fails."""
+    _write(visible(text))
+
+
+def put_lines(text: str) -> None:
+    """Write text of several lines to stdout. The first is ours, the others are indented and so cannot pass for ours."""
+    _write(_hanging(text))
+
+
+def put_file(text: str) -> None:
+    """Write the content of a file to stdout, unchanged unless a terminal shows it."""
+    _write("\n".join(map(visible, text.split("\n"))) if sys.stdout.isatty() else text)
 
 
 def put_json(value: Any) -> None:
     """Write one JSON value to stdout."""
-    put(json.dumps(value, indent=2, ensure_ascii=False))
+    _write(_json(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def put_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write a table to stdout, cut to the terminal's width."""
+    """Write a table to stdout. What is wider than the terminal is wrapped, except for numbers and the first column."""
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = [[visible(cell) for cell in row] for row in rows]
+    least = 0
     for number, column in enumerate(columns):
-        last = number == len(columns) - 1
-        widest = max((len(row[number]) for row in rows), default=0)
-        table.add_column(
-            column,
-            overflow="ellipsis",
-            no_wrap=True,
-            min_width=None if last else min(max(widest, len(column)), _WIDEST),
-        )
-    for row in rows:
-        table.add_row(*(cell.replace("[", r"\[") for cell in row))
-    width = None if sys.stdout.isatty() else 200
-    console = Console(width=width, soft_wrap=False, highlight=False)
-    with console.capture() as captured:
+        cells = [row[number] for row in shown]
+        widest = max(map(cell_len, (column, *cells)))
+        whole = (number == 0 and widest <= _WIDEST_ID) or all(cell.isdecimal() or not cell for cell in cells)
+        table.add_column(Text(column), overflow="fold", no_wrap=whole)
+        least += 1 + (widest if whole else min(widest, _NARROWEST))
+    for row in shown:
+        table.add_row(*map(Text, row))
+    console = Console(soft_wrap=False, highlight=False)
+    # Another program gets one line a row, however wide.
+    console.width = max(console.width, least) if sys.stdout.isatty() else 1_000_000
+    with _stdout(), console.capture() as captured:
         console.print(table)
-    put(captured.get().rstrip("\n"))
+    _write("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+
+
+def _hanging(text: str) -> str:
+    return "\n  ".join(map(visible, text.replace("\n  ", "\n").split("\n")))
+
+
+def _write(text: str) -> None:
+    with _stdout():
+        print(text, flush=True)
+
+
+@contextmanager
+def _stdout() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:  # A reader that has gone away has seen enough.
+        _give_up(sys.stdout)
+    except OSError as error:
+        _give_up(sys.stdout)
+        raise WorldError(
+            f"The output could not be written to stdout ({error.strerror}). Free some space, or write it elsewhere."
+        ) from error
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let what is left in the buffer go nowhere: at exit it would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _json(text: str) -> str:
+    """Return the same JSON with escape sequences for what cannot be printed."""
+    escaped = re.compile(f"(?!\n)(?:{_UNSEEN.pattern})").sub(lambda found: json.dumps(found[0])[1:-1], text)
+    try:
+        escaped.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return re.sub("[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], escaped)
+    return escaped
 
 
 def step_line(step: "StepRow") -> str:
@@ -84,7 +166,7 @@ class LineTeller:
         if not self._as_lines:
             return
         try:
-            print(record.model_dump_json(), flush=True)
+            print(_json(record.model_dump_json()), flush=True)
         except OSError:
             # Whoever had asked has gone away: what is stored is enough.
             self._as_lines = False

@@ -6,6 +6,7 @@ from pathlib import Path
 from core.agent.branching import mechanism_of
 from core.agent.presets import ATTACHED, bounds
 from core.agent.resources import agent_resources_of
+from core.agent.run_history import budget_of
 from core.agent.state import Budget
 from core.browser.host import BrowserHost
 from core.cli.output import put, put_json, say, step_line
@@ -14,9 +15,11 @@ from core.cli.surroundings import WithEmbedded, in_browser, open_unattended, ser
 from core.debugger.headless import RunReport, fork_headless, run_headless
 from core.debugger.services import check_preset
 from core.environments.registry import Environments
+from core.llm.registry import PREFIX
 from core.schema.changes import OWN, Changes
 from core.schema.errors import UsageError
 from core.settings.settings import Settings, config_folder
+from core.trace.replay_llm import read_name
 
 
 def run_task(
@@ -29,6 +32,7 @@ def run_task(
     url: str,
     instruction: str,
     profile: str | None,
+    max_steps: int | None,
     as_json: bool,
 ) -> RunReport:
     """Run a task and print its progress and its report; raises BackstepError if it cannot begin."""
@@ -37,6 +41,7 @@ def run_task(
     found = environments.find(task or "web/open", url=url, instruction=instruction)
     llms = open_unattended(settings, settings.llm)
     check_preset(config_folder(), settings.preset)
+    budget = _budget(settings, settings.llm, max_steps)
 
     async def work(host: BrowserHost) -> RunReport:
         async with services_in(host, settings, llms, environments) as services:
@@ -47,7 +52,7 @@ def run_task(
                 seed,
                 preset=settings.preset,
                 llm=llms.routed(settings.llm),
-                budget=Budget(settings.max_steps, settings.max_llm_calls),
+                budget=budget,
                 on_gate=settings.on_gate,
                 profile=profile,
                 on_step=lambda step: say(step_line(step)),
@@ -66,6 +71,7 @@ def fork_run(
     step: int,
     changes: Changes,
     *,
+    max_steps: int | None,
     as_json: bool,
 ) -> RunReport:
     """Fork a run at a step and print its progress and its report; raises BackstepError if it cannot begin."""
@@ -77,6 +83,7 @@ def fork_run(
     llms = open_unattended(settings, name)
     check_preset(config_folder(), preset)
     agent_resources_of(config_folder()).changed(changes)
+    budget = _budget(settings, name, max_steps)
 
     async def work(host: BrowserHost) -> RunReport:
         async with services_in(host, settings, llms, environments) as services:
@@ -91,7 +98,7 @@ def fork_run(
                 step,
                 preset=preset,
                 llm=llms.routed(name),
-                budget=Budget(settings.max_steps, settings.max_llm_calls),
+                budget=budget,
                 on_gate=settings.on_gate,
                 changes=changes,
                 on_step=lambda step: say(step_line(step)),
@@ -101,6 +108,16 @@ def fork_run(
     report = in_browser(work, settings, with_embedded, shared=preset == ATTACHED.name)
     _put_report(report, as_json=as_json)
     return report
+
+
+def _budget(settings: Settings, llm: str, max_steps: int | None) -> Budget:
+    """Return the limits of a run. A repeated one ends where the recorded one did, unless `max_steps` is given."""
+    if llm.startswith(PREFIX) and max_steps is None:
+        run, live = read_name(llm)
+        with reading(settings) as store:
+            if not live and (budget := budget_of(store, run)) is not None:
+                return budget
+    return Budget(settings.max_steps, settings.max_llm_calls)
 
 
 def place_of(text: str | None) -> str | None:

@@ -1,12 +1,13 @@
 """Runs as files: export, sending to a collector, import."""
 
+import shlex
 from contextlib import closing
 from pathlib import Path
 
 from core.cli.output import put_json, put_table, say
 from core.cli.runs import reading
 from core.schema.errors import DataError, UsageError
-from core.settings.settings import Settings
+from core.settings.settings import Settings, load_settings
 from core.trace.exports.registry import format_named
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.registry import ImportFormat, read_file
@@ -71,7 +72,12 @@ def _import_repro(settings: Settings, path: Path, *, dry_run: bool, as_json: boo
         put_json({"file": str(path), "format": REPRO, "run": run, "content": content.model_dump(mode="json")})
     else:
         say(f"{path} is {content.sentence}.")
-    say(import_summary(path.name, content, run))
+    other = settings.database != load_settings().database
+    say(
+        import_summary(
+            path.name, content, run, f" --db {shlex.quote(str(settings.database))}" if other else ""
+        )
+    )
 
 
 def _show(path: Path, kind: ImportFormat, imported: ImportedRun) -> None:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from core.cli.output import put, put_json, put_table, say, verdict_word
+from core.cli.output import put, put_json, put_lines, put_table, say, verdict_word
 from core.schema.errors import NotInTraceError, UsageError
 from core.settings.settings import Settings
 from core.trace.records import RunFilter, RunRow, StepDetail
@@ -121,11 +121,11 @@ def _show_step(store: TraceStore, row: RunRow, number: int, as_json: bool) -> No
     step = detail.row
     put(f"run {row.run}, step {number}: {step.action or 'no action'} {step.target}".rstrip())
     put(f"state {step.state} at {step.url}")
-    put(f"thought: {step.thought}")
+    put_lines(f"thought: {step.thought}")
     put(f"outcome: {step.outcome} {step.message}".rstrip())
     for record in detail.records:
         if record.phase == "abstract":
-            put(record.clean.text)
+            put_lines(f"page:\n{record.clean.text}")
     for call in detail.calls:
         put(f"call {call.number} ({call.purpose}): {call.llm}, {call.seconds:.2f} s {call.error}".rstrip())
 

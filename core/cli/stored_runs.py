@@ -5,7 +5,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from core.cli.options import AsJson, Database, settings_with
+from core.cli.options import AsJson, Commands, Database, settings_with
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
@@ -22,7 +22,7 @@ Outcome = Annotated[
 
 def add_runs_commands(app: typer.Typer) -> None:
     """Add the group to the command line; without a further word it lists the runs."""
-    group = typer.Typer()
+    group = typer.Typer(cls=Commands)
     app.add_typer(group, name="runs")
 
     @group.callback(invoke_without_command=True)
@@ -37,7 +37,6 @@ def add_runs_commands(app: typer.Typer) -> None:
     ) -> None:
         """List the runs in the trace, newest first."""
         if context.invoked_subcommand is not None:
-            context.obj = db
             return
         from core.cli.runs import list_runs
 
@@ -45,7 +44,6 @@ def add_runs_commands(app: typer.Typer) -> None:
 
     @group.command()
     def prune(
-        context: typer.Context,
         older_than: Annotated[
             float | None,
             typer.Option("--older-than", min=0, help="Runs that began more than this many days ago."),
@@ -97,7 +95,7 @@ def add_runs_commands(app: typer.Typer) -> None:
             branched=branched,
             evaluated=evaluated,
         )
-        prune_runs(settings_with(db=db or context.obj), wanted, yes=yes, as_json=as_json)
+        prune_runs(settings_with(db=db), wanted, yes=yes, as_json=as_json)
 
 
 def _outcome(given: str) -> Any:

@@ -223,8 +223,9 @@ async def _finish(run: AgentRun, outcome: RunOutcome, error: str) -> None:
     try:
         await run.finish(outcome, error=error)
     except TraceError as failure:
-        # The report tells of it; in the trace the run stays without an end, and is found as interrupted.
+        # The trace is locked or full: whoever opens it next stores the end.
         run.error = error if outcome == "error" else str(failure)
+        run.store.note_end(run.state.run, run.error)
 
 
 async def _go_to_the_end(run: AgentRun, on_gate: OnGate, on_step: Callable[[StepRow], None]) -> None:

@@ -5,6 +5,7 @@ everything else runs in that loop.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
@@ -28,7 +29,19 @@ from core.llm.errors import mistake
 from core.schema.errors import BackstepError
 from core.schema.events import BrowserEvent
 from core.schema.signal import Signal
+from core.storage.database import log as database_log
 from core.trace.store import TraceStore
+
+
+class _Told(logging.Handler):
+    """Gives each line of a log to a listener."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._tell(record.getMessage())
 
 
 class Session:
@@ -50,6 +63,7 @@ class Session:
         self._open_services = open_services
         self._worker = worker or Worker()
         self._worker.on_failure = self._on_worker_failure
+        self._waits = _Told(self._on_wait)
         current = self._current = Current(who)
         publisher = self._publisher = Publisher(current)
         commands = self._commands = CommandQueue(self._worker, partial(publisher.tell, done=False))
@@ -88,6 +102,7 @@ class Session:
 
     def start(self) -> None:
         """Begin: connect to the browser and the trace; what fails shows as the session's message."""
+        database_log.addHandler(self._waits)
         self._worker.start()
         self._worker.post(self._start())
 
@@ -220,6 +235,7 @@ class Session:
         publisher.set_mode("empty", "Choose a task (Ctrl+N).")
 
     async def _close(self) -> None:
+        database_log.removeHandler(self._waits)
         self._commands.close()
         if self._watching is not None:
             self._watching.cancel()
@@ -240,6 +256,13 @@ class Session:
 
     def _on_worker_failure(self, error: BaseException) -> None:
         self._publisher.fail(mistake(error))
+
+    def _on_wait(self, text: str) -> None:
+        """Tell that another program's lock is waited for; the next phase takes the message away."""
+        if self._worker.is_here:
+            self.change(message=text)  # It is this thread that waits now.
+        else:
+            self._worker.loop.call_soon_threadsafe(lambda: self.change(message=text))
 
     def _on_embedded(self, done: int, total: int) -> None:
         """Tell how far the index of exemplars is; the next phase takes the message away."""

@@ -39,6 +39,11 @@ class Worker:
             self._loop.close()
 
     @property
+    def is_here(self) -> bool:
+        """Whether the caller is in the worker's thread."""
+        return threading.current_thread() is self._thread
+
+    @property
     def loop(self) -> asyncio.AbstractEventLoop:
         return self._loop
 

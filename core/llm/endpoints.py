@@ -16,7 +16,7 @@ from pydantic import Field
 from core.llm.errors import is_secret, without
 from core.schema.errors import DataError
 from core.schema.record import Record
-from core.settings.settings import APP
+from core.settings.settings import APP, BaseUrl
 from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
@@ -29,7 +29,7 @@ class Endpoint(Record):
 
     name: str = Field(pattern=r"^[a-z0-9.-]+$")
     title: str
-    base_url: str = Field(pattern=r"^https?://")
+    base_url: BaseUrl = Field(pattern=r"^https?://")
     needs_key: bool = False
     key_name: str = ""
     """The environment variable, or the name in the keyring, for its key."""

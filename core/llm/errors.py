@@ -6,6 +6,7 @@ exceptions, which contain the request, are not chained.
 
 import json
 import re
+import traceback
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -43,6 +44,10 @@ class TooLargeError(ValueError):
     """More than is read of a server's answer; the text says how much that is."""
 
 
+class WebPageError(ValueError):
+    """An answer is HTML; the text is its title, which can be empty."""
+
+
 class RelayError(LLMError):
     """The server refused the request of another program, or broke off."""
 
@@ -66,18 +71,20 @@ class LLMFailure(Record):
     retry_after: float | None = None
     """Seconds the server asks to wait."""
     kind: str = ""
-    """refused · host · certificate · timeout · slow · large · broken · stream · status · quota · context ·
-    unreadable."""
+    """refused · host · certificate · unconnected · timeout · page · slow · large · broken · stream · status · quota ·
+    context · unreadable."""
 
     @property
     def is_away(self) -> bool:
         """Whether the server as a whole does not answer, whatever it is asked."""
-        return self.passing and (self.kind in ("refused", "host", "timeout") or self.status in _AWAY)
+        return self.passing and (
+            self.kind in ("refused", "host", "timeout", "unconnected") or self.status in _AWAY
+        )
 
     @property
     def is_for_all(self) -> bool:
         """Whether every call comes to the same until the key, the account, the model or the address is mended."""
-        mended = self.kind in ("quota", "host", "certificate") or self.status in _REFUSED
+        mended = self.kind in ("quota", "host", "certificate", "page") or self.status in _REFUSED
         return mended and not self.passing
 
     @property
@@ -131,6 +138,8 @@ def from_exception(error: Exception, *, secrets: Iterable[str], timeout: float) 
     import httpx2
     import openai
 
+    if (failure := _unconnected(error)) is not None:
+        return failure
     if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException)):
         return LLMFailure(reason=f"sent nothing for {timeout:g} seconds", passing=True, kind="timeout")
     if isinstance(error, (openai.APIConnectionError, httpx2.TransportError)):
@@ -139,6 +148,9 @@ def from_exception(error: Exception, *, secrets: Iterable[str], timeout: float) 
         return _from_status(error, secrets)
     if isinstance(error, TooLargeError):
         return LLMFailure(reason=f"sent {error}, which is over the limit", kind="large")
+    if isinstance(error, WebPageError):
+        title = clean(str(error), secrets)
+        return LLMFailure(reason=f"sent a web page{title and f' ({title})'} instead of JSON", kind="page")
     if isinstance(error, ValueError):
         return LLMFailure(
             reason=f"sent something that is not JSON ({clean(str(error), secrets)})",
@@ -174,6 +186,27 @@ def nearest_model(model: str, served: tuple[str, ...]) -> str:
     names = ", ".join(served[:12]) + (f" and {len(served) - 12} more" if len(served) > 12 else "")
     hint = f"did you mean {close[0]}? " if close else ""
     return f"{hint}It serves: {names}"
+
+
+def _unconnected(error: Exception) -> LLMFailure | None:
+    """Return the failure of a connection that was not there in time, or None for any other."""
+    import httpx2
+
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, httpx2.ConnectTimeout):
+        cause = cause.__cause__
+    if cause is None:
+        return None
+    in_tls = False
+    while cause is not None:  # The package does not tell the two apart otherwise.
+        in_tls |= any(frame.name == "start_tls" for frame in traceback.extract_tb(cause.__traceback__))
+        cause = cause.__cause__ or cause.__context__
+    reason = (
+        "accepted the connection but did not finish the TLS handshake"
+        if in_tls
+        else "did not accept the connection"
+    )
+    return LLMFailure(reason=f"{reason} in time", passing=True, kind="unconnected")
 
 
 def _from_connection(error: Exception, secrets: Iterable[str]) -> LLMFailure:

@@ -56,7 +56,8 @@ class OpenAICompatibleLLM:
         model: str = "",
         key: Callable[[], str | None] | str | None = None,
         key_name: str = "",
-        why_key: Callable[[], str] | None = None,
+        used_key: Callable[[], str] | None = None,
+        why_key: Callable[[str], str] | None = None,
         takes_images: bool = False,
         sampling: Sampling | None = None,
         timeout_seconds: float = 120.0,
@@ -76,7 +77,8 @@ class OpenAICompatibleLLM:
     ) -> None:
         """`key` may be a call, made off the loop at first use: a keyring can block.
 
-        `why_key` tells in a sentence where the key was found or sought.
+        `used_key` is the name of the key that is really sent, where another may take the place of `key_name`;
+        `why_key` tells in a sentence where a key of a name was found or sought.
         `timeout_seconds` bounds the wait for the next piece,
         `total_timeout_seconds` that for the whole answer. `first_wait` and `longest_wait`, in seconds, bound the wait
         between attempts, a server's Retry-After included. One that is `patient` asks
@@ -91,6 +93,7 @@ class OpenAICompatibleLLM:
         self.sampling = sampling or Sampling()
         self.key_name = key_name
         self._find_key = key
+        self._used_key = used_key
         self._why_key = why_key
         self._key: str | None = None
         self._secrets: tuple[str, ...] = ()
@@ -375,6 +378,13 @@ class OpenAICompatibleLLM:
             left_out += ["OpenAI-Organization", "OpenAI-Project"]
         self._left_out = {name: openai.Omit() for name in left_out}
         timeout = httpx2.Timeout(self._timeout, connect=min(_CONNECT_SECONDS, self._timeout))
+        try:
+            httpx2.URL(self.base_url)
+        except httpx2.InvalidURL as error:
+            raise LLMRefused(
+                f"The address {self.base_url} of the LLM {self.name} cannot be used ({clean(str(error))}); "
+                "correct base_url."
+            ) from None
         http = openai.DefaultAsyncHttpxClient(
             # A proxy from the environment cannot reach this machine's own servers.
             trust_env=not is_loopback(self.base_url),
@@ -521,6 +531,8 @@ class OpenAICompatibleLLM:
             return tried + "start the server, or correct base_url."
         if failure.kind == "host":
             return tried + "correct base_url, or check the network."
+        if failure.kind == "unconnected":
+            return tried + "check that the server runs, and the port and http or https in base_url."
         if failure.kind == "timeout":
             return tried + "raise timeout_seconds, or choose a faster LLM."
         if failure.status == 429:
@@ -532,9 +544,14 @@ class OpenAICompatibleLLM:
     ) -> str:
         """Return what failed for good and what to check; `tokens` is about how many the prompt has."""
         begin = f"{self.server} {failure.reason}"
-        key = self.key_name or "its key"
+        key = (await asyncio.to_thread(self._used_key) if self._used_key else self.key_name) or "its key"
         if failure.status == 401:
-            why = f" {await asyncio.to_thread(self._why_key)}" if self._why_key is not None else ""
+            sought = key if self._key is not None else self.key_name
+            why = f" {await asyncio.to_thread(self._why_key, sought)}" if self._why_key is not None else ""
+            if self._key is None and key not in ("its key", self.key_name):
+                return (
+                    f"{begin}; it needs a key: set {key} in the environment, or {sought} in the keyring.{why}"
+                )
             if self._key is None:
                 return f"{begin}; it needs a key: set {key} in the environment or the keyring.{why}"
             return f"{begin}; check the key {key}, and that it belongs to this server.{why}"
@@ -560,6 +577,8 @@ class OpenAICompatibleLLM:
             )
         if failure.kind == "unreadable":
             return f"{begin}; the server cannot read what {self.model} writes: choose another LLM or chat template."
+        if failure.kind == "slow" and listing:
+            return f"{begin}; check the server's log, or try again later."
         if failure.kind == "slow":
             return f"{begin}; raise total_timeout_seconds, lower max_tokens, or choose a faster LLM."
         if failure.kind == "large":
@@ -568,6 +587,10 @@ class OpenAICompatibleLLM:
             return f"{begin}; the account has no credit left: top it up, or choose another LLM."
         if failure.kind in ("certificate", "host"):
             return f"{begin}; check base_url."
+        if failure.kind == "page":
+            return (
+                f"{begin}; check base_url (most end in /v1), and whether it needs a login or a proxy answers."
+            )
         if listing and failure.passing:
             return f"{begin}; start the server, or correct base_url."
         if "tool" in failure.reason.lower():
@@ -579,10 +602,14 @@ class OpenAICompatibleLLM:
         return f"{begin}; check the model's name, {self.model}, and its settings."
 
     async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | LLMFailure:
+        import httpx2
+
         from core.llm import wire
 
         timeout = min(_LIST_SECONDS, self._timeout)
-        asked = client.models.with_streaming_response.list(timeout=timeout, extra_headers=self._left_out)
+        asked = client.models.with_streaming_response.list(
+            timeout=httpx2.Timeout(timeout, connect=timeout / 2), extra_headers=self._left_out
+        )
         body = await self._whole(asked, wire.LARGEST_LIST, timeout, _LIST_SECONDS)
         if isinstance(body, LLMFailure):
             return body

@@ -271,7 +271,8 @@ class LLMs:
             model=model,
             key=lambda: self._find_key(key_name, main=main),
             key_name=key_name,
-            why_key=lambda: self._keys.why(key_name),
+            used_key=lambda: self._used_key(key_name, main=main),
+            why_key=self._keys.why,
             takes_images=entry.takes_images,
             sampling=entry.sampling,
             timeout_seconds=entry.timeout_seconds,
@@ -296,10 +297,13 @@ class LLMs:
         server of the settings as other programs have it; never to the server
         of another entry.
         """
-        found = self._keys.find_key(key_name)
-        if found is None and main and self._settings.base_url:
-            found = self._keys.find_in_environment(OPENAI_KEY_NAME)
-        return found
+        name = self._used_key(key_name, main=main)
+        return self._keys.find_key(name) if name == key_name else self._keys.find_in_environment(name)
+
+    def _used_key(self, key_name: str, *, main: bool) -> str:
+        """Return the name of the key that is sent, or would be if there was one."""
+        falls_back = main and self._settings.base_url and self._keys.find_key(key_name) is None
+        return OPENAI_KEY_NAME if falls_back else key_name
 
     def _address(self, base_url: str) -> str:
         address = base_url or self._settings.base_url or OPENAI_URL

@@ -6,12 +6,14 @@ makes objects of each piece that cost more than the piece.
 
 import asyncio
 import contextlib
+import html
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
 import httpx2
 
-from core.llm.errors import TooLargeError
+from core.llm.errors import TooLargeError, WebPageError
 from core.llm.replies import load_json
 
 LARGEST_ANSWER = 2 << 20
@@ -23,6 +25,9 @@ LARGEST_VECTORS = 16 << 20
 _LARGEST_EVENT = 1 << 20
 _LARGEST_ERROR = 64 << 10
 """Bytes of a refusal's body; what is beyond is not read."""
+_LARGEST_HEAD = 16 << 10
+"""Bytes of a web page in which its title is sought."""
+_TITLE = re.compile("<title[^>]*>([^<]*)", re.IGNORECASE)
 _AFTER_DONE = 0.1
 """Seconds that a server gets to end its answer after it has called it done; without that the connection is lost."""
 
@@ -55,6 +60,38 @@ class _Beginning(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._whole.aclose()
+
+
+class _NoPage(httpx2.AsyncByteStream):
+    """A body that may not be HTML: a login or a proxy answers so, with a status of success."""
+
+    def __init__(self, whole: httpx2.AsyncByteStream) -> None:
+        self._whole = whole
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        first = b""
+        is_page = None
+        async for piece in self._whole:
+            if is_page is None or is_page:
+                first += piece
+                begin = first.lstrip(b"\xef\xbb\xbf \t\r\n")
+                is_page = begin.startswith(b"<") if begin else None
+            if is_page and len(first) < _LARGEST_HEAD:
+                continue
+            if is_page:
+                break
+            yield piece
+        if is_page:
+            title = _TITLE.search(first.decode(errors="replace"))
+            raise WebPageError(html.unescape(title[1]) if title else "")
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+def _refuse_pages(response: httpx2.Response) -> None:
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _NoPage(response.stream)
 
 
 class _Copied(httpx2.AsyncByteStream):
@@ -90,6 +127,7 @@ async def read_whole(response: httpx2.Response, largest: int) -> Any:
     Raises ValueError if it is none, its TooLargeError beyond `largest` bytes, and httpx2.HTTPError.
     """
     body = bytearray()
+    _refuse_pages(response)
     async with contextlib.aclosing(response.aiter_raw()) as pieces:
         async for piece in pieces:
             body += piece
@@ -108,6 +146,7 @@ async def read_answer(response: httpx2.Response) -> AsyncGenerator[Any, None]:
         return
     # Some servers name another type or none, or an encoding; events are always in UTF-8.
     response.headers["content-type"] = "text/event-stream"
+    _refuse_pages(response)
     source = httpx2.EventSource(response, max_event_size=_LARGEST_EVENT)
     async with contextlib.aclosing(aiter(source)) as events:  # type: ignore[type-var]
         try:

@@ -33,8 +33,11 @@ Theme = Literal["system", "light", "dark"]
 def _base_url(value: str) -> str:
     if not value or "://" not in value:
         return value.strip()
-    parts = urlsplit(value.strip())
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    value = value.strip()
+    if unusable := next((char for char in value if char.isspace() or not char.isprintable()), ""):
+        raise ValueError(f"an address contains no {unusable!r}; remove it")
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https"):
         raise ValueError(
             "give an address that begins with http:// or https://, or the name of an endpoint preset"
         )
@@ -42,7 +45,22 @@ def _base_url(value: str) -> str:
         raise ValueError(
             "leave keys and passwords out of the address; store a key in the system keyring instead"
         )
-    return value.strip()
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise ValueError(f'"{parts.netloc}" has no port from 1 to 65535 after its colon; correct the port')
+    host = (parts.hostname or "").removesuffix(".")
+    if ":" not in host and (_FOUR_NUMBERS.fullmatch(host) or not all(map(_LABEL.fullmatch, host.split(".")))):
+        raise ValueError(f'"{host}" is not the name or the IP address of a server; correct it')
+    return value
+
+
+_FOUR_NUMBERS = re.compile(r"(?!((25[0-5]|2[0-4]\d|1?\d?\d)(\.|$)){4})(\d+\.){3}\d+")
+"""What looks like an IP address, and is none."""
+_LABEL = re.compile(r"[A-Za-z0-9_\-\u0080-\U0010ffff]{1,63}")
+"""A part of a server's name. Whether letters of other languages can be in one, the HTTP client knows."""
 
 
 def _task_path(value: Path) -> Path:
@@ -254,7 +272,11 @@ def load_settings(
         if name == "base_url":
             origin = "flag"
         if name == "db":
-            given[name] = Path(str(value)).expanduser()
+            given[name] = path = Path(str(value)).expanduser()
+            if path.absolute().parent != folder.absolute() and not path.absolute().parent.is_dir():
+                raise UsageError(
+                    f"--db: there is no folder {path.absolute().parent}; create it, or correct the path."
+                )
 
     chosen = given.get("db") or folder / DATABASE_NAME
     return Settings(

@@ -22,6 +22,10 @@ EXIT_INTERRUPTED = 130
 _ROOT = Path(__file__).resolve().parents[2]
 _RESTARTED = "BACKSTEP_RESTARTED"
 _NEWER, _IN_ENVIRONMENT = "newer", "environment"
+_UNINSTALLED = """Usage: python3 main.py [COMMAND] [OPTIONS]
+
+Without a command, the window opens. The packages that show the options are not installed yet: any start without
+--help installs them in .venv. All commands and options are in """
 _WITHOUT_QT = {"tasks", "runs", "show", "export", "import", "exemplars"}
 
 
@@ -47,6 +51,9 @@ def ensure(argv: Sequence[str]) -> None:
         if not environment.is_running and _has_all_itself(project.wanted(extras)):
             return
         stamp = environment.fitting_stamp(project, extras)
+        if stamp is None and "--help" in _own_words(argv):
+            print(f"{_UNINSTALLED}{_ROOT / 'resources' / 'docs' / 'command-line.md'}")
+            sys.exit(0)
         if stamp is None or (libraries != "ignore" and not stamp.libraries):
             from core.setup.installer import Installer
 
@@ -95,13 +102,15 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
 
 def needs(argv: Sequence[str]) -> tuple[tuple[str, ...], Libraries]:
     """Return the extras that the command in `argv` needs, and what it makes of missing shared libraries."""
-    words = list(argv[1:])
+    words = _own_words(argv)
     command = words[0] if words else ""
+    if "--help" in words:
+        return (), "ignore"
     if command == "test":
         return ("test",), "require"
     if command == "doctor":
         return (), "try"
-    if command in _WITHOUT_QT or {"--help", "--version"} & set(words):
+    if command in _WITHOUT_QT:
         return (), "ignore"
     if command == "run" and _option(words, "--browser", "embedded") != "embedded":
         return (), "ignore"
@@ -125,6 +134,12 @@ def run_tests(argv: Sequence[str]) -> int:
     from core.setup.checks import run_checks
 
     return run_checks(_ROOT, argv)
+
+
+def _own_words(argv: Sequence[str]) -> list[str]:
+    """Return the words that are for this program, and not for one that it starts."""
+    words = list(argv[1:])
+    return words[: words.index("--")] if "--" in words else words
 
 
 def _option(words: Sequence[str], name: str, default: str) -> str:

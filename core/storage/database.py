@@ -9,16 +9,26 @@ end.
 
 import contextlib
 import json
+import logging
 import os
+import re
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from core.schema.errors import StoreError
+
+BUSY_SECONDS = 30.0
+"""How long the lock of another program is waited for."""
+_MOMENT = 1.0
+"""A lock that is shorter is waited for without a word."""
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+log = logging.getLogger(__name__)
 
 
 class FileKind(NamedTuple):
@@ -66,7 +76,38 @@ def version_of(database: sqlite3.Connection, path: Path, kind: FileKind) -> int:
     return int(version)
 
 
-def migrate(database: sqlite3.Connection, path: Path, kind: FileKind) -> None:
+class Lock(NamedTuple):
+    """How long another program's lock on a file is waited for. One that takes longer than a moment is logged."""
+
+    file: str = ""
+    seconds: float = 0.0
+
+    def wait(self, begin: Callable[[], object]) -> None:
+        """Try to begin until the lock has gone; raises SQLite's error when the time is over."""
+        started, told = time.monotonic(), False
+        while True:
+            try:
+                begin()
+                return
+            except sqlite3.OperationalError as error:
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                waited = time.monotonic() - started
+                if code not in _BUSY or waited >= self.seconds:
+                    raise
+            if waited >= _MOMENT and not told:
+                told = True
+                log.warning(
+                    "The %s is locked by another program. Waiting for up to %.0f s.", self.file, self.seconds
+                )
+            time.sleep(0.01)
+
+
+def migrate(
+    database: sqlite3.Connection,
+    path: Path,
+    kind: FileKind,
+    lock: Lock = Lock(),  # noqa: B008 - it is frozen
+) -> None:
     """Bring the file to the newest version, in one transaction.
 
     A file that holds anything is first copied to ``NAME.version-N`` besides
@@ -75,7 +116,7 @@ def migrate(database: sqlite3.Connection, path: Path, kind: FileKind) -> None:
     """
     if version_of(database, path, kind) == kind.newest:
         return
-    with transaction(database, "IMMEDIATE"):
+    with transaction(database, "IMMEDIATE", lock):
         version = version_of(database, path, kind)  # Another program may have been faster.
         if 0 < version < kind.newest:
             _back_up(path, kind, version)
@@ -120,6 +161,7 @@ def _back_up(path: Path, kind: FileKind, version: int) -> None:
 Parameters = Sequence[Any] | dict[str, Any]
 
 _CANNOT_KEEP_NOTES = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+_DAMAGE = re.compile("decode to UTF-8|no such|malformed|unsupported file format|vtable constructor failed")
 _MISTAKES = (sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.NotSupportedError)
 
 
@@ -133,6 +175,7 @@ class DatabaseFile:
         self.path = path
         self.kind = kind
         self.read_only = read_only
+        self._lock = Lock()
         self._database = database
         self._turn = threading.RLock()
         self._hidden: set[str] = set()
@@ -162,7 +205,7 @@ class DatabaseFile:
         kind: FileKind,
         *,
         read_only: bool = False,
-        busy_seconds: float = 5.0,
+        busy_seconds: float = BUSY_SECONDS,
     ) -> Self:
         """Open the file, make it if there is none, and bring its tables up to date.
 
@@ -183,15 +226,18 @@ class DatabaseFile:
         if read_only:
             return cls(path, kind, _open_to_read(path, kind, busy_seconds), read_only=True)
         with failures_of(path, kind):
-            database = _connect(path, "mode=rwc", busy_seconds)
+            database = _connect(path, "mode=rwc", min(busy_seconds, _MOMENT))
+            lock = Lock(f"{kind.noun} {path}", busy_seconds)
             try:
                 version_of(database, path, kind)
-                _prepare(database, busy_seconds)
-                migrate(database, path, kind)
+                _prepare(database, lock)
+                migrate(database, path, kind, lock)
             except BaseException:
                 database.close()
                 raise
-        return cls(path, kind, database, read_only=False)
+        file = cls(path, kind, database, read_only=False)
+        file._lock = lock
+        return file
 
     @classmethod
     def in_memory(cls, kind: FileKind) -> Self:
@@ -223,7 +269,11 @@ class DatabaseFile:
         """Do all of the block or nothing of it; raises the kind's error when SQLite fails."""
         if self.read_only:
             raise self.kind.error(f"The {self.kind.noun} {self.path} was opened read-only.")
-        with self._turn, failures_of(self.path, self.kind), transaction(self._database, "IMMEDIATE"):
+        with (
+            self._turn,
+            failures_of(self.path, self.kind),
+            transaction(self._database, "IMMEDIATE", self._lock),
+        ):
             yield
 
     @contextmanager
@@ -316,12 +366,16 @@ class DatabaseFile:
 
 
 @contextmanager
-def transaction(database: sqlite3.Connection, kind: str) -> Generator[None, None, None]:
+def transaction(
+    database: sqlite3.Connection,
+    kind: str,
+    lock: Lock = Lock(),  # noqa: B008 - it is frozen
+) -> Generator[None, None, None]:
     """Begin a transaction of this kind, or continue in the one that is open."""
     if database.in_transaction:
         yield
         return
-    database.execute(f"BEGIN {kind}")
+    lock.wait(lambda: database.execute(f"BEGIN {kind}"))
     try:
         yield
         database.execute("COMMIT")
@@ -339,6 +393,10 @@ def failures_of(path: Path, kind: FileKind) -> Generator[None, None, None]:
         raise
     except sqlite3.Error as error:
         raise kind.error(_sentence(error, path, kind)) from error
+    except (
+        UnicodeDecodeError
+    ) as error:  # Python's own sentence about a damaged schema, which it cannot read either.
+        raise kind.error(damaged(path, kind)) from error
     except OverflowError as error:
         raise kind.error(
             f"A number is too large for the {kind.noun} {path}; use numbers of at most 18 digits."
@@ -361,7 +419,7 @@ def _sentence(error: sqlite3.Error, path: Path, kind: FileKind) -> str:
                 f"There is no space left for the {kind.noun} {path}; free some space there. Everything saved "
                 "before is kept."
             )
-        case sqlite3.SQLITE_NOTADB:
+        case sqlite3.SQLITE_NOTADB if not _is_marked(path, kind):
             return f"{path} is not {kind.a_noun}; choose another file."
         case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return (
@@ -372,10 +430,19 @@ def _sentence(error: sqlite3.Error, path: Path, kind: FileKind) -> str:
             return f"The disk with the {kind.noun} {path} failed ({text}); check the disk, then try again."
         case sqlite3.SQLITE_CONSTRAINT:
             return f"The {kind.noun} {path} refused an inconsistent row ({text})."
-    # Python itself reports text that is no UTF-8, and a lost table has no code of its own.
-    if code == sqlite3.SQLITE_CORRUPT or "decode to UTF-8" in text or "no such" in text:
+    # Python itself reports text that is no UTF-8, and some damage has no code of its own.
+    if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or _DAMAGE.search(text):
         return damaged(path, kind)
     return f"The {kind.noun} {path} failed ({text}); try again, or choose another file."
+
+
+def _is_marked(path: Path, kind: FileKind) -> bool:
+    """Return whether the file's header still says that it is of this kind."""
+    try:
+        with path.open("rb") as file:
+            return file.read(72)[68:] == kind.application_id.to_bytes(4)
+    except OSError:
+        return False
 
 
 def damaged(path: Path, kind: FileKind) -> str:
@@ -401,27 +468,14 @@ def _connect(path: Path, options: str, busy_seconds: float) -> sqlite3.Connectio
     )
 
 
-def _prepare(database: sqlite3.Connection, busy_seconds: float) -> None:
-    _write_ahead(database, busy_seconds)
+def _prepare(database: sqlite3.Connection, lock: Lock) -> None:
+    # SQLite itself does not wait for other programs there.
+    lock.wait(lambda: database.execute("PRAGMA journal_mode = WAL").fetchone())
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
     # SQLite opens a file it may not write as if all were well: ask before a run depends on it.
-    with transaction(database, "IMMEDIATE"):
+    with transaction(database, "IMMEDIATE", lock):
         pass
-
-
-def _write_ahead(database: sqlite3.Connection, busy_seconds: float) -> None:
-    """Switch to the write-ahead log; SQLite does not wait for other programs there, so this does."""
-    deadline = time.monotonic() + busy_seconds
-    while True:
-        try:
-            database.execute("PRAGMA journal_mode = WAL").fetchone()
-            return
-        except sqlite3.OperationalError as error:
-            is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-            if not is_busy or time.monotonic() > deadline:
-                raise
-        time.sleep(0.01)
 
 
 def _open_to_read(path: Path, kind: FileKind, busy_seconds: float) -> sqlite3.Connection:

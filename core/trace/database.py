@@ -330,6 +330,11 @@ CREATE INDEX attempts_run ON attempts (run) WHERE run IS NOT NULL;
 _VERSION_9 = "ALTER TABLE evaluations ADD COLUMN owner TEXT; -- names the lock of the process at work on it"
 """Keep two processes from one evaluation."""
 
+_VERSION_10 = (
+    "ALTER TABLE evaluations ADD COLUMN made TEXT NOT NULL DEFAULT '[]'; -- JSON: with what it was made"
+)
+"""Keep with what an evaluation was made."""
+
 
 MIGRATIONS = (
     _VERSION_1,
@@ -341,6 +346,7 @@ MIGRATIONS = (
     _VERSION_7,
     _VERSION_8,
     _VERSION_9,
+    _VERSION_10,
 )
 """What makes each version out of the one before; an empty file is version 0."""
 

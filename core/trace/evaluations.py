@@ -1,5 +1,6 @@
 """Evaluations in the trace: their processes, attempts, progress, and the cost of runs."""
 
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,26 @@ def leave_evaluation(store: "TraceStore", number: int) -> None:
     store.change(lambda database: database.update("evaluations", {"number": number}, {"owner": None}))
 
 
+def note_made(store: "TraceStore", number: int, making: str) -> None:
+    """Add with what an evaluation is made from now on, as JSON; a start like the last one adds nothing."""
+
+    def note(database: TraceDatabase) -> None:
+        row = database.row("SELECT made FROM evaluations WHERE number = ?", (number,))
+        made = json.loads(row["made"]) if row is not None else []
+        if made[-1:] != [json.loads(making)]:
+            made.append(json.loads(making))
+            database.update("evaluations", {"number": number}, {"made": json.dumps(made)})
+
+    store.change(note)
+
+
+def ended_at(store: "TraceStore", number: int) -> float | None:
+    """Return when the last run of an evaluation ended, in seconds since the epoch."""
+    query = "SELECT max(ended) AS ended FROM attempts JOIN runs USING (run) WHERE evaluation = ?"
+    row = store.ask(lambda database: database.row(query, (number,)))
+    return None if row is None else row["ended"]
+
+
 def delete_evaluation(store: "TraceStore", number: int) -> None:
     """Forget an evaluation and which runs are its; the runs stay."""
     store.change(lambda database: database.execute("DELETE FROM evaluations WHERE number = ?", (number,)))
@@ -121,7 +142,9 @@ def attempts_of(store: "TraceStore", number: int) -> tuple[AttemptRow, ...]:
 
 
 def _evaluation(database: TraceDatabase, name: str) -> EvaluationRow | None:
-    row = database.row('SELECT number, name, time AS "when", plan FROM evaluations WHERE name = ?', (name,))
+    row = database.row(
+        'SELECT number, name, time AS "when", plan, made FROM evaluations WHERE name = ?', (name,)
+    )
     try:
         return None if row is None else EvaluationRow.model_validate(row)
     except ValidationError as error:
@@ -130,7 +153,9 @@ def _evaluation(database: TraceDatabase, name: str) -> EvaluationRow | None:
 
 def all_evaluations(database: TraceDatabase) -> tuple[EvaluationRow, ...]:
     """Return all evaluations, the newest first."""
-    found = database.rows('SELECT number, name, time AS "when", plan FROM evaluations ORDER BY number DESC')
+    found = database.rows(
+        'SELECT number, name, time AS "when", plan, made FROM evaluations ORDER BY number DESC'
+    )
     return tuple(EvaluationRow.model_validate(row) for row in found)
 
 

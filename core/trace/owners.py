@@ -5,6 +5,8 @@ token that each of its runs has. The system releases the lock however the proces
 process id nor another container on the same disk causes errors.
 """
 
+import contextlib
+import json
 import os
 import re
 import secrets
@@ -35,6 +37,7 @@ class Owner:
         self._database = database
         self._token = ""
         self._descriptor = -1
+        self._noted = False
 
     def token(self) -> str:
         """Return the name of the lock that this process holds; raises TraceError if it cannot get one."""
@@ -64,9 +67,16 @@ class Owner:
             if not path.exists():
                 os.close(descriptor)
                 continue
-            os.write(descriptor, str(os.getpid()).encode())
+            os.write(descriptor, f"{os.getpid()}\n".encode())
             self._token, self._descriptor = token, descriptor
         return self._token
+
+    def note(self, run: int, error: str) -> None:
+        """Leave in the file of the lock which error ended a run; the file then stays until `clear`."""
+        if self._token:
+            with contextlib.suppress(OSError):  # The disk can be full.
+                os.write(self._descriptor, f"{json.dumps([run, error])}\n".encode())
+            self._noted = True
 
     def is_alone(self) -> bool:
         """Return whether no other process is at work on runs of this database."""
@@ -77,7 +87,8 @@ class Owner:
         """Give up the lock; calling it again does nothing."""
         if self._token:
             os.close(self._descriptor)
-            lock_path(self._database, self._token).unlink(missing_ok=True)
+            if not self._noted:
+                lock_path(self._database, self._token).unlink(missing_ok=True)
             self._token, self._descriptor = "", -1
 
 
@@ -95,9 +106,21 @@ def process_of(database: Path, token: str) -> int | None:
     if not lives(database, token):
         return None
     try:
-        return int(lock_path(database, token).read_text(encoding="ascii"))
+        return int(lock_path(database, token).read_text(encoding="ascii").partition("\n")[0])
     except (OSError, ValueError):
         return 0
+
+
+def end_of(database: Path, token: str, run: int) -> tuple[str, str]:
+    """Return how a run ended whose process has gone: its outcome and the reason, by what the process left of it."""
+    if _TOKEN.fullmatch(token):
+        # There is no file, or its process was killed while it wrote.
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            _, *notes = lock_path(database, token).read_text(encoding="ascii").splitlines()
+            for noted, error in map(json.loads, notes):
+                if noted == run:
+                    return "error", str(error)
+    return "interrupted", "The program ended before the run did."
 
 
 def clear(database: Path) -> None:

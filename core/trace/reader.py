@@ -18,7 +18,7 @@ from core.schema.observation import Observation
 from core.schema.record import Record
 from core.schema.step import RECORDS, Aligned, CallRecord, Observed, PhaseRecord, Recalled, record_of
 from core.storage.database import phrases_of
-from core.trace import encoding
+from core.trace import encoding, owners
 from core.trace.database import TraceDatabase
 from core.trace.records import (
     BreakpointRow,
@@ -482,7 +482,7 @@ def _run_row(database: TraceDatabase, row: dict[str, Any], living: Callable[[str
     owner = row.pop("owner")
     verdict = {name: row.pop(name) for name in ("success", "reward", "judge", "reason")}
     if row["outcome"] == "running" and not living(owner or ""):
-        row["outcome"] = "interrupted"
+        row["outcome"], row["error"] = owners.end_of(database.path, owner or "", row["run"])
     try:
         row["differences"] = encoding.parsed(row["differences"])
     except (ValueError, TypeError) as error:

@@ -75,6 +75,8 @@ class EvaluationRow(Record):
     """Seconds since the epoch."""
     plan: str
     """JSON."""
+    made: str = "[]"
+    """With what it was made, once for each start; JSON."""
 
 
 class RunStart(Record):

@@ -114,8 +114,8 @@ class ReplayLLM:
             del self._calls[: position + 1]
             return _moved(reply, recorded, asked), ""
         return None, first or (
-            f"Run {self._run} has no further call for {request.purpose} to repeat; to continue with an LLM, "
-            f"use {PREFIX}{self._run}:NAME."
+            f"Run {self._run} ended here ({store.run(self._run).outcome}): it has no further call for "
+            f"{request.purpose} to repeat. To continue with an LLM, use {PREFIX}{self._run}:NAME."
         )
 
     def _difference(self, call: CallRecord, recorded: str, asked: str) -> str:

@@ -21,6 +21,7 @@ from core.schema.observation import Observation, picture_type
 from core.schema.restore import Restored
 from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
+from core.storage.database import BUSY_SECONDS
 from core.trace import encoding, owners, pruning
 from core.trace import reader as reading
 from core.trace import writer as writing
@@ -63,6 +64,7 @@ class TraceStore:
         self.owner = owners.Owner(database.path)
         """Names this process in what it is at work on."""
         self._under_way = RunsUnderWay()
+        self._noted: dict[int, str] = {}
 
     @classmethod
     def open(
@@ -70,7 +72,7 @@ class TraceStore:
         path: Path,
         *,
         read_only: bool = False,
-        busy_seconds: float = 5.0,
+        busy_seconds: float = BUSY_SECONDS,
     ) -> "TraceStore":
         """Open the database, made with its folder if there is none and brought up to date where it is old.
 
@@ -341,6 +343,14 @@ class TraceStore:
         """Call a run by a name of the person's; none takes it away."""
         self._update_run(run, {"name": name})
 
+    def note_end(self, run: int, error: str) -> None:
+        """Keep beside the file the error that ended a run, where it cannot be stored now.
+
+        The next thing that is written stores it too, or else `recover`.
+        """
+        self.owner.note(run, error)
+        self._noted[run] = error
+
     def leave_run(self, run: int) -> None:
         """Leave a run as it is, to be taken up again."""
         self._update_run(run, {"outcome": "left", "owner": None, "ended": time.time()})
@@ -365,11 +375,11 @@ class TraceStore:
         Runs of living processes, this one included, are left alone.
         """
         with self._write():
-            gone = [run for run, owner in reading.unended(self._database) if not self._lives(owner)]
-            for run in gone:
-                writing.mark_interrupted(self._database, run)
+            gone = [(run, owner) for run, owner in reading.unended(self._database) if not self._lives(owner)]
+            for run, owner in gone:
+                writing.mark_ended(self._database, run, *owners.end_of(self.path, owner, run))
         owners.clear(self.path)
-        return tuple(gone)
+        return tuple(run for run, _ in gone)
 
     def prune(self, plan: PrunePlan, tell: Callable[[int], None] = lambda gone: None) -> Pruned:
         """Delete the runs of a plan for good, and free what only they needed; `tell` gets how many went so far.
@@ -622,9 +632,12 @@ class TraceStore:
         """Write in one transaction; raises NotInTraceError if there is to be such a `run`, and is none."""
         try:
             with self._database.write():
+                for noted, error in self._noted.items():
+                    writing.mark_ended(self._database, noted, "error", error)
                 if run is not None:
                     reading.require_run(self._database, run)
                 yield
+            self._noted.clear()
         except BaseException:
             self._database.blobs.forget()
             raise

@@ -162,18 +162,17 @@ def next_number(database: TraceDatabase, what: str) -> int:
     return int(row["number"])
 
 
-def mark_interrupted(database: TraceDatabase, run: int) -> None:
+def mark_ended(database: TraceDatabase, run: int, outcome: str, error: str) -> None:
     """End a run whose process is gone, at the time of the last thing that was stored for it."""
     database.execute(
-        "UPDATE runs SET outcome = 'interrupted', owner = NULL,"
-        " error = 'The program ended before the run did.',"
+        "UPDATE runs SET outcome = :outcome, owner = NULL, error = :error,"
         " ended = max(started,"
         "  (SELECT coalesce(max(begun), 0) FROM steps WHERE run = :run),"
         "  (SELECT coalesce(max(saved), 0) FROM phases JOIN steps ON steps.id = phases.step"
         "   WHERE steps.run = :run),"
         "  (SELECT coalesce(max(started + seconds), 0) FROM calls WHERE run = :run))"
         " WHERE run = :run",
-        {"run": run},
+        {"run": run, "outcome": outcome, "error": error},
     )
     calls = database.rows("SELECT started, seconds FROM calls WHERE run = ?", (run,))
     in_llm = seconds_covered((call["started"], call["seconds"]) for call in calls)

@@ -5,6 +5,7 @@ its runs are repeated on another one. Nothing of them was stored here.
 """
 
 import asyncio
+import logging
 import os
 import shutil
 import socket
@@ -60,13 +61,18 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
     try:
         import ray
     except ImportError as error:
-        raise UsageError("--cluster needs Ray: install it with pip install 'backstep[cluster]'.") from error
+        raise UsageError(
+            "--cluster needs Ray. To install it, run in Backstep's folder: "
+            f"{sys.executable} -m pip install -e '.[cluster]'"
+        ) from error
     environment = {} if runtime_env is None else _read(runtime_env)
     _check_address(address)
     with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
         for package in (Path(core.__file__).parent, RESOURCES):
             shutil.copytree(package, Path(folder) / package.name, ignore=_NOT_SENT)
         try:
+            # What Ray says of itself is no part of the report; what matters of it is told here.
+            logging.getLogger("ray").setLevel(logging.CRITICAL)
             ray.init(
                 address,
                 runtime_env={**environment, "working_dir": folder},
@@ -77,11 +83,12 @@ def connected(address: str, runtime_env: Path | None) -> Generator[None, None, N
         except Exception as error:  # Ray raises many kinds, of which none is named in its documentation.
             ray.shutdown()
             raise UsageError(f"The cluster {address} cannot be used: {_first_line(error)}.") from error
-    try:
-        with redirect_stdout(sys.stderr):  # Ray prints what befalls its nodes.
+    # Ray prints what befalls its nodes, to the last.
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+        try:
             yield
-    finally:
-        ray.shutdown()
+        finally:
+            ray.shutdown()
 
 
 def _check_address(address: str) -> None:
@@ -247,6 +254,9 @@ class _Slots:
         self._tell = tell
         self._free: dict[int, int] = {}
         """How many places each actor that is ready has left."""
+        self._nodes: dict[int, str] = {}
+        """The node of each actor that was ready once."""
+        self._lost: set[str] = set()
         self._changed = asyncio.Condition()
         self._awaited = {number: asyncio.create_task(self._add(number)) for number in self._actors}
         self.failure = ""
@@ -298,12 +308,15 @@ class _Slots:
     async def _lose(self, number: int) -> None:
         async with self._changed:
             if self._free.pop(number, None) is not None:
-                self._tell("A node of the cluster was lost; its runs are repeated on other nodes.")
+                node = self._nodes.get(number, "")
+                if node not in self._lost:  # Several actors can be on it.
+                    self._tell("A node of the cluster was lost; its runs are repeated on other nodes.")
+                self._lost.add(node)
                 self._awaited[number] = asyncio.create_task(self._add(number))
 
     async def _add(self, number: int) -> None:
         """Add the places of an actor when it is ready."""
-        why = await _reason_against(self._actors[number])
+        node, why = await _reason_against(self._actors[number])
         async with self._changed:
             del self._awaited[number]
             if why:
@@ -311,6 +324,8 @@ class _Slots:
                 self._tell(self.failure)
             else:
                 self._free[number] = self._count
+                self._nodes[number] = node
+                self._lost.discard(node)
             self._changed.notify_all()
 
     async def close(self) -> None:
@@ -328,13 +343,13 @@ class _Slots:
             ray.kill(actor)
 
 
-async def _reason_against(actor: Any) -> str:
-    """Wait until an actor is ready, wherever Ray puts it, and return why it cannot be, or nothing."""
+async def _reason_against(actor: Any) -> tuple[str, str]:
+    """Wait until an actor is ready, wherever Ray puts it; return its node, and why it cannot be ready, or nothing."""
     from ray.exceptions import RayError
 
     try:
-        why: str = await actor.ready.options(max_task_retries=-1).remote()
+        found: tuple[str, str] = await actor.ready.options(max_task_retries=-1).remote()
     except RayError as error:
         # Its last line says what has failed there, such as a module that is missing.
-        return str(error).strip().splitlines()[-1].strip()
-    return why
+        return "", str(error).strip().splitlines()[-1].strip()
+    return found

@@ -81,17 +81,19 @@ class ClusterNode:
         self._free: asyncio.Queue[Services] | None = None
         self._folder = Path()
 
-    async def ready(self) -> str:
-        """Open what runs need, if that is not done; return why that cannot be done, or nothing."""
+    async def ready(self) -> tuple[str, str]:
+        """Open what runs need, if that is not done; return the node's id, and why that cannot be done, or nothing."""
+        import ray
+
+        node = str(ray.get_runtime_context().get_node_id())
         async with self._opening:
-            if self._free is not None:
-                return ""
-            try:
-                self._free = await self._open()
-            except BackstepError as error:
-                await self._stack.aclose()
-                return f"on {platform.node()}: {error}"
-        return ""
+            if self._free is None:
+                try:
+                    self._free = await self._open()
+                except BackstepError as error:
+                    await self._stack.aclose()
+                    return node, f"on {platform.node()}: {error}"
+        return node, ""
 
     async def _open(self) -> "asyncio.Queue[Services]":
         self._folder = begin_temp_folder()
@@ -112,7 +114,8 @@ class ClusterNode:
 
     async def play(self, variant: Variant, case: Case) -> Played:
         """Make a run of a case."""
-        if why := await self.ready():
+        _, why = await self.ready()
+        if why:
             return Played(error=BrowserError(why))
         assert self._free is not None
         services = await self._free.get()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.debugger.experiments.measurement import paired
+from core.debugger.experiments.measurement import over_groups, paired
 from core.schema.record import Record
 from core.trace.records import EvaluatedRun
 
@@ -29,19 +29,23 @@ class VariantComparison(Record):
     """By how much the share of successes of the second is higher, from -1 to 1."""
     low: float
     high: float
-    """Its 95 % interval."""
+    """Its 95 % interval, as if all cases were independent (Newcombe)."""
+    over_tasks: tuple[float, float] | None = None
+    """Its 95 % interval over tasks (cluster bootstrap); None for one task."""
     flips: tuple[Flip, ...]
 
     @property
     def sentence(self) -> str:
         if self.difference is None:
             return "No case was judged for both variants, so they cannot be compared."
+        low, high = self.over_tasks or (self.low, self.high)
+        over = "over tasks" if self.over_tasks else "over the cases of one task"
         words = (
             f"{self.second} against {self.first}: {self.difference * 100:+.1f} points "
-            f"(95 %: {self.low * 100:+.1f} to {self.high * 100:+.1f}) on {self.judged} cases; "
+            f"(95 % {over}: {low * 100:+.1f} to {high * 100:+.1f}) on {self.judged} cases; "
             f"{len(self.flips)} flipped."
         )
-        return f"{words} The interval contains 0." if self.low <= 0 <= self.high else words
+        return f"{words} The interval contains 0." if low <= 0 <= high else words
 
 
 def compared(runs: Iterable[EvaluatedRun], first: str, second: str) -> VariantComparison:
@@ -51,11 +55,14 @@ def compared(runs: Iterable[EvaluatedRun], first: str, second: str) -> VariantCo
         if run.variant in of and run.run is not None and run.success is not None and not run.touched:
             of[run.variant][(run.task, run.seed, run.time)] = run
     both = neither = 0
+    by_task: dict[str, tuple[int, int]] = {}
     flips: list[Flip] = []
     for (task, seed, time), one in sorted(of[first].items(), key=lambda item: item[0]):
         other = of[second].get((task, seed, time))
         if other is None:
             continue
+        gained, of_task = by_task.get(task, (0, 0))
+        by_task[task] = (gained + bool(other.success) - bool(one.success), of_task + 1)
         both += bool(one.success and other.success)
         neither += not one.success and not other.success
         if one.success != other.success:
@@ -72,5 +79,6 @@ def compared(runs: Iterable[EvaluatedRun], first: str, second: str) -> VariantCo
         difference=difference,
         low=low,
         high=high,
+        over_tasks=over_groups(by_task.values()),
         flips=tuple(flips),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Self
 
-from core.debugger.experiments.measurement import cost_of, wilson
+from core.debugger.experiments.measurement import cost_of, over_groups, wilson
 from core.schema.record import Record
 from core.schema.restore import Grade
 from core.trace.records import EvaluatedRun, RunOutcome
@@ -39,7 +39,9 @@ class Share(Record):
     """Cases that were no success, the failed ones among them."""
     low: float = 0.0
     high: float = 1.0
-    """The 95 % interval of the share of successes."""
+    """The 95 % interval of the share of successes, as if all cases were independent (Wilson)."""
+    over_tasks: tuple[float, float] | None = None
+    """The 95 % interval over tasks, whose runs are not independent (cluster bootstrap); None for one task."""
     reward: float | None = None
     """The mean; None if no run has one."""
     steps: float = 0.0
@@ -82,6 +84,10 @@ class Share(Record):
         successes = sum(bool(one.success) for one in judged)
         rewards = [one.reward for one in runs if one.reward is not None]
         low, high = wilson(successes, len(judged))
+        by_task: dict[str, tuple[int, int]] = {}
+        for one in judged:
+            good, of = by_task.get(one.task, (0, 0))
+            by_task[one.task] = (good + bool(one.success), of + 1)
         gone_back: dict[Grade, int] = {}
         for one in runs:
             for grade, times in one.gone_back.items():
@@ -93,6 +99,7 @@ class Share(Record):
             failures=sum(one.is_failure for one in own),
             low=low,
             high=high,
+            over_tasks=over_groups(by_task.values()),
             reward=fmean(rewards) if rewards else None,
             steps=_mean(one.steps for one in runs),
             llm_calls=_mean(one.llm_calls for one in runs),

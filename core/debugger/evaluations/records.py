@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -92,6 +92,14 @@ class EvaluationPlan(Record):
     """The cases that are done of these; empty does all."""
 
     @property
+    def seeds_in_words(self) -> str:
+        """The seeds as they are asked for, such as ``0-19`` or ``1, 4``."""
+        whole = range(self.seeds[0], self.seeds[-1] + 1)
+        if len(self.seeds) > 2 and self.seeds == tuple(whole):
+            return f"{whole[0]}-{whole[-1]}"
+        return ", ".join(map(str, self.seeds))
+
+    @property
     def total(self) -> int:
         if self.only:
             return len(self.only)
@@ -124,6 +132,54 @@ class EvaluationPlan(Record):
             failures_of=name,
             only=tuple(cases),
         )
+
+
+class LLMUsed(Record):
+    """How an LLM was asked, without its key."""
+
+    name: str
+    model: str = ""
+    server: str = ""
+    """Scheme, host and port; empty for one without a server."""
+    sampling: dict[str, Any] = {}
+    body: dict[str, Any] = {}
+    """What is added to each request."""
+
+    @property
+    def sentence(self) -> str:
+        at = f" ({self.model} at {self.server})" if self.server else ""
+        return f"LLM {self.name}{at}: {_settings(self.sampling | self.body)}"
+
+
+class Making(Record):
+    """With what an evaluation was made, from one start to its end or the next start."""
+
+    version: str
+    """Of Backstep."""
+    command: str
+    browser: str = ""
+    max_steps: int = 0
+    max_llm_calls: int = 0
+    on_gate: str = ""
+    llms: tuple[LLMUsed, ...] = ()
+    purposes: dict[str, dict[str, Any]] = {}
+    """What the settings have for single purposes: another LLM, or another sampling."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it says, one line each."""
+        limits = f"{self.max_steps} steps, {self.max_llm_calls} LLM calls, gates: {self.on_gate}"
+        purposes = (f"{name}: {_settings(given)}" for name, given in self.purposes.items())
+        return (
+            f"Backstep {self.version}: {self.command}",
+            f"browser {self.browser}, at most {limits}",
+            *(one.sentence for one in self.llms),
+            *purposes,
+        )
+
+
+def _settings(given: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in given.items()) or "no settings"
 
 
 def variants_of(

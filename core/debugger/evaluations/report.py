@@ -1,14 +1,18 @@
 """The report of an evaluation's results so far, for people and programs."""
 
+from pydantic import TypeAdapter
+
 from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import FailureGroup, failures_of
 from core.debugger.evaluations.figures import GroupShare, done_of, grouped
 from core.debugger.evaluations.published import PublishedShare, published_for
-from core.debugger.evaluations.records import EvaluationPlan
+from core.debugger.evaluations.records import EvaluationPlan, Making
+from core.schema.errors import TraceError
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.evaluated import evaluated_runs
+from core.trace.evaluations import ended_at
 from core.trace.records import EvaluatedRun, EvaluationRow
 from core.trace.store import TraceStore
 
@@ -20,7 +24,11 @@ class EvaluationReport(Record):
     name: str
     when: float
     """When it was begun, in seconds since the epoch."""
+    ended: float | None = None
+    """When its last run ended; None while some are left."""
     plan: EvaluationPlan
+    made: tuple[Making, ...] = ()
+    """With what it was made: one for each start that was not like the one before."""
     total: int
     done: int
     why: str = ""
@@ -51,11 +59,17 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
     runs = done_of(evaluated_runs(store, row.number))
     variants = {one.name: one for one in plan.variants}
     names = list(variants)
+    try:
+        made = TypeAdapter(tuple[Making, ...]).validate_json(row.made)
+    except ValueError as error:
+        raise TraceError(f"With what the evaluation {row.name} was made cannot be read.") from error
     return EvaluationReport(
         evaluation=row.number,
         name=row.name,
         when=row.when,
+        ended=ended_at(store, row.number) if len(runs) >= plan.total else None,
         plan=plan,
+        made=made,
         total=plan.total,
         done=len(runs),
         why=why,

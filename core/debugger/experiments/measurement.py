@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from math import sqrt
+from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from pydantic import Field
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from core.trace.records import RunRow
 
 _MOST_NUMBERS = 10_000
+_DRAWS = 2000
 Z = 1.96
 """Standard normal quantile of a two-sided 95 % interval."""
 
@@ -237,6 +239,29 @@ def wilson(successes: int, count: int) -> tuple[float, float]:
     middle = share + Z * Z / (2 * count)
     scale = 1 + Z * Z / count
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+def over_groups(counts: Iterable[tuple[int, int]]) -> tuple[float, float] | None:
+    """Return the 95 % interval of a ratio over groups such as tasks; None for fewer than two of them.
+
+    Each group gives its part of the numerator and of the denominator. The
+    groups are drawn with replacement, whole: runs of one task are not
+    independent of each other. This is the cluster bootstrap with percentiles
+    (A. C. Davison and D. V. Hinkley, Bootstrap Methods and their Application,
+    1997, sections 3.8 and 5.3), with a fixed seed. With few groups it is
+    narrower than it should be.
+    """
+    groups = sorted(one for one in counts if one[1])
+    if len(groups) < 2:
+        return None
+    random = Random(0)
+    ratios = []
+    for _ in range(_DRAWS):
+        drawn = random.choices(groups, k=len(groups))
+        ratios.append(sum(one[0] for one in drawn) / sum(one[1] for one in drawn))
+    ratios.sort()
+    tail = round(_DRAWS * 0.025)
+    return ratios[tail], ratios[-tail - 1]
 
 
 def paired(both: int, first: int, second: int, neither: int) -> tuple[float, float]:

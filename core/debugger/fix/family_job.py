@@ -39,7 +39,8 @@ class FamilyJob:
         base_url = settings.base_url if settings.base_url_origin == "flag" else ""
         return [
             *("family", str(view.run), "--lines", *shared_flags(services)),
-            *("--fixed", str(view.rerun.run), "--count", str(count), "--before", str(folder)),
+            *("--fixed", str(view.rerun.run), "--count", str(count)),
+            *(("--before", str(folder)) if before else ()),
             *("--llm", view.llm, "--max-steps", str(max_steps), "--on-gate", settings.on_gate),
             *(("--base-url", base_url) if base_url else ()),
         ]

@@ -35,7 +35,7 @@ from core.memory.library.records import (
 from core.memory.library.tables import BESIDE, KIND
 from core.schema.errors import LibraryError, NotInLibraryError
 from core.schema.exemplar import Exemplar
-from core.storage.database import DatabaseFile, damaged
+from core.storage.database import BUSY_SECONDS, DatabaseFile, damaged
 
 _BATCH = 500
 
@@ -60,7 +60,7 @@ class Library:
         self._beside: tuple[tuple[Origin, Exemplar], ...] | None = None
 
     @classmethod
-    def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = 5.0) -> "Library":
+    def open(cls, path: Path, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS) -> "Library":
         """Open the database, made if there is none; raises LibraryError.
 
         Another program's lock is waited for `busy_seconds` at most, here and

@@ -49,14 +49,15 @@ class ReproContent(Record):
         )
 
 
-def import_summary(name: str, content: ReproContent, run: int | None) -> str:
-    """Return the outcome of a file, and how its run is repeated."""
+def import_summary(name: str, content: ReproContent, run: int | None, options: str = "") -> str:
+    """Return the outcome of a file, and how its run is repeated: with these further `options`."""
     if run is None:
         return f"{name} would become one run of {_count(content.steps, 'step')}; nothing was stored."
+    repeated = f"Repeat it with: python3 main.py fork {run} --step 1 --llm replay:{run}{options}"
     if content.known is not None:
-        return f"{name} already exists as run {run}; nothing was stored."
+        return f"{name} already exists as run {run}; nothing was stored. {repeated}"
     alone = "; its pages get the recorded answers of servers" if content.answers else ""
-    return f"{name} was imported as run {run}{alone}. Repeat it with: fork {run} --step 1 --llm replay:{run}"
+    return f"{name} was imported as run {run}{alone}. {repeated}"
 
 
 def _count(number: int, what: str) -> str:
@@ -78,9 +79,11 @@ def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tup
 
     Returns what is in the file and the number of the run there, None with
     `dry_run`; a run that is there already keeps its number and is not brought
-    in again. Raises DataError if the file has no run, is damaged, too new or
-    no trace through and through, and TraceError where a part of the run is
-    damaged or the database fails: nothing is brought in then.
+    in again. The run that the file was made of is another one if it uses its
+    servers: what is imported gets their recorded answers. Raises DataError if
+    the file has no run, is damaged, too new or no trace through and through,
+    and TraceError where a part of the run is damaged or the database fails:
+    nothing is brought in then.
     """
     with _opened(path) as source:
         content = _content(source, path, store)
@@ -126,12 +129,14 @@ def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:
     if not runs:
         raise DataError(f"{path} contains no run, so there is nothing to import.")
     row = runs[0]
+    answers = len(source.network(row.run))
     ancestors = tuple(source.run(number) for number in source.path_of(row.run)[:-1])
     known = next(
         (
             one.run
             for one in store.runs(limit=100_000, task=row.task)
             if (one.started, one.seed, one.llm) == (row.started, row.seed, row.llm)
+            and (one.offline or not answers)
         ),
         None,
     )
@@ -139,6 +144,6 @@ def _content(source: TraceStore, path: Path, store: TraceStore) -> ReproContent:
         run=row,
         ancestors=ancestors,
         steps=len(source.steps(row.run)),
-        answers=len(source.network(row.run)),
+        answers=answers,
         known=known,
     )

@@ -8,7 +8,7 @@ import pytest
 from core.cli.app import make_app, run_app
 from core.trace.evaluations import take_evaluation
 from core.trace.store import TraceStore
-from tests.core.cli.conftest import needs_qt
+from tests.core.cli.conftest import KEY, needs_qt
 from tests.core.stage import need_chromium, on
 from tests.llm_server import Reply, call
 
@@ -94,6 +94,11 @@ def test_the_report_is_made_again_in_every_form_without_a_run(inside, evaluated,
         assert f'id="run-{one["run"]}"' in page
         assert f"main.py --run {one['run']}<" in page
     assert "plain, test-model against plain, rules" in done.out
+    assert "evaluation mine: 8 of 8 runs, seeds 0, 1\nbegun " in done.out
+    assert "LLM test-model (test-model at http://127.0.0.1:" in done.out
+    assert "python3 main.py eval --tasks miniwob/click-test-2,miniwob/click-link" in done.out
+    assert KEY not in done.out
+    assert "95 % over tasks" in done.out
     assert "published: SteP with text-davinci-003" in done.out
     assert "action: click button" in done.out
 

@@ -4,7 +4,9 @@ import pytest
 
 from core.debugger.fix.family import Family
 from core.storage.resources import RESOURCES
+from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on
+from tests.core.trace.making import start
 
 pytestmark = pytest.mark.browser
 PROMPT = "prompts/plain/system.j2"
@@ -38,3 +40,20 @@ def test_each_seed_is_done_with_the_files_as_they_were_and_as_they_are(inside, l
     ]
     assert last.sentence == "0 of 2 before, 2 of 2 after"
     assert "0 of 2 before, 2 of 2 after" in inside(*words).out
+
+
+@pytest.mark.parametrize("kind", ["missing", "file", "empty", "another"])
+def test_without_the_earlier_files_nothing_is_measured(inside, kind):
+    store = TraceStore.open(inside.db)
+    run = store.begin_run(start())
+    store.close()
+    before = inside.folder / "old"
+    if kind == "file":
+        before.write_text("x")
+    elif kind != "missing":
+        before.mkdir()
+    if kind == "another":
+        (before / "documents").mkdir()
+    done = inside("family", run, "--before", before)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"{before} is no folder with files of an agent.")

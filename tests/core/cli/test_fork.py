@@ -114,7 +114,8 @@ def test_a_bisection_is_stored_reported_line_by_line_and_ended_at_its_limit(insi
     llm_server.script(on('button "ONE"'), on('button "TWO"'))
     words = ("--times", 3, "--max-calls", 2, "--lines", "--browser", need_chromium())
     done = inside("bisect", run, *words)
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err
+    assert "The limit of 2 LLM calls was reached. Done: 2 of 3." in done.err
     printed = [Bisection.model_validate_json(line) for line in done.out.splitlines()]
     assert [one.done for one in printed] == [0, 1, 2, 2]
     assert (printed[-1].state, printed[-1].why) == ("limit", "The limit of 2 LLM calls was reached.")

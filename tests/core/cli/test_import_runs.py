@@ -59,3 +59,20 @@ def test_a_wrong_call_has_the_code_2(inside, words, said):
     done = inside("import", *words)
     assert (done.code, "Traceback" in done.err) == (2, False)
     assert said in done.err
+
+
+def test_brackets_and_backslashes_of_a_history_are_printed_as_they_are(inside):
+    first = item({"input": {"index": 3, "text": "the [red] one"}})
+    first["state"]["interacted_element"] = [
+        {"node_name": "INPUT", "attributes": {}, "x_path": 'html/body/div[@id="shop"]/input'}
+    ]
+    last = item({"done": {"text": "posted [b]hello[/b], see [/rules]", "success": True}})
+    typed = r'type [xpath=/html/body/div\[@id="shop"\]/input] [the \[red\] one]'
+    said = r"stop [posted \[b\]hello\[/b\], see \[/rules\]]"
+    imported = inside("import", saved(inside.folder, {"history": [first, last]}))
+    assert imported.code == 0, imported.err
+    for done in (imported, inside("show", 1)):
+        assert typed in done.out
+        assert said in done.out
+    assert typed in inside("show", 1, "--step", 1).out
+    assert "answer: posted [b]hello[/b], see [/rules]" in inside("show", 1).out

@@ -1,5 +1,7 @@
 """A repro file, from one copy of the program to another that has neither the server nor the LLM."""
 
+import shlex
+
 import pytest
 from werkzeug import Response
 
@@ -68,6 +70,47 @@ def test_it_is_imported_and_repeated_without_server_and_llm(inside, sent, llm_se
     assert branch.offline
     assert [one.name for one in last.elements] == [one.name for one in first.elements]
     assert "order 3" in [one.name for one in last.elements]
+
+
+def printed_command(done) -> list[str]:
+    """Return the words of the command that an import has printed, for an installed Chromium."""
+    _, _, command = done.err.strip().partition("Repeat it with: python3 main.py ")
+    return [*shlex.split(command), "--browser", need_chromium(), "--json"]
+
+
+@pytest.mark.parametrize("other", [(), ("--db", "a folder's other.db")])
+def test_the_documented_way_works_in_the_same_database_and_in_another(inside, sent, llm_server, other):
+    path, shop = sent
+    asked, llm_calls = shop.asked, len(llm_server.requests)
+    done = inside("import", path, *other)
+    assert done.code == 0, done.err
+    imported = 1 if other else 2
+    assert f"was imported as run {imported}; its pages get the recorded answers" in done.err
+    assert f"already exists as run {imported}; nothing was stored." in inside("import", path, *other).err
+    done = inside(*printed_command(done))
+    assert done.code == 0, done.err
+    assert (done.json["answer"], done.json["outcome"]) == ("Ordered.", "done")
+    assert (shop.asked, len(llm_server.requests)) == (asked, llm_calls)
+
+
+@pytest.mark.parametrize("limit", ["page actions", "LLM calls"])
+def test_a_run_that_a_limit_ended_is_repeated_to_that_end(inside, llm_server, tmp_path, limit):
+    flags = ("--max-steps", 2)
+    if limit == "LLM calls":
+        (inside.config / "settings.toml").write_text("max_llm_calls = 2\n")
+        flags = ()
+    with Site() as site:
+        llm_server.otherwise = on('button "Add"')
+        page = site.page("<button onclick='p.textContent += 1'>Add</button><p id=p></p>")
+        done = inside(*inside.run("--url", page, "--instruction", "Add for ever.", *flags))
+    (inside.config / "settings.toml").unlink(missing_ok=True)
+    assert (done.json["outcome"], done.json["steps"]) == ("budget", 2), done.err
+    path = tmp_path / "run.backstep"
+    assert inside("export", done.json["run"], "--format", "repro", "--to", path).code == 0
+    again = inside(*printed_command(inside("import", path)))
+    assert (again.json["outcome"], again.json["steps"], again.json["error"]) == ("budget", 2, ""), again.err
+    whole = inside(*printed_command(inside("import", path)), "--max-steps", 9)
+    assert "ended here (budget): it has no further call for decide" in whole.json["error"]
 
 
 def test_it_is_opened_as_a_database_and_repeated_from_the_middle(inside, sent):

@@ -46,6 +46,12 @@ def runs(cli):
         store.close()
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """Locks of other programs are not waited for."""
+    monkeypatch.setitem(TraceStore.open.__func__.__kwdefaults__, "busy_seconds", 0.0)
+
+
 def test_a_success_is_reported_in_one_json_object_and_the_code_0(cli, llm_server):
     llm_server.script(on('button "ONE"', thought="ONE."))
     done = cli(*cli.run("--task", "miniwob/click-test-2", "--seed", 0))
@@ -260,7 +266,7 @@ def test_a_damaged_database_has_the_code_3_and_stays_as_it_is(cli, inside):
     assert cli.db.read_bytes() == b"this is no database" * 100
 
 
-def test_a_locked_database_has_the_code_3(cli, inside):
+def test_a_locked_database_has_the_code_3(cli, inside, impatient):
     TraceStore.open(cli.db).close()
     lock = sqlite3.connect(cli.db, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
@@ -271,6 +277,30 @@ def test_a_locked_database_has_the_code_3(cli, inside):
         lock.close()
     assert (done.code, "Traceback" in done.err) == (3, False), done.err
     assert "traces.db" in done.err
+
+
+@pytest.mark.parametrize("goes", [False, True])
+def test_the_reason_of_a_run_that_ended_for_a_lock_is_stored_when_the_lock_goes(
+    cli, inside, llm_server, impatient, goes
+):
+    """It may go before the program has ended, or after."""
+    TraceStore.open(cli.db).close()
+    lock = sqlite3.connect(cli.db, isolation_level=None, check_same_thread=False)
+
+    def hold(request):
+        lock.execute("BEGIN IMMEDIATE")
+        return on('button "ONE"')(request)
+
+    llm_server.script(hold)
+    done = inside(*cli.run("--task", "miniwob/click-test-2"))
+    assert (done.code, done.json["outcome"]) == (3, "error"), done.err
+    assert "is locked by another program" in done.json["error"]
+    if goes:
+        lock.execute("ROLLBACK")
+        TraceStore.open(cli.db).recover()
+    shown = inside("show", 1, "--json").json
+    assert (shown["outcome"], shown["error"]) == ("error", done.json["error"])
+    lock.close()
 
 
 def test_a_run_in_the_embedded_browser_needs_no_installed_one(cli, llm_server):
@@ -330,7 +360,7 @@ def test_a_killed_process_loses_nothing_that_was_sealed(cli, llm_server, tmp_pat
     store.close()
 
 
-def test_a_trace_that_takes_no_more_has_the_code_3_and_the_run_is_found_interrupted(cli, llm_server):
+def test_a_trace_that_takes_no_more_has_the_code_3_and_the_reason_is_kept(cli, llm_server):
     TraceStore.open(cli.db).close()
     database = sqlite3.connect(cli.db)
     full = "BEGIN SELECT RAISE(ABORT, 'no more'); END"
@@ -344,5 +374,5 @@ def test_a_trace_that_takes_no_more_has_the_code_3_and_the_run_is_found_interrup
     database.execute("DROP TRIGGER one")
     database.execute("DROP TRIGGER two")
     database.close()
-    assert [row["outcome"] for row in cli("runs", "--json").json] == ["interrupted"]
+    assert [row["error"] for row in cli("runs", "--json").json] == [done.json["error"]]
     assert cli("show", 1).code == 0

@@ -1,11 +1,13 @@
 import random
 import re
+import sqlite3
+import threading
 
 import pytest
 
 from core.schema.step import PHASES
 from core.trace.store import TraceStore
-from tests.core.debugger.live import live_session, settings_in
+from tests.core.debugger.live import SECONDS, live_session, settings_in
 from tests.core.stage import config_folder_in, page_file, ref_in
 from tests.llm_server import Reply, call
 
@@ -48,6 +50,24 @@ def test_a_damaged_database_is_reported(make, tmp_path):
     live = make()
     live.session.start()
     assert "traces.db" in live.wait_mode("failed").message
+
+
+def test_a_lock_of_another_program_is_shown_while_it_is_waited_for(make, tmp_path, monkeypatch):
+    monkeypatch.setattr("core.storage.database._MOMENT", 0.05)
+    live = make()
+    live.session.start()
+    live.wait_mode("empty")
+    shown = threading.Event()
+    live.session.session_changed.connect(
+        lambda view: shown.set() if "Waiting for up to 30 s" in view.message else None
+    )
+    lock = sqlite3.connect(tmp_path / "traces.db", isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    live.session.tasks.open("miniwob/click-test-2", 0)
+    assert shown.wait(SECONDS)
+    lock.execute("ROLLBACK")
+    lock.close()
+    live.wait_mode("waiting")
 
 
 def test_commands_given_before_the_browser_is_ready_are_carried_out_then(make):

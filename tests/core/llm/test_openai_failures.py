@@ -2,11 +2,13 @@
 
 import json
 import socket
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
+from core.llm.endpoint_check import check_endpoint
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.schema.errors import LLMRefused
 from core.schema.messages import Retry, Sampling
@@ -111,6 +113,48 @@ class TestFailuresThatPass:
         llm_server.say("ok")
         assert (await llm.reply(ask())).text == "ok"
 
+    @pytest.mark.parametrize(
+        ("body", "words"),
+        [
+            (
+                "<!doctype html><html><head><title>Log in &amp; go</title></head>x</html>",
+                "page (Log in & go) instead",
+            ),
+            ("\n <html>x</html>", "sent a web page instead of JSON"),
+            ("<html>" + "x" * 100_000, "sent a web page instead of JSON"),
+        ],
+    )
+    @pytest.mark.parametrize("kind", ["text/html; charset=utf-8", "application/json", "text/event-stream"])
+    async def test_a_web_page_with_the_status_of_success_is_said_to_be_one(
+        self, llm_server, llm, body, words, kind
+    ):
+        llm_server.script(Reply(body=body, content_type=kind))
+        error = await failure(llm)
+        assert words in str(error)
+        assert "check base_url (most end in /v1), and whether it needs a login" in str(error)
+        assert isinstance(error, LLMRefused)
+        assert len(llm_server.requests) == 1
+
+    async def test_a_server_that_never_finishes_the_tls_handshake_is_told_from_one_that_is_slow(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr("core.llm.openai_compatible._CONNECT_SECONDS", 0.3)
+        monkeypatch.setattr("core.llm.openai_compatible._LIST_SECONDS", 0.6)
+        with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+            address = f"https://127.0.0.1:{silent.getsockname()[1]}"
+            llm = OpenAICompatibleLLM("x", base_url=f"{address}/v1", attempts=1)
+            error = str(await failure(llm))
+            listed = await check_endpoint(llm)
+            await llm.close()
+        said = f"The LLM server at {address} accepted the connection but did not finish the TLS handshake in time"
+        assert error.startswith(said)
+        assert error.endswith("check that the server runs, and the port and http or https in base_url.")
+        assert said in listed
+
+    async def test_an_address_that_only_the_client_finds_wrong_is_one_sentence(self):
+        llm = OpenAICompatibleLLM("x", base_url="http://☃.net/v1")
+        assert "The address http://☃.net/v1 of the LLM x cannot be used" in str(await failure(llm))
+
     async def test_silence_is_given_up_after_the_timeout(self, llm_server):
         llm = make(llm_server, timeout_seconds=0.05, attempts=2)
         llm_server.otherwise = Reply(hold=True)
@@ -162,7 +206,7 @@ class TestFailuresForGood:
 
     async def test_a_missing_key_is_said_with_its_name(self, llm_server):
         llm_server.key = KEY
-        llm = make(llm_server, key_name="MY_KEY", why_key=lambda: "No key MY_KEY in the environment.")
+        llm = make(llm_server, key_name="MY_KEY", why_key=lambda name: f"No key {name} in the environment.")
         error = str(await failure(llm))
         await llm.close()
         assert "it needs a key: set MY_KEY in the environment or the keyring. No key MY_KEY in" in error

@@ -206,6 +206,23 @@ class TestTheCheck:
         assert (
             f"There is no key 127.0.0.1:{llm_server.port} in the environment or the system keyring." in line
         )
+        assert f"set OPENAI_API_KEY in the environment, or 127.0.0.1:{llm_server.port} in the keyring" in line
+
+    async def test_a_refused_key_is_named_as_the_one_that_was_sent(self, open_with, llm_server):
+        llm_server.key = "k"
+        own, environ = f"127.0.0.1:{llm_server.port}", {"OPENAI_API_KEY": "sk-main-key"}
+        line = await open_with(flags={"base_url": llm_server.base_url}, environ=environ).check("m")
+        assert line.endswith(
+            "check the key OPENAI_API_KEY, and that it belongs to this server. "
+            "The key is in the environment variable OPENAI_API_KEY."
+        )
+        stored = {own: "other"}
+        line = await open_with(flags={"base_url": llm_server.base_url}, environ=environ, stored=stored).check(
+            "m"
+        )
+        assert line.endswith(
+            f"check the key {own}, and that it belongs to this server. The key {own} is in the system keyring."
+        )
 
     async def test_a_server_that_is_not_there_is_said_with_what_to_do(self, open_with):
         line = await open_with(flags={"base_url": "http://127.0.0.1:9/v1"}).check("m")

@@ -86,6 +86,15 @@ class TestLoading:
         write('db = "mine.db"\n')
         assert load_settings(environ=environ).database == tmp_path / "data" / "mine.db"
 
+    def test_a_database_of_a_flag_is_in_a_folder_that_is_there(self, environ, tmp_path):
+        (tmp_path / "file").touch()
+        for missing in (tmp_path / "typo" / "deeper", tmp_path / "file"):
+            with pytest.raises(UsageError, match=f"--db: there is no folder {missing}; create it"):
+                load_settings({"db": missing / "traces.db"}, environ=environ)
+        assert not (tmp_path / "typo").exists()
+        default = load_settings(environ=environ).database
+        assert load_settings({"db": default}, environ=environ).database == default
+
     def test_a_database_of_a_flag_counts_from_where_one_stands(self, environ, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         assert load_settings({"db": "mine.db"}, environ=environ).database == tmp_path / "mine.db"
@@ -108,6 +117,7 @@ class TestLoading:
             ("qqqq = 1\n", 'line 1: there is no key "qqqq"; there are llm, base_url, '),
             ("api_key = 'sk-1'\n", 'line 1: there is no key "api_key"; '),
             ("base_url = 'http://user:word@host/v1'\n", 'line 1: "base_url"'),
+            ("base_url = 'http://host:0/v1'\n", 'line 1: "base_url" cannot be used: "host:0" has no port from 1'),
             ("llm = \n", "line 1: this is not TOML ("),
             ("llm = 'a'\nx = [\n", "line 3: this is not TOML ("),
         ],
@@ -118,6 +128,49 @@ class TestLoading:
             load_settings(environ=environ)
         assert str(caught.value).startswith(f"{path}, {sentence}")
         assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("address", "said"),
+        [
+            ("http://h:0/v1", '"h:0" has no port from 1 to 65535'),
+            ("http://h:99999/v1", '"h:99999" has no port'),
+            ("http://h:80a/v1", '"h:80a" has no port'),
+            ("http://h:-1/v1", '"h:-1" has no port'),
+            ("http://h:１/v1", '"h:１" has no port'),
+            ("http://h\r\nX-Other: y/v1", r"an address contains no '\r'"),
+            ("http://h/v1\nx", r"an address contains no '\n'"),
+            ("http://h o/v1", "an address contains no ' '"),
+            ("http://h\u200b/v1", r"an address contains no '\u200b'"),
+            ("http:///v1", '"" is not the name or the IP address'),
+            ("http://a..b/v1", '"a..b" is not the name'),
+            ("http://*.com/v1", '"*.com" is not the name'),
+            ("http://256.1.1.1/v1", '"256.1.1.1" is not the name or the IP address of a server'),
+            (f"http://{'a' * 64}.com/v1", '"aaaaaaaa'),
+            ("http://[::1/v1", "invalid IPv6 URL"),
+        ],
+    )
+    def test_an_address_that_no_server_can_have_is_refused_with_the_part_that_is_wrong(
+        self, environ, address, said
+    ):
+        for flags, more, where in (
+            ({"base_url": address}, {}, "--base-url"),
+            ({}, {"OPENAI_BASE_URL": address}, "the environment variable OPENAI_BASE_URL"),
+        ):
+            with pytest.raises(UsageError) as caught:
+                load_settings(flags, environ=environ | more)
+            assert str(caught.value).startswith(f'{where}: "base_url" cannot be used: {said}')
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            "http://my_server:8080/v1",
+            "http://[::1]:1/v1",
+            "http://bücher.example./v1",
+            "http://127.0.0.1:65535",
+        ],
+    )
+    def test_addresses_as_people_have_them_are_taken(self, environ, address):
+        assert load_settings({"base_url": f" {address}\r\n"}, environ=environ).base_url == address
 
     def test_a_file_that_is_not_text_is_said_so(self, environ, write):
         path = write(b"llm = '\xff'\n")

@@ -35,6 +35,16 @@ def test_a_bare_python_ends_in_the_new_environment_with_the_same_arguments(proje
     assert f"a virtual environment in {project.venv}" in done.stderr
 
 
+@pytest.mark.parametrize("words", [("--help",), ("test", "--help"), ("run", "--help")])
+def test_help_installs_nothing(project, words):
+    shutil.rmtree(project.venv, ignore_errors=True)
+    done = project.start(*words)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: python3 main.py [COMMAND] [OPTIONS]\n")
+    assert done.stderr == ""
+    assert not project.venv.exists()
+
+
 def test_a_second_start_does_nothing_and_says_nothing(ready):
     before = ready.log()
     done = ready.start("runs")

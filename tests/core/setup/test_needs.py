@@ -18,6 +18,9 @@ from core.setup import display_problem, needs
         (["run", "--browser", "/usr/bin/chromium"], (), "ignore"),
         (["run", "--browser=/usr/bin/chromium"], (), "ignore"),
         (["run", "--help"], (), "ignore"),
+        (["test", "--help"], (), "ignore"),
+        (["test", "--quick", "--help"], (), "ignore"),
+        (["attach", "--", "agent", "--help"], (), "require"),
     ],
 )
 def test_each_command_asks_for_what_it_uses(words, extras, libraries):

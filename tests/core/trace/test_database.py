@@ -1,6 +1,7 @@
 """Opening the database, and what can be wrong with it."""
 
 import contextlib
+import logging
 import os
 import sqlite3
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.schema.errors import TraceError
+from core.storage.database import Lock, log
 from core.trace.database import MIGRATIONS
 from core.trace.store import TraceStore
 from tests.core.killable import Killable
@@ -140,10 +142,11 @@ def test_a_locked_database_is_said_to_be_locked_when_it_is_opened(path):
     TraceStore.open(path, busy_seconds=0).close()
 
 
-def test_a_database_locked_in_the_midst_of_a_run_loses_nothing(store, path):
+def test_a_database_locked_in_the_midst_of_a_run_loses_nothing(store, path, monkeypatch):
     run = write_run(store)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr(store._database, "_lock", Lock())
     with pytest.raises(TraceError, match="locked by another program"):
         store.begin_step(run, 3)
     assert [step.number for step in store.steps(run)] == [1, 2]
@@ -151,6 +154,32 @@ def test_a_database_locked_in_the_midst_of_a_run_loses_nothing(store, path):
     other.close()
     store.begin_step(run, 3)
     assert [step.number for step in store.steps(run)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_the_lock_of_another_program_is_waited_for_and_told(path, monkeypatch, opened):
+    monkeypatch.setattr("core.storage.database._MOMENT", 0.05)
+    store = TraceStore.open(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    told = []
+
+    class Listener(logging.Handler):
+        def emit(self, record):
+            told.append(record.getMessage())
+            other.execute("ROLLBACK")
+
+    listener = Listener()
+    log.addHandler(listener)
+    try:
+        if opened:
+            TraceStore.open(path).close()
+        assert store.begin_run(start()) == 1
+    finally:
+        log.removeHandler(listener)
+    assert told == [f"The trace database {path} is locked by another program. Waiting for up to 30 s."]
+    other.close()
+    store.close()
 
 
 def test_reading_goes_on_while_another_program_writes(path):
@@ -189,6 +218,47 @@ def test_a_damaged_database_never_answers_with_anything_but_a_sentence(path, fir
     assert all(
         "damaged" in problem or "has no" in problem or "has lost" in problem for problem in problems
     ), problems
+
+
+def test_a_damaged_schema_is_told_in_a_sentence_wherever_the_damage_is(path):
+    store = TraceStore.open(path)
+    write_run(store)
+    store.close()
+    whole = path.read_bytes()
+    schema = whole.find(b"CREATE TABLE")
+    places = [*range(16, 4096, 193), *range(schema - 40, schema + 300, 17), whole.find(b"CREATE INDEX") + 9]
+    told = set()
+    for junk in (b"\xda\xff", b"\x00" * 40, b"9(" * 30):
+        for place in places:
+            path.write_bytes(whole[:place] + junk + whole[place + len(junk) :])
+            try:
+                with contextlib.closing(TraceStore.open(path, read_only=place % 2 == 0)) as damaged:
+                    damaged.runs("task")
+                    damaged.steps(1)
+                    damaged.check()
+            except TraceError as error:
+                told.add(str(error))
+    said = (
+        "is damaged",
+        "has lost",
+        "of another program",
+        "not a trace database",
+        "newer version",
+        "no run 1",
+    )
+    assert [one for one in told if not any(words in one for words in said)] == []
+    assert any("is damaged" in one for one in told)
+
+
+def test_a_file_that_is_marked_as_ours_is_damaged_where_its_first_bytes_are_gone(path):
+    store = TraceStore.open(path)
+    write_run(store)
+    store.close()
+    with path.open("r+b") as file:
+        file.write(b"\0" * 16)
+    for read_only in (True, False):
+        with pytest.raises(TraceError, match=r"traces\.db is damaged"):
+            TraceStore.open(path, read_only=read_only)
 
 
 def test_a_database_whose_head_is_gone_is_refused(path):

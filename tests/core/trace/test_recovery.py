@@ -113,6 +113,33 @@ def test_an_interrupted_run_reads_as_such_from_a_file_that_is_only_read(path, wr
     reader.close()
 
 
+def test_the_error_that_ended_a_run_while_the_file_was_locked_is_stored_by_the_next_thing_written(path):
+    store = TraceStore.open(path)
+    run, other = store.begin_run(start()), store.begin_run(start())
+    store.note_end(run, "It is locked.")
+    assert store.run(run).outcome == "running"
+    store.begin_step(other, 1)
+    assert (store.run(run).outcome, store.run(run).error) == ("error", "It is locked.")
+    assert store.run(other).outcome == "running"
+    store.close()
+
+
+def test_or_by_whoever_opens_the_file_next_and_readers_see_it_before(path):
+    store = TraceStore.open(path)
+    run, other = store.begin_run(start()), store.begin_run(start())
+    store.note_end(run, "It is [locked]\nby é.")
+    store.close()
+    reader = TraceStore.open(path, read_only=True)
+    assert (reader.run(run).outcome, reader.run(run).error) == ("error", "It is [locked]\nby é.")
+    assert reader.run(other).outcome == "interrupted"
+    reader.close()
+    store = TraceStore.open(path)
+    assert store.recover() == (run, other)
+    assert (store.run(run).outcome, store.run(run).error) == ("error", "It is [locked]\nby é.")
+    store.close()
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
 def test_runs_that_were_ended_are_not_touched(store):
     run = write_run(store)
     before = store.run(run)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from core.debugger.evaluations.failures import deciding_step
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making, Variant
 from core.debugger.evaluations.report import report_of, with_failures
 from core.debugger.evaluations.report_csv import csv_of
 from core.debugger.evaluations.report_html import html_of
@@ -17,7 +17,7 @@ from core.schema.action import Click, RoleTarget
 from core.schema.restore import Comparison, Restored
 from core.schema.step import Acted, Aligned, Reviewed
 from core.schema.task import Verdict, family_of
-from core.trace.evaluations import evaluation_named, save_unbegun, take_evaluation
+from core.trace.evaluations import evaluation_named, note_made, save_unbegun, take_evaluation
 from core.trace.records import Case, CaseAttempt, Intervention
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_step
@@ -284,6 +284,56 @@ def test_the_page_is_well_formed_asks_for_nothing_outside_and_keeps_hostile_text
     assert "{{7*7}}" in page.said
     policy = next(one["content"] for _, one in page.found if "http-equiv" in one)
     assert policy.startswith("default-src 'none'")
+
+
+MAKING = Making(
+    version="1.2.3",
+    command="python3 main.py eval --tasks own/a",
+    browser="chromium",
+    max_steps=7,
+    max_llm_calls=9,
+    on_gate="end",
+    llms=(LLMUsed(name="fast", model="m", server="http://h:1", sampling={"temperature": 0.5}),),
+    purposes={"judge": {"llm": "rules"}},
+)
+
+
+def test_the_report_has_seeds_end_and_with_what_it_was_made_once_for_each_change(store):
+    made = Written(store, "own/<b>", variants=(PLAIN,))
+    for one in (MAKING, MAKING, MAKING.replace(command="python3 main.py eval --resume <i>")):
+        note_made(store, made.number, one.model_dump_json())
+    assert made.report.ended is None
+    for seed in range(6):
+        made.run("own/<b>", seed, "Save")
+    report = made.report
+    assert (report.plan.seeds_in_words, report.ended) == ("0-5", store.run(6).ended)
+    assert [one.command for one in report.made] == [MAKING.command, "python3 main.py eval --resume <i>"]
+    page = html_of(report)
+    for sentence in MAKING.sentences:
+        assert sentence in page
+    assert "--resume &lt;i&gt;" in page
+    assert MAKING.sentences == (
+        "Backstep 1.2.3: python3 main.py eval --tasks own/a",
+        "browser chromium, at most 7 steps, 9 LLM calls, gates: end",
+        "LLM fast (m at http://h:1): temperature 0.5",
+        "judge: llm rules",
+    )
+
+
+def test_the_interval_over_tasks_is_wider_where_tasks_are_all_or_nothing_and_one_task_has_none(store):
+    made = Written(store, "own/a", "own/b", variants=(PLAIN, LASER))
+    for seed in range(6):
+        for task in ("own/a", "own/b"):
+            made.run(task, seed, "Save", success=task == "own/a")
+            made.run(task, seed, "Save", variant=LASER)
+    report = made.report
+    plain, laser = report.variants
+    assert (plain.over_tasks, laser.over_tasks) == ((0.0, 1.0), (1.0, 1.0))
+    assert plain.low > 0
+    assert [one.over_tasks for one in report.tasks] == [None] * 4
+    assert report.comparison.over_tasks == (0.0, 1.0)
+    assert "(95 % over tasks: +0.0 to +100.0)" in report.comparison.sentence
+    assert report.comparison.sentence.endswith("The interval contains 0.")
 
 
 def test_an_evaluation_without_a_run_has_a_report(store):

@@ -1,8 +1,8 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.debugger.experiments.measurement import paired, wilson
+from core.debugger.experiments.measurement import over_groups, paired, wilson
 
 COUNTS = st.integers(0, 200)
 
@@ -43,3 +43,29 @@ def test_the_interval_of_a_difference_is_that_of_the_paper(counts, interval):
 def test_more_cases_narrow_the_interval():
     few, many = paired(2, 3, 1, 2), paired(20, 30, 10, 20)
     assert many[1] - many[0] < few[1] - few[0]
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.lists(
+        st.integers(1, 9).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))),
+        min_size=2,
+        max_size=9,
+    )
+)
+def test_an_interval_over_groups_lies_between_their_shares_and_is_the_same_in_any_order(counts):
+    low, high = over_groups(counts)
+    shares = [good / of for good, of in counts]
+    assert min(shares) <= low <= high <= max(shares)
+    assert over_groups(counts[::-1]) == (low, high)
+
+
+def test_groups_that_are_all_or_nothing_count_once_each_however_many_runs_they_have():
+    assert over_groups([(5, 5)] * 4 + [(0, 5)] * 4) == over_groups([(1, 1)] * 4 + [(0, 1)] * 4)
+    low, high = over_groups([(20, 20)] * 4 + [(0, 20)] * 4)
+    independent = wilson(80, 160)
+    assert low < independent[0] < independent[1] < high
+
+
+def test_one_group_or_groups_without_cases_have_no_interval():
+    assert over_groups([]) is over_groups([(3, 5)]) is over_groups([(3, 5), (0, 0)]) is None

@@ -1,0 +1,61 @@
+"""Options that stand before a command."""
+
+import pytest
+
+from core.trace.records import RunStart
+from core.trace.store import TraceStore
+from tests.core.environments.test_own_tasks import task_file
+
+
+@pytest.fixture
+def other(inside):
+    """A second database, with one run of the task web/other."""
+    path = inside.folder / "other.db"
+    store = TraceStore.open(path)
+    store.begin_run(
+        RunStart(
+            task="web/other",
+            environment="web",
+            seed=0,
+            instruction="",
+            start_url="http://127.0.0.1/",
+            preset="plain",
+            llm="rules",
+            browser="chromium",
+        )
+    )
+    store.close()
+    TraceStore.open(inside.db).close()
+    return path
+
+
+def test_an_option_before_a_command_counts(inside, other):
+    assert [one["task"] for one in inside("--db", other, "runs", "--json").json] == ["web/other"]
+    assert inside("--db", other, "show", 1).code == 0
+    assert inside("--task", "web/none", "--db", other, "runs", "--json").json == []
+    assert inside("--db", inside.db, "runs", "--json", "--db", other).json  # The last one holds.
+    assert "mine/lamp" in inside("--tasks-file", task_file(inside.folder), "tasks").out
+
+
+def test_it_counts_for_a_command_of_a_group_too(inside, other):
+    assert "kept: the last run" in inside("--db", other, "runs", "prune", "--task", "web/other").err
+    assert "kept: the last run" in inside("runs", "--db", other, "prune", "--task", "web/other").err
+    assert inside("--db", other, "exemplars", "list").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--seed", 3, "runs"), "--seed is not an option of the command runs."),
+        (("--run", 1, "show", 1), "--run is not an option of the command show."),
+        (("--task", "web/open", "eval"), "--task is not an option of the command eval."),
+        (("--tasks-file", "x.toml", "runs"), "--tasks-file is not an option of the command runs."),
+        (("--seed", 3, "exemplars", "list"), "--seed is not an option of the command exemplars."),
+        (("runs", "--search", "x", "prune"), "--search is not an option of the command prune."),
+        (("--db", "x.db", "test"), "--db is not an option of the command test."),
+    ],
+)
+def test_one_that_the_command_does_not_have_is_an_error(inside, other, words, said):
+    done = inside(*words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err

@@ -84,7 +84,7 @@ const faces = (() => {
   // A field that assistive technology or the keys pass over and nobody sees only carries the value of another control.
   function carrier(el) {
     if (el.tagName === "INPUT" && el.getAttribute("aria-hidden") === "true") return concealed(el);
-    const passed = el.getAttribute("tabindex") === "-1" || el.getAttribute("aria-hidden") === "true";
+    const passed = (el.getAttribute("tabindex") || "").startsWith("-") || el.getAttribute("aria-hidden") === "true";
     return passed && !FACED.has(el.type) && el.type !== "file" && unreachable(el);
   }
 

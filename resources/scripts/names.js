@@ -85,11 +85,12 @@ const names = (() => {
 
   // What a script draws in place of a field, which it hides beside it: the field's label names that.
   const DRAWN = new Set(["combobox", "listbox", "textbox", "searchbox"]);
+  const isField = el => FIELD.has(el.tagName) && el.tagName !== "BUTTON";
 
   function labelOfHidden(el) {
     for (let box = el, up = 0; box && up < 5; box = parentOf(box), up++) {
       for (const other of [box.previousElementSibling, box.nextElementSibling]) {
-        const hidden = other?.tagName === "SELECT" || other?.tagName === "INPUT" && !FIELD.has(el.tagName);
+        const hidden = other?.tagName === "SELECT" || other?.tagName === "INPUT" && !isField(el);
         if (hidden && faces.unreachable(other)) return squash(other.getAttribute("aria-label") || "") || labels(other);
       }
     }
@@ -102,7 +103,7 @@ const names = (() => {
       const [box] = faces.holders(el);
       return box && !box.closest("a[href],button,[role=button],[tabindex],[onclick]") ? cut(content(box), 80) : "";
     }
-    const drawn = DRAWN.has(kind) && !labelsOf(el).length && (!said || !FIELD.has(el.tagName) && said === content(el));
+    const drawn = DRAWN.has(kind) && !labelsOf(el).length && (!said || !isField(el) && said === content(el));
     return drawn && labelOfHidden(el) || said;
   }
 

@@ -68,8 +68,10 @@ const traits = (() => {
   const CHOSEN = /(?:^|[\s_-])(?:is-)?(?:selected|checked)(?=\s|$)/, NOT_CHOSEN = /(?:not|non|un|de|no)[_-]?(?:selected|checked)(?=\s|$)/;
   const CHIP = /(?:^|[\s_-])(?:chips?|pill|tag)(?=[\s_-]|$)/, ACTIVE = /(?:^|[\s_-])(?:is-)?(?:active|on)(?=\s|$)/;
 
+  const CHOSEN_KINDS = new Set(["generic", "button", "link", "listitem", "option"]);
+
   function isChosen(el, kind, aria) {
-    if (kind !== "generic" && kind !== "button" && kind !== "listitem" || ["pressed", "checked", "current"].some(word => aria(word) !== null)) return false;
+    if (!CHOSEN_KINDS.has(kind) || ["pressed", "checked", "current"].some(word => aria(word) !== null)) return false;
     const words = (el.getAttribute("class") || "").toLowerCase();
     if (el.dataset.selected === "true" || el.dataset.state === "selected") return true;
     return CHOSEN.test(words) && !NOT_CHOSEN.test(words) || CHIP.test(words) && ACTIVE.test(words);

@@ -263,6 +263,10 @@ DRAWN_LISTS = {
         f"<select id=s tabindex=-1 style='{CLIPPED}'><option>Ant<option>Cat</select><div onclick='chosen = 1'>"
         "<div>Ant</div><input role=combobox id=own aria-expanded=false></div>"
     ),
+    "by a button beside it": (
+        "<div><select aria-label=Animal tabindex=-98 style='position:absolute;width:.5px;opacity:0'><option>Ant"
+        "</select><button role=combobox title=Ant aria-expanded=false onclick='chosen = 1'>Ant</button></div>"
+    ),
     "in whose box the field is": (
         "<label for=i>Animal</label><div onclick='chosen = 1' style='width:200px;height:30px;background:#eee'>"
         f"<div style='{CLIPPED}'><input id=i readonly role=combobox aria-haspopup=listbox value=Ant></div>"

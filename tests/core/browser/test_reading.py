@@ -483,9 +483,16 @@ async def test_what_a_class_says_was_chosen_is_told_as_selected(browser: Browsin
         "field active": False,
         "chip selectable": False,
     }
-    await browser.open(site.page("".join(f"<span tabindex=0 class='{one}'>{one}</span>" for one in classes)))
+    tags = ("span tabindex=0", "button", "a href=#", "div role=option")
+    boxes = [f"<{tag} class='{one}'>{one}</{tag.split()[0]}>" for one in classes for tag in tags]
+    told = (
+        "<button class=selected aria-pressed=false>button</button>"
+        "<div class=selected role=option aria-selected=false>option</div>"
+    )
+    await browser.open(site.page("".join(boxes) + told))
     seen = await browser.see()
-    assert {one.name: "selected" in one.states for one in seen.elements} == classes
+    expected = {*classes.items(), ("button", False), ("option", False)}
+    assert {(one.name, "selected" in one.states) for one in seen.elements} == expected
 
 
 @in_browser

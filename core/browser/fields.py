@@ -9,6 +9,7 @@ from core.browser.channel import FrameLink
 from core.browser.locating import Filled, Located, frame_of, locate, require, resolve
 from core.browser.mouse_and_keys import TYPED_BY_KEYS, click, press, typed
 from core.browser.page import Page
+from core.browser.settling import SettleMark, mark, settle
 from core.browser.sliders import SliderPlace, bring_to
 from core.schema import action as kinds
 from core.schema.action import Target
@@ -22,6 +23,8 @@ _CHOOSER_SECONDS = 3.0
 """So long a page may take after a click to ask for a file."""
 _DRAWN_MILLISECONDS = 300
 """The most that an editor, a slider or a box is given to show what it was set to."""
+_FILTERED_MILLISECONDS = 600
+"""The most that a list is given after the last key to show what fits: many look only 300 ms later."""
 
 
 async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]) -> Located:
@@ -36,7 +39,7 @@ async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]
         action = action.replace(text=await _password(page, action.text, found, frame, passwords))
     answer = await page.walker("ready", found.ref, action.append, frame=frame)
     require(answer, f"[{found.ref}] {found.label}")
-    keyboard = page.playwright_page.keyboard
+    keyboard, since = page.playwright_page.keyboard, mark(page)
     if "editor" in answer:
         await _write(page, action, found, frame, answer["editor"])
     elif answer.get("slider"):
@@ -60,6 +63,8 @@ async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]
         await typed(page, keyboard.type(action.text[-1]))
     else:
         await typed(page, keyboard.type(action.text))
+    if action.text and not {"editor", "slider", "assign"} & set(answer):
+        await _until_filtered(page, found, frame, since)
     before = answer.get("value")
     part = action.append and before is None
     filled = Filled(
@@ -107,6 +112,14 @@ async def _password(
             f"[{found.ref}] {found.label} hides its text, which was not recorded; take the page (F6) and type it."
         )
     return known
+
+
+async def _until_filtered(page: Page, found: Located, frame: FrameLink | None, since: SettleMark) -> None:
+    """Wait until a list that the field filters shows what fits, also one that a server answers."""
+    late = await page.walker("filtered", found.ref, _FILTERED_MILLISECONDS, frame=frame) == "late"
+    if late and page.requests.open_since(since.requests):
+        await settle(page, since)
+        await page.walker("filtered", found.ref, _DRAWN_MILLISECONDS, frame=frame)
 
 
 async def choose(page: Page, action: kinds.Select) -> Located:

@@ -6,6 +6,7 @@ from typing import Any
 from core.browser.channel import FrameLink
 from core.browser.locating import (
     Located,
+    frame_of,
     into_tab,
     locate,
     locate_to_drop,
@@ -31,6 +32,8 @@ _LINK_PIXELS = 48
 
 _HELD_SECONDS = 0.3
 """Lists such as Tabulator's let a row be moved only once the mouse has been down for a quarter of a second."""
+_ASIDE_MILLISECONDS = 500
+"""The most that rows are given to move aside before what is dragged is let go."""
 
 
 async def drag(page: Page, action: kinds.Drag) -> Located:
@@ -48,6 +51,11 @@ async def drag(page: Page, action: kinds.Drag) -> Located:
             # A page may scroll by itself while something is held near its edge.
             if end is not None or not (await locate_to_drop(page, action.to, action.to_at)).scrolled:
                 break
+        # Lists that move their rows aside look at the mouse again only once those have come to rest.
+        frame = await frame_of(page, start.ref)
+        await page.walker("settle", _ASIDE_MILLISECONDS, 2, frame=frame)
+        await page.answered(mouse.move(goal.x + 1, goal.y))
+        await page.answered(mouse.move(goal.x, goal.y))
     finally:
         await page.answered(mouse.up())
     return start

@@ -227,7 +227,7 @@ class PageProtocol:
     ) -> Any:
         """Call one function of the walker with JSON arguments and return its JSON value."""
         given = "".join(f", {json.dumps(argument)}" for argument in arguments)
-        if call in ("settle", "waitForChange"):  # These take their time, and name no element.
+        if call in ("settle", "waitForChange", "filtered"):  # These take their time, and number no element.
             return await self.evaluate(f"__backstep.{call}({given[2:]})", frame=frame, timeout=timeout)
         patience = _WALK_SECONDS if call == "walk" else None
         async with self.refs.lock:

@@ -1,6 +1,7 @@
 // Where a person finds a control that has no box to click itself: the label in front of a hidden input, the thumb of a
 // slider, an area of a picture.
 const faces = (() => {
+  const { LISTENS } = elements;
   const { labelsOf, content } = names;
 
   const FACED = new Set(["checkbox", "radio", "range"]);
@@ -27,11 +28,16 @@ const faces = (() => {
     return false;
   }
 
+  // Whether no pointer reaches a field.
+  function unreachable(el) {
+    const style = getComputedStyle(el), box = el.getBoundingClientRect();
+    return style.display === "none" || style.visibility !== "visible" || shut(el) || !large(box) || outside(box);
+  }
+
   // Whether an input is there for keys and scripts only, and something else is what a person sees of it.
   function concealed(el) {
-    const style = getComputedStyle(el), box = el.getBoundingClientRect();
-    return style.opacity === "0" || style.display === "none" || style.visibility !== "visible" || style.pointerEvents === "none"
-      || shut(el) || !large(box) || outside(box);
+    const style = getComputedStyle(el);
+    return style.opacity === "0" || style.pointerEvents === "none" || unreachable(el);
   }
 
   function seen(el) {
@@ -54,7 +60,10 @@ const faces = (() => {
 
   // What a person sees and clicks in place of a hidden input, or null where that is the input itself, or nothing.
   function faceOf(el) {
-    if (el.tagName !== "INPUT" || !FACED.has(el.type) && el.getAttribute("role") !== "combobox") return null;
+    if (el.tagName !== "INPUT") return null;
+    if (!FACED.has(el.type) && el.getAttribute("role") !== "combobox") {
+      return (el.readOnly || el.hasAttribute("aria-haspopup")) && unreachable(el) ? widgetOf(el) : null;
+    }
     if (!concealed(el)) return null;
     if (checks(el)) {
       const label = labelsOf(el).find(seen);
@@ -72,9 +81,24 @@ const faces = (() => {
     return el.tagName === "INPUT" && concealed(el) && holders(el).some(box => box.contains(found));
   }
 
-  // An input that assistive technology is not told of and nobody sees only carries the value of another control.
+  // A field that assistive technology or the keys pass over and nobody sees only carries the value of another control.
   function carrier(el) {
-    return el.getAttribute("aria-hidden") === "true" && concealed(el);
+    if (el.tagName === "INPUT" && el.getAttribute("aria-hidden") === "true") return concealed(el);
+    const passed = (el.getAttribute("tabindex") || "").startsWith("-") || el.getAttribute("aria-hidden") === "true";
+    return passed && !FACED.has(el.type) && el.type !== "file" && unreachable(el);
+  }
+
+  const FIELDS = "a[href],button,input:not([type=hidden]),select,textarea";
+
+  // The box round a field that answers clicks for it: the nearest that is seen and holds no other field.
+  function widgetOf(el) {
+    for (let box = el.parentElement, up = 0; box && up <= LEVELS && !ENDS.has(box.tagName); box = box.parentElement, up++) {
+      if (Array.from(box.querySelectorAll(FIELDS)).some(one => one !== el && !carrier(one) && getComputedStyle(one).display !== "none")) return null;
+      const answers = /click|down/.test(box[LISTENS] ?? "") || box.matches("[onclick],[onmousedown],[tabindex],[role=combobox],[role=button]")
+        || getComputedStyle(box).cursor === "pointer";
+      if (answers && seen(box)) return box;
+    }
+    return null;
   }
 
   // The words that a field shows for what was chosen while its own text is empty, as searchable lists do, and the box
@@ -117,5 +141,5 @@ const faces = (() => {
     return { image, box, points };
   }
 
-  return Object.freeze({ checks, clipped, faceOf, belongs, carrier, chosen, areaOf });
+  return Object.freeze({ checks, clipped, unreachable, concealed, holders, faceOf, belongs, carrier, widgetOf, chosen, areaOf });
 })();

@@ -12,7 +12,10 @@ const fields = (() => {
     el.focus();
     const editor = editors.editorOf(el);
     if (editor) return { editor: editors.read(editor) };
-    if (el.tagName !== "INPUT" && role(el) === "slider") return { slider: true };
+    if (el.tagName !== "INPUT" && role(el) === "slider") {
+      if (!el.matches(":focus-within")) el.querySelector("[tabindex],input,button")?.focus();
+      return { slider: true };
+    }
     if (el.tagName === "INPUT" && VALUE_INPUT.has(el.type)) return { assign: true };
     if (el.tagName === "INPUT" || el.tagName === "TEXTAREA") {
       if (append) { try { el.setSelectionRange(el.value.length, el.value.length); } catch { /* types without a caret */ } }
@@ -99,6 +102,26 @@ const fields = (() => {
     return {};
   }
 
+  // Whether a list is filtered by what is typed into a field, and the options of it that are seen.
+  const filters = el => !el.list && (role(el) === "combobox" || /^(list|both)$/.test(el.getAttribute("aria-autocomplete") || "") || !!el.closest("[role=combobox]"));
+  const offered = () => Array.from(document.querySelectorAll("[role=option]")).filter(one => one.checkVisibility());
+
+  // Waits until the list that a field filters shows only what has the text of the field in it: lists often come some time
+  // after the last key. "late" where it does not by then, "" where there is nothing to wait for.
+  function filtered(ref, most) {
+    const el = byRef(ref), text = squash(el?.value ?? el?.textContent ?? "").toLowerCase();
+    if (!text || !filters(el)) return "";
+    const fits = () => { const seen = offered(); return seen.length > 0 && seen.every(one => squash(one.textContent).toLowerCase().includes(text)); };
+    return new Promise(done => {
+      const end = said => { observer.disconnect(); clearTimeout(bound); done(said); };
+      const look = () => { if (fits()) end(""); };
+      const observer = new MutationObserver(look);
+      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+      const bound = setTimeout(() => end("late"), most);
+      look();
+    });
+  }
+
   // The field that takes the file: the element itself, the field it labels, or the only one inside.
   function fileField(ref) {
     const el = byRef(ref);
@@ -153,5 +176,5 @@ const fields = (() => {
     return same ? null : told(now);
   }
 
-  return Object.freeze({ ready, assign, written, paste, slid, choose, fileField, isChecked, differs });
+  return Object.freeze({ ready, assign, written, paste, slid, choose, filtered, fileField, isChecked, differs });
 })();

@@ -1,7 +1,7 @@
 // Finds elements by what is known of them: role and name, an XPath, a point of the window, the keyboard focus.
 const finding = (() => {
   const { SKIP, parentOf, rootOf, squash, refOf, children, all } = elements;
-  const { role, name, content, label } = names;
+  const { role, name, withLabels, content, label } = names;
   const { uses } = traits;
   const { ownText } = reading;
   const { hit, boxOf, seen } = reaching;
@@ -11,15 +11,15 @@ const finding = (() => {
 
   function findRole(wanted, text) {
     const exact = [], loose = [];
-    all(document, el => {
+    withLabels(() => all(document, el => {
       if (SKIP.has(el.tagName)) return;
       const kind = role(el);
       const shown = kind === "generic" && (wanted === "text" || wanted === "generic");
-      if (kind !== wanted && !shown || !seen(el)) return;
+      if (kind !== wanted && !shown || !seen(el) || /^(INPUT|SELECT|TEXTAREA)$/.test(el.tagName) && faces.carrier(el)) return;
       const said = name(el, kind) || (shown ? content(el) : "");
       if (said === text) exact.push(el);
       else if (alikeWords(said, squash(text))) loose.push(el);
-    });
+    }));
     let found = exact.length ? exact : loose;
     if (wanted === "text" || wanted === "generic") found = found.filter(el => !found.some(other => other !== el && el.contains(other)));
     return found.map(refOf);

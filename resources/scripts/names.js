@@ -83,8 +83,32 @@ const names = (() => {
     return el.isContentEditable && el.parentElement && !el.parentElement.isContentEditable ? "textbox" : "generic";
   }
 
-  // Accessible name after the W3C computation (accname 1.2): labelledby, label, native, content, title, placeholder.
+  // What a script draws in place of a field, which it hides beside it: the field's label names that.
+  const DRAWN = new Set(["combobox", "listbox", "textbox", "searchbox"]);
+  const isField = el => FIELD.has(el.tagName) && el.tagName !== "BUTTON";
+
+  function labelOfHidden(el) {
+    for (let box = el, up = 0; box && up < 5; box = parentOf(box), up++) {
+      for (const other of [box.previousElementSibling, box.nextElementSibling]) {
+        const hidden = other?.tagName === "SELECT" || other?.tagName === "INPUT" && !isField(el);
+        if (hidden && faces.unreachable(other)) return squash(other.getAttribute("aria-label") || "") || labels(other);
+      }
+    }
+    return "";
+  }
+
   function name(el, kind) {
+    const said = ownName(el, kind);
+    if (!said && el.type === "file" && faces.concealed(el)) {  // The words that it lies over name it, unless they are a button.
+      const [box] = faces.holders(el);
+      return box && !box.closest("a[href],button,[role=button],[tabindex],[onclick]") ? cut(content(box), 80) : "";
+    }
+    const drawn = DRAWN.has(kind) && !labelsOf(el).length && (!said || !isField(el) && said === content(el));
+    return drawn && labelOfHidden(el) || said;
+  }
+
+  // Accessible name after the W3C computation (accname 1.2): labelledby, label, native, content, title, placeholder.
+  function ownName(el, kind) {
     if (!el.hasAttributes() && !FIELD.has(el.tagName)) {
       return nativeName(el) || (FROM_CONTENT.has(kind) ? content(el, null, WORDS.has(kind)) : "");
     }
@@ -139,12 +163,63 @@ const names = (() => {
     return "";
   }
 
-  // During a walk: control -> its labels, by root. `el.labels` searches the whole tree at each call.
-  let labelled = null;
+  // During a walk: control -> its labels, by root. `el.labels` searches the whole tree at each call. And by root, what
+  // style sheets write words beside.
+  let labelled = null, styled = null;
 
   function withLabels(work) {
     labelled = new Map();
-    try { work(); } finally { labelled = null; }
+    styled = new Map();
+    try { return work(); } finally { labelled = styled = null; }
+  }
+
+  // The words of a rule's `content`, but for the letters of icon fonts.
+  const WRITES = /attr\(|var\(|"[^"]*[^\s"\ue000-\uf8ff\u{f0000}-\u{10ffff}][^"]*"/u;
+  const SIDE = "::?(?:before|after)\\b", SIDES = new RegExp(SIDE, "g"), BARE_SIDE = new RegExp("(^|[\\s>+~,(])" + SIDE, "g");
+  const written = new WeakMap();  // style sheet -> how many rules it had, and the selectors of those that write words
+
+  function selectorsOf(sheet) {
+    let rules;
+    try { rules = sheet.cssRules; } catch { return []; }  // It comes from another site.
+    const known = written.get(sheet);
+    if (known?.[0] === rules.length) return known[1];
+    const found = [];
+    const visit = (rules, outer) => {
+      for (const rule of rules) {
+        if (rule.styleSheet) found.push(...selectorsOf(rule.styleSheet));
+        const own = rule.selectorText, whole = own && outer ? own.replace(/&/g, `:is(${outer})`) : own || outer;
+        if (own?.search(SIDES) >= 0 && WRITES.test(rule.style.content)) found.push(whole.replace(BARE_SIDE, "$1*").replace(SIDES, ""));
+        if (rule.cssRules?.length) visit(rule.cssRules, whole);
+      }
+    };
+    visit(rules, "");
+    const valid = found.filter(one => { try { return !document.createDocumentFragment().querySelector(one); } catch { return false; } });
+    written.set(sheet, [rules.length, valid]);
+    return valid;
+  }
+
+  // Whether a style sheet writes words before or after what is in an element. To ask each element itself takes too long.
+  function isStyled(el) {
+    const root = el.getRootNode();
+    let found = styled?.get(root);
+    if (!found) {
+      const selectors = [...root.styleSheets || [], ...root.adoptedStyleSheets || []].flatMap(selectorsOf).join();
+      if (!styled) return selectors !== "" && el.matches(selectors);
+      styled.set(root, found = new Set(selectors ? root.querySelectorAll(selectors) : []));
+    }
+    return found.has(el);
+  }
+
+  // What a style sheet writes there, or the words that it gives instead after a slash.
+  function styleWords(el, side) {
+    const style = getComputedStyle(el, side), pieces = ["", ""];
+    if (style.display === "none" || style.visibility !== "visible") return "";
+    let at = 0;
+    for (const [piece, words] of style.content.replace(/[\w-]+\((?:"(?:[^"\\]|\\.)*"|[^()"])*\)/g, "").matchAll(/"((?:[^"\\]|\\.)*)"|\//g)) {
+      if (piece === "/") at = 1; else pieces[at] += words.replace(/\\(.)/g, "$1");
+    }
+    const said = pieces[at].replace(/[\ue000-\uf8ff\u{f0000}-\u{10ffff}]/gu, "");
+    return style.display === "inline" && !at ? said : ` ${said} `;
   }
 
   function labelsOf(el) {
@@ -169,8 +244,14 @@ const names = (() => {
   // The words inside, but for those of what `asked` for them. With `whole`, a label on a box does not stand for its words.
   function content(el, asked, whole = false) {
     const only = el.firstChild;
-    if (only && only === el.lastChild && only.nodeType === 3 && !el.shadowRoot) return squash(only.data);
+    if (only && only === el.lastChild && only.nodeType === 3 && !el.shadowRoot && !isStyled(el)) return squash(only.data);
     let out = "";
+    const inside = node => {
+      const styled = isStyled(node);
+      if (styled) out += styleWords(node, "::before");
+      for (const child of children(node)) visit(child);
+      if (styled) out += styleWords(node, "::after");
+    };
     const visit = node => {
       if (out.length > 2000) return;
       if (node.nodeType === 3) { out += node.data; return; }
@@ -199,11 +280,11 @@ const names = (() => {
         if (node.tagName === "svg") { out += " " + childText(node, "title") + " "; return; }
         const block = style.display !== "inline" && style.display !== "contents";
         if (block) out += " ";
-        for (const child of children(node)) visit(child);
+        inside(node);
         if (block) out += " ";
         return;
       }
-      for (const child of children(node)) visit(child);
+      inside(node);
     };
     visit(el);
     return squash(out);
@@ -215,5 +296,5 @@ const names = (() => {
     return said ? `${kind} "${cut(said, 80)}"` : kind;
   }
 
-  return Object.freeze({ ROLES, WORDS, FROM_CONTENT, FIELD, role, name, withLabels, labelsOf, content, label });
+  return Object.freeze({ ROLES, WORDS, FROM_CONTENT, FIELD, role, name, withLabels, labelsOf, content, isStyled, styleWords, label });
 })();

@@ -52,16 +52,24 @@ const reaching = (() => {
     return { ref: refOf(el), label: label(el), xpath: xpath(el), tag: el.tagName.toLowerCase(), type: typeof el.type === "string" ? el.type : "" };
   }
 
+  // Whether what lies over a control takes clicks for it: a piece of the list that is drawn round a field, or a
+  // transparent field for a file over its button.
+  function covers(found, el) {
+    if (found.type === "file") return traits.asksForFile(el);
+    if (!names.FIELD.has(el.tagName) && role(el) !== "combobox" || el.tagName === "BUTTON") return false;
+    return !found.closest("[role=button],[role=link]") && !!faces.widgetOf(el)?.contains(found);
+  }
+
   // Whether a click on what was hit is a click on the element.
   function reaches(found, el) {
     if (within(found, el) || el.tagName === "LABEL" && el.control === found) return true;
     if (found.tagName === "AREA" && el.tagName === "IMG" && el.useMap === "#" + parentOf(found)?.name) return true;
     for (let node = found; node && node.nodeType === 1; node = parentNodeOf(node) || node.host) {
       if (node.tagName === "LABEL") { if (node.control === el) return true; break; }
-      if (node.matches("a[href],button,input,select,textarea")) return false;  // What is in a label may be used itself.
+      if (node.matches("a[href],button,input,select,textarea")) return found.type === "file" && covers(found, el);  // What is in a label may be used itself.
     }
     const editor = editors.editorOf(el);
-    return editor ? within(found, editor.root) : faces.belongs(found, el);
+    return editor ? within(found, editor.root) : faces.belongs(found, el) || covers(found, el);
   }
 
   // Scrolls the element to the middle of the window unless it is in view already; tells whether it moved.

@@ -2,7 +2,7 @@
 const reading = (() => {
   const { REF, LISTENS, SKIP, isSecret, bullets, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf, wordsRef, byRef, children, VISIBLE,
     r1, around, room } = elements;
-  const { ROLES, WORDS, FROM_CONTENT, FIELD, role, name, withLabels, content } = names;
+  const { ROLES, WORDS, FROM_CONTENT, FIELD, role, name, withLabels, content, isStyled, styleWords } = names;
   const { CLICKABLE, listens, uses, states, value, detail, asksForFile } = traits;
 
   // Boxes that only group: shown where they have a name or a role of their own making.
@@ -11,6 +11,9 @@ const reading = (() => {
     "menu", "menubar", "toolbar", "tree", "grid", "listbox", "radiogroup", "tabpanel", "alertdialog"]);
   const ALWAYS = new Set(["dialog", "alertdialog", "table", "row", "list", "navigation", "form", "menu", "listbox",
     "tree", "grid", "tablist", "main", "search", "radiogroup"]);
+
+  const SVG = "http://www.w3.org/2000/svg";
+  const CELLS = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
 
   // Whether everything inside is plain running text, so that one line can hold it.
   function plain(el, depth) {
@@ -74,6 +77,39 @@ const reading = (() => {
     return false;
   }
 
+  // Whether a part of a drawing lies where nobody gets to see it: outside its picture, or left of or above the page.
+  function beyond(el, box, pictures) {
+    const svg = el.ownerSVGElement;
+    let held = svg && pictures.get(svg);
+    if (svg && held === undefined) {
+      held = getComputedStyle(svg).overflow === "visible" ? null : svg.getBoundingClientRect();
+      pictures.set(svg, held);
+    }
+    if (held && (box.right <= held.left || box.left >= held.right || box.bottom <= held.top || box.top >= held.bottom)) return true;
+    if (box.right + scrollX > 0 && box.bottom + scrollY > 0) return false;
+    for (let node = parentOf(el); node; node = parentOf(node)) {
+      if (node !== document.scrollingElement && (node.scrollLeft || node.scrollTop)) return false;
+    }
+    return true;
+  }
+
+  // The columns of cells that do not stand where counting them says, because of cells that span several.
+  function columnsOf(table) {
+    const found = new Map(), taken = [];
+    let left = 20000;                              // A page may ask for more than it has.
+    Array.from(table.rows).forEach((row, at) => {
+      let column = 0;
+      Array.from(row.cells).forEach((cell, index) => {
+        while (taken[at]?.has(column)) column++;
+        if (column !== index) found.set(cell, column + 1);
+        const down = Math.min(cell.rowSpan || Infinity, table.rows.length - at);
+        for (let i = 1; i < down; i++) for (let j = 0; j < cell.colSpan && left-- > 0; j++) (taken[at + i] ??= new Set()).add(column + j);
+        column += cell.colSpan;
+      });
+    });
+    return found;
+  }
+
   // The room inside a box that has no size and shows nothing beyond it. What is fixed gets out of it; from a box that is
   // not positioned, so does what is absolutely placed.
   const HELD = Object.freeze({ left: 0, top: 0, right: 0, bottom: 0 }), LOOSE = Object.freeze({ left: 0, top: 0, right: 0, bottom: 0 });
@@ -81,7 +117,7 @@ const reading = (() => {
 
   // Whether a click on an element inside is a click on something else than `el`, in the page as it is shown.
   function holdsUsable(el) {
-    if (el.querySelector(USABLE)) return true;
+    if (el.querySelector(USABLE) || Array.from(el.querySelectorAll("input[type=file]")).some(one => !faces.concealed(one))) return true;
     return composed(el) && children(el).some(child => child.nodeType === 1 && !SKIP.has(child.tagName) && (child.matches(USABLE) || holdsUsable(child)));
   }
 
@@ -103,7 +139,7 @@ const reading = (() => {
     }
   }
 
-  const USABLE = "a[href],button,input,select,textarea,[onclick],[tabindex],[role=button],[role=link],[role=tab],[role=checkbox],[role=radio],[role=switch]";
+  const USABLE = "a[href],button,input:not([type=file]),select,textarea,[onclick],[tabindex],[role=button],[role=link],[role=tab],[role=checkbox],[role=radio],[role=switch]";
   const composed = el => rootOf(el) || el.getRootNode() !== document || Array.from(el.querySelectorAll("*")).some(rootOf);
 
   // The last reading as it was handed over: its number, each row by its ref, their order, the HTML.
@@ -115,6 +151,8 @@ const reading = (() => {
     const limit = options.limit;
     const hidden = options.hidden.length ? options.hidden.join(",") : null;
     const out = [], frames = [], choices = [];
+    const asking = new Map(), clear = [];        // field for a file -> the row of its button; the rows of transparent fields
+    const pictures = new Map(), columns = new Map();  // see `beyond`, `columnsOf`
     const body = document.body, page = document.documentElement;
     let omitted = 0;
     let active = document.activeElement;
@@ -157,7 +195,7 @@ const reading = (() => {
       const editor = written.size ? written.get(el) : undefined;
       if (bars.size && bars.has(el)) barred = bars.get(el);
       const face = tag === "INPUT" ? faces.faceOf(el) : editor?.root;
-      if (tag === "INPUT" && faces.carrier(el)) return;
+      if ((tag === "INPUT" || tag === "SELECT" || tag === "TEXTAREA" && !editor) && faces.carrier(el)) return;
       const area = tag === "AREA" ? faces.areaOf(el) : null;
       // A picture that assistive technology is not told of says nothing that the words beside it do not.
       if (decorative(el, tag)) return;
@@ -187,6 +225,7 @@ const reading = (() => {
         const held = around(face || el);  // Its own box is nothing, but what it holds is to be seen.
         if (held) { box = sides(held); sized = true; }
       }
+      if (sized && el.namespaceURI === SVG && beyond(el, box, pictures)) return;
       let inner = clip;
       if (parents && css().overflow !== "visible") {
         reading.scroller(el);
@@ -202,6 +241,7 @@ const reading = (() => {
       if (tag === "INPUT" || tag === "TEXTAREA" || tag === "SELECT") reading.field(el);
       if (shown && sized) reading.drawn(el, tag);
       const kind = role(el);
+      if (shown && boxed && box.height > 0 && CELLS.has(kind)) sized = true;    // An empty cell keeps the place of its column.
       const isFrame = kind === "iframe";
       const checking = tag === "LABEL" && toldByControl(el);
       let used = [], own = "";
@@ -209,6 +249,7 @@ const reading = (() => {
         const told = whole || tag === "INPUT" || CLICKABLE.has(kind);  // whatever the pointer looks like
         if (!outer) used = uses(el, kind, !told && !inPointer && !checking && css().cursor === "pointer");
         own = editor || tag === "DETAILS" && !el.open ? "" : ownText(nodes);
+        if (isStyled(el)) own = squash(styleWords(el, "::before") + own + styleWords(el, "::after"));
         if (!used.length && delegated && own && !checking) used = ["click"];
         if (checking && faces.faceOf(el.control)) used = [];
       }
@@ -217,7 +258,8 @@ const reading = (() => {
         if (el.control.tagName === "TEXTAREA" && el.control.nextElementSibling?.matches(editors.ALL)) used = [];
         else if (!(target.width > 0 && target.height > 0)) used = el.control.type === "file" ? ["upload"] : ["click"];
       }
-      if (filesAsked && used.includes("click") && tag !== "INPUT" && asksForFile(el)) used = [...used, "upload"];
+      const asked = filesAsked && used.includes("click") && tag !== "INPUT" && asksForFile(el);
+      if (asked) used = [...used, "upload"];
       let record = null, below = depth, heir = parent, wraps = "";
       let loose = "";                              // words of its own beside its name
       let swallow = covered;                       // text inside is already told by an ancestor's name
@@ -247,13 +289,14 @@ const reading = (() => {
           loose = running ? content(el, null, true) : own;
         }
         const wholly = FROM_CONTENT.has(kind) || (isText && (used.length > 0 || as === "text"));
-        const labelled = el.tagName === "LABEL" && el.control && !used.length;
+        // A control that is named by something else does not tell what its label says.
+        const labelled = el.tagName === "LABEL" && el.control && !used.length && (checking || alike(name(el.control, role(el.control)), content(el, el.control)));
         let show = used.length > 0 || isFrame;
         if (!show && (as === "text" || as === "img" && isText)) show = !!label && !labelled && !(covered && as === "img");
         else if (!show && STRUCTURE.has(kind)) show = !!label || ALWAYS.has(kind);
         else if (!show && kind === "presentation") show = false;
         else if (!show && !isText) show = !!label && !covered || kind === "separator" || kind === "canvas"
-          || kind === "graphics-symbol" && !covered || kind === "progressbar" || kind === "img" && !covered;
+          || kind === "graphics-symbol" && !covered || kind === "progressbar" || kind === "img" && !covered || CELLS.has(kind);
         if (el.tagName === "OPTION" || el.tagName === "OPTGROUP") show = false;
         if (kind === "separator" || drawers.size && drawers.has(el)) show = false;
         // What shows more while the pointer is over it; over a control, the control is what is pointed at.
@@ -266,7 +309,10 @@ const reading = (() => {
           record = { ref: refOf(el), role: as, box: { x: r1(box.left), y: r1(box.top), width: r1(box.width), height: r1(box.height) } };
           if (label) record.name = label;
           const held = value(el, kind, editor); if (held) record.value = cut(held, 2000);
-          const st = states(el, kind, active, barred && used.length > 0); if (st.length) record.states = st;
+          const st = states(el, kind, active, barred && used.length > 0);
+          if (tag === "TABLE" && el.querySelector("[colspan],[rowspan]")) for (const [cell, column] of columnsOf(el)) columns.set(cell, column);
+          if (columns.has(el) && !el.hasAttribute("aria-colindex")) st.push("column " + columns.get(el));
+          if (st.length) record.states = st;
           const more = detail(el, kind, css, label, used.length > 0, box, editor); if (more) record.detail = more;
           if (hovers) used = [...used, "hover"];
           if (used.length) record.uses = used;
@@ -283,6 +329,8 @@ const reading = (() => {
           if (!seen) record.in_viewport = false;
           record = put(el, record);
           if (record && held && kind === "combobox" && tag === "INPUT" && el.value === "") choices.push([record, faces.chosen(el).box]);
+          if (record && asked) asking.set(asked, record);
+          if (record && tag === "INPUT" && el.type === "file" && css().opacity === "0") clear.push([record, el]);
           below = depth + 1; heir = record ? record.ref : parent;
           if (record && CLICKABLE.has(kind)) control = record;
           if (isFrame) frames.push({ ref: refOf(el), x: r1(box.left + el.clientLeft + parseFloat(css().paddingLeft)),
@@ -311,6 +359,7 @@ const reading = (() => {
     };
 
     withLabels(() => { if (body) visit(body, 0, 0, view, false, false, false, false, null); });
+    for (const [record, el] of clear) if (asking.has(el)) out.splice(out.indexOf(record), 1);
     const once = choices.length ? withoutRepeated(out, choices) : out;
     const scroller = document.scrollingElement || document.documentElement;
     const before = options.known === handed.number ? handed : { rows: new Map(), order: "", html: "" };
@@ -322,7 +371,7 @@ const reading = (() => {
     }
     const order = Array.from(rows.keys()).join(",");
     const text = html(hidden);
-    const [begins, ends] = alike(before.html, text);
+    const [begins, ends] = shared(before.html, text);
     handed = { number: reading.end(), rows, order, html: text };
     const head = JSON.stringify({
       url: location.href, title: title(), frames, omitted, reading: handed.number,
@@ -344,8 +393,10 @@ const reading = (() => {
       || !choices.some(([list, box]) => list.value === row.name && within(box, byRef(row.ref))));
   }
 
+  const alike = (one, other) => one.includes(other) || one !== "" && other.includes(one);
+
   // How many characters two texts have in common at their beginning, and of the rest at their end.
-  function alike(before, after) {
+  function shared(before, after) {
     const most = Math.min(before.length, after.length);
     const common = (limit, same) => {
       let low = 0, high = limit;

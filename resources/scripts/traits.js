@@ -47,7 +47,10 @@ const traits = (() => {
     if (tag === "SELECT") return ["select", "click"];
     if (tag === "TEXTAREA") return ["click", "type"];
     if (tag === "OPTION") return [];
-    if (kind === "textbox" || kind === "searchbox") return el.isContentEditable || editors.editorOf(el) ? ["click", "type"] : ["click"];
+    if (kind === "textbox" || kind === "searchbox") {
+      if (el.isContentEditable || editors.editorOf(el)) return ["click", "type"];
+      return el.getAttribute("aria-readonly") === "true" && el.tabIndex < 0 ? [] : ["click"];  // It only shows what was chosen.
+    }
     if (kind === "slider" && el.hasAttribute("aria-valuenow")) found.push("type");
     if (!pointer && !CLICKABLE.has(kind) && !el[LISTENS] && !el.hasAttributes() && tag !== "SUMMARY") return found;
     const clickable = CLICKABLE.has(kind) || tag === "SUMMARY" || tag === "VIDEO" || tag === "AUDIO"
@@ -60,6 +63,20 @@ const traits = (() => {
     if (el.getAttribute("draggable") === "true" || /\b(ui-draggable|ui-sortable-handle|ui-slider-handle|draggable)\b/.test(words)
         || (listens(el, DRAG_EVENTS) && !listens(el, ["click"]) && !CLICKABLE.has(kind))) found.push("drag");
     return found;
+  }
+
+  // Chips, days and the like that tell only by a class that they are chosen. A class `active` may also say that the pointer
+  // or the keys are there: it counts on chips alone.
+  const CHOSEN = /(?:^|[\s_-])(?:is-)?(?:selected|checked)(?=\s|$)/, NOT_CHOSEN = /(?:not|non|un|de|no)[_-]?(?:selected|checked)(?=\s|$)/;
+  const CHIP = /(?:^|[\s_-])(?:chips?|pill|tag)(?=[\s_-]|$)/, ACTIVE = /(?:^|[\s_-])(?:is-)?(?:active|on)(?=\s|$)/;
+
+  const CHOSEN_KINDS = new Set(["generic", "button", "link", "listitem", "option"]);
+
+  function isChosen(el, kind, aria) {
+    if (!CHOSEN_KINDS.has(kind) || ["pressed", "checked", "current"].some(word => aria(word) !== null)) return false;
+    const words = (el.getAttribute("class") || "").toLowerCase();
+    if (el.dataset.selected === "true" || el.dataset.state === "selected") return true;
+    return CHOSEN.test(words) && !NOT_CHOSEN.test(words) || CHIP.test(words) && ACTIVE.test(words);
   }
 
   const OPENS = new Set(["DETAILS", "SUMMARY", "DIALOG"]);
@@ -82,7 +99,7 @@ const traits = (() => {
     if (aria("expanded") === "true" || (el.tagName === "DETAILS" && el.open) || (el.tagName === "DIALOG" && el.open)) found.push("expanded");
     else if (aria("expanded") === "false" || (el.tagName === "DETAILS" && !el.open)) found.push("collapsed");
     if (el.tagName === "SUMMARY" && !aria("expanded") && el.parentElement?.tagName === "DETAILS") found.push(el.parentElement.open ? "expanded" : "collapsed");
-    if (aria("selected") === "true") found.push("selected");
+    if (aria("selected") === "true" || aria("selected") === null && isChosen(el, kind, aria)) found.push("selected");
     if (aria("pressed") === "true") found.push("pressed");
     else if (aria("pressed") === "mixed") found.push("mixed");
     if (aria("current") && aria("current") !== "false") found.push("current");
@@ -95,6 +112,8 @@ const traits = (() => {
     return found;
   }
 
+  // Boxes whose neighbours are others like them, and not their labels.
+  const HOLDERS = new Set(["rowgroup", "list", "listbox", "listitem", "menu", "tablist", "tabpanel", "tree"]);
   const GRIDDED = new Set(["table", "grid", "treegrid", "row", "cell", "gridcell", "columnheader", "rowheader", "treeitem"]);
 
   // Where a part of a table or tree stands in the whole, of which often only a piece is in the page.
@@ -144,7 +163,8 @@ const traits = (() => {
     } else if (used && !named) {
       const icon = iconOf(el);
       if (icon) parts.push("icon " + icon);
-      const beside = icon || editor ? "" : besideOf(el);
+      const holds = GRIDDED.has(kind) || HOLDERS.has(kind) || !FIELD.has(el.tagName) && content(el);
+      const beside = icon || editor || holds ? "" : besideOf(el);
       if (beside) parts.push("beside " + JSON.stringify(cut(beside, 40)));
       const fill = colour(css().backgroundColor);
       if (fill && fill !== "white" && !FIELD.has(el.tagName)) parts.push(fill);
@@ -206,7 +226,7 @@ const traits = (() => {
       for (let node = el[side]; node; node = node[side]) {
         const text = node.nodeType === 3 ? squash(node.data)
           : node.nodeType === 1 && !SKIP.has(node.tagName) && !node.matches("a[href],button,input,select,textarea") ? content(node) : "";
-        if (text) return text;
+        if (text) return node.nodeType === 1 && node.querySelector("tr,li,[role=row],[role=listitem]") ? "" : text;
       }
     }
     return "";
@@ -218,15 +238,16 @@ const traits = (() => {
   }
 
   // Whether a click on this would ask for a file, as far as where a hidden file field stands tells: inside it, or beside
-  // it with nothing else to be used there. Dropzone keeps its field elsewhere.
+  // it with nothing else to be used there. Returns the field, or true for Dropzone, which keeps its field elsewhere.
   function asksForFile(el) {
     if (el.classList.contains("dz-clickable")) return true;
     for (let box = el, up = 0; box && up < 4 && box !== document.body; box = parentOf(box), up++) {
       const fields = box.querySelectorAll("input[type=file]");
       if (!fields.length) continue;
-      if (fields.length > 1 || fields[0].disabled || !hiddenField(fields[0])) return false;
+      const [field, more] = fields;
+      if (more || field.disabled || !hiddenField(field)) return false;
       const others = box.querySelectorAll("a[href],button,input:not([type=file]):not([type=hidden]),select,textarea,[role=button]");
-      return Array.from(others).every(other => other === el || other.contains(el));
+      return Array.from(others).every(other => other === el || other.contains(el)) && field;
     }
     return false;
   }

@@ -6,7 +6,7 @@
   const { walk, markedHtml, known, shown, usable, lastReading } = reading;
   const { locate, place, pointed, framePlace, throughFrame, peek, peekBy, putBack, standing } = reaching;
   const { findRole, findXPath, focused, at, nearest, spot } = finding;
-  const { ready, assign, written, paste, slid, choose, fileField, isChecked, differs } = fields;
+  const { ready, assign, written, paste, slid, choose, filtered, fileField, isChecked, differs } = fields;
   const { scrollBy, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected, selection, selectedWords } = gestures;
 
   // What a demonstration asks of an element: whether it is used by itself, is dragged, is seen, takes its value whole.
@@ -33,5 +33,5 @@
 
   globalThis.__backstep = Object.freeze({ ...calls, ask, hosts, listen, byRef, label, xpath, isSecret, bullets, nearest, known, shown, usable, lastReading,
     used, drags, visible, takesValue, selection, selectedWords,
-    holderNow: hovering.holderNow, toldOver: hovering.told, settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
+    filtered, holderNow: hovering.holderNow, toldOver: hovering.told, settle: changes.settle, waitForChange: changes.waitForChange, unchanged: changes.unchanged, rests: changes.rests });
 })();

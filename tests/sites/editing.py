@@ -1,4 +1,4 @@
-"""Editors of code and text: Monaco, CodeMirror 5 and 6, ProseMirror."""
+"""Editors of code and text: Monaco, CodeMirror 5 and 6, ProseMirror, Quill."""
 
 from tests.sites.checking import Check, Site
 
@@ -89,6 +89,42 @@ PROSEMIRROR = Site(
         ),
         Check(
             "menu", do=('click [button "Type..."]',), lines=('button "Type..." expanded', 'menuitem "Plain"')
+        ),
+    ),
+)
+
+QUILL = Site(
+    "Quill",
+    page="quill.html",
+    ready=("Boolean(window.editor ?? editor)", True),
+    checks=(
+        Check("lines", first=('textbox value="First paragraph\\nSecond paragraph" (.ql-editor)',)),
+        Check("replaced", do=('type [textbox ""] [One line]',), page=("editor.getText()", "One line\n")),
+        Check(
+            "appended",
+            do=('type [textbox ""] [ ends] [append=1]',),
+            page=("editor.getText()", "First paragraph\nSecond paragraph ends\n"),
+        ),
+        Check(
+            "bold",
+            do=('select_text [textbox ""] [Second]', 'click [button "bold"]'),
+            page=("editor.root.querySelector('strong')?.textContent", "Second"),
+        ),
+        Check(
+            "heading",
+            first=('button "Normal" collapsed',),
+            do=(
+                'click [textbox ""]',
+                "press [Control+Home]",
+                'click [button "Normal"]',
+                'click [button "Heading 1"]',
+            ),
+            page=("editor.root.querySelector('h1')?.textContent", "First paragraph"),
+        ),
+        Check(
+            "list",
+            do=('click [textbox ""]', "press [Control+Home]", 'click [button "list: bullet"]'),
+            page=("editor.root.querySelector('li')?.textContent", "First paragraph"),
         ),
     ),
 )

@@ -66,6 +66,8 @@ def serve_pages(site: Site, folder: Path) -> str:
             path = path.removeprefix("npm/")
             name = "/".join(path.split("/")[: 2 if path.startswith("@") else 1])
             file = folder / "npm" / name / pinned[name].version / path[len(name) + 1 :]
+            if not file.exists():  # Modules name each other without it.
+                file = file.with_name(f"{file.name}.js")
         if not file.is_file():
             return Response(status=404)
         kind = guess_type(file.name)[0] or "application/octet-stream"

@@ -1,4 +1,4 @@
-"""Maps, calendars, tables, drop zones and the pages that are made of an API."""
+"""Maps, calendars, tables, lists that are sorted, drop zones and the pages that are made of an API."""
 
 from tests.sites.checking import Check, Site
 
@@ -125,5 +125,88 @@ SWAGGER_UI = Site(
                 True,
             ),
         ),
+    ),
+)
+
+_NAMES = "words('list')"
+_GRIP = "//*[@id='held']/li[{}]/i"
+
+SORTABLE = Site(
+    "SortableJS",
+    page="sortable.html",
+    checks=(
+        Check(
+            "to the top",
+            do=('drag [listitem "Gamma"] [listitem "Alpha"]',),
+            page=(_NAMES, "Gamma,Alpha,Beta,Delta"),
+        ),
+        Check(
+            "to the end",
+            do=('drag [listitem "Alpha"] [listitem "Delta"]',),
+            page=(_NAMES, "Beta,Gamma,Delta,Alpha"),
+        ),
+        Check(
+            "to its neighbour",
+            do=('drag [listitem "Alpha"] [listitem "Beta"]',),
+            page=(_NAMES, "Beta,Alpha,Gamma,Delta"),
+        ),
+        Check(
+            "to another list",
+            do=('drag [listitem "Beta"] [listitem "Omega"]',),
+            page=("words('far').split(',').sort().join()", "Beta,Omega"),
+        ),
+        Check(
+            "by its handle",
+            do=(f"drag [xpath={_GRIP.format(3)}] [xpath={_GRIP.format(1)}]",),
+            page=("words('held')", "Three,One,Two"),
+        ),
+        Check(
+            "without the browser's dragging",
+            do=('drag [listitem "Blue"] [listitem "Red"]',),
+            page=("words('forced')", "Blue,Red,Green"),
+        ),
+    ),
+)
+AG_GRID = Site(
+    "AG Grid",
+    page="aggrid.html",
+    ready=("document.querySelectorAll('.ag-row').length", 3),
+    checks=(
+        Check(
+            "sorted",
+            do=("click [xpath=//*[@col-id='age']//*[contains(@class,'ag-header-cell-text')]]",),
+            page=("names()", "Ada,Kari,Ola"),
+            lines=('columnheader "Age" sorted ascending column 5',),
+        ),
+        Check(
+            "cell edited",
+            do=('dblclick [gridcell "Kari"]', "type [focus] [Eva] [enter=1]"),
+            page=("names()", "Eva,Ada,Ola"),
+            lines=('gridcell "Eva" column 2',),
+        ),
+        Check(
+            "row chosen",
+            do=("check [xpath=(//*[contains(@class,'ag-row')]//input)[2]]",),
+            page=("grid.getSelectedRows().map(one => one.name).join()", "Ada"),
+        ),
+        Check(
+            "all rows",
+            do=('check [checkbox "Column with Header Selection"]',),
+            page=("grid.getSelectedRows().length", 3),
+        ),
+        Check(
+            "filtered",
+            do=(
+                "click [xpath=//*[contains(@class,'ag-header-cell-filter-button')]]",
+                'type [textbox "Filter Value"] [ber] [enter=1]',
+            ),
+            page=("names()", "Ada"),
+        ),
+        Check(
+            "row dragged",
+            do=('drag [xpath=(//*[contains(@class,"ag-row-drag")])[3]] [gridcell "Kari"]',),
+            page=("names().startsWith('Ola')", True),
+        ),
+        Check("empty cell", first=('gridcell "Kari" column 2', 'gridcell "Oslo" column 4')),
     ),
 )

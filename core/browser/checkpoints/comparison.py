@@ -36,12 +36,17 @@ _SAID_SINCE = {
         r"|busy|invalid|mixed|readonly"
     ),
     3: re.compile("disabled"),
+    4: re.compile(r"selected|column \d+"),
 }
 """States that are told since a version of the page reader."""
 _READ_SINCE_2 = ("area", "object", "embed")
 """Tags whose elements are read since version 2."""
 _MOVING = ("video", "marquee")
 """Tags of what does not stand still."""
+_CELLS = ("cell", "columnheader", "rowheader")
+"""Roles that are read even if empty since version 4."""
+_CHOOSERS = ("combobox", "listbox", "textbox")
+"""Roles of hidden fields, and of what is drawn in their place, of which only the latter is read since version 4."""
 _PLACE = re.compile(r" at -?\d+,-?\d+")
 """Where a drawn thing is, in its `detail`: in a window of another size it is elsewhere."""
 HTML = "html"
@@ -279,8 +284,12 @@ def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bo
     piece = (element.role, element.uses) == ("generic", ("click",)) and any(
         one.usable and one.role != "generic" and one.name == element.name for one in now.elements
     )
+    stood_for = element.role in _CHOOSERS and any(
+        one.role in _CHOOSERS and element.name in (one.name, one.value) for one in now.elements
+    )
     return (
-        (1 in readers and _unnamed_picture(element))
+        (4 in readers and stood_for)
+        or (1 in readers and _unnamed_picture(element))
         or (2 in readers and label_of_box)
         or (3 in readers and (chosen or piece))
     )
@@ -289,7 +298,8 @@ def _left_out(element: Element, readers: frozenset[int], now: Observation) -> bo
 def _first_read(element: Element, readers: frozenset[int]) -> bool:
     """Return whether an element is one that the page reader before these versions passed over."""
     box = element.role in ("checkbox", "radio", "switch") and element.tag == "input"
-    return 2 in readers and (box or element.tag in _READ_SINCE_2)
+    empty = element.role in _CELLS and not element.name
+    return (2 in readers and (box or element.tag in _READ_SINCE_2)) or (4 in readers and empty)
 
 
 def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[int]) -> bool:
@@ -297,7 +307,14 @@ def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[
     before, after = _part(one, part), _part(other, part)
     if part == "detail":
         drawn = other.role in ("canvas", "img", "textbox")
-        return (1 in readers and _told_by_icon(before, after)) or (2 in readers and drawn and not before)
+        beside = 4 in readers and _told_by_icon(after, before)
+        return (
+            beside
+            or (1 in readers and _told_by_icon(before, after))
+            or (2 in readers and drawn and not before)
+        )
+    if part == "options" and 4 in readers and other.role in _CHOOSERS:
+        return not other.options  # It is the list that is drawn in place of a hidden one.
     if part == "states":
         since = [said for version, said in _SAID_SINCE.items() if version in readers]
         new = set(other.states) - set(one.states)

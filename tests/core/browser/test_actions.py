@@ -490,3 +490,53 @@ async def test_a_covered_place_can_be_dropped_on_and_a_covered_thing_not_dragged
     seen = {e.name: e.ref for e in (await browser.see()).elements}
     await browser.do(f"drag [{seen['m']}] [{seen['z']}]")
     assert await browser.tabs.current.playwright_page.frames[1].evaluate("heard") == ["dropped"]
+
+
+@in_browser
+async def test_a_slider_whose_keys_go_to_a_part_of_it_is_set(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<div role=slider aria-label=Volume aria-valuemin=0 aria-valuemax=100 aria-valuenow=30 id=s>"
+            "<div tabindex=0 style='width:200px;height:20px;background:#acf' onkeydown=\"const by = "
+            '{ArrowRight: 5, ArrowLeft: -5}[event.key] ?? 0; s.ariaValueNow = Number(s.ariaValueNow) + by"></div></div>'
+        )
+    )
+    await browser.do('type [slider "Volume"] [75]')
+    assert (await browser.find("slider", "Volume")).value == "75"
+
+
+LATE_LISTS = {
+    "after a while": "setTimeout(() => fill(ANIMALS.filter(one => one.toLowerCase().startsWith(field.value))), 300)",
+    "from a server": (
+        "fetch('/slow?seconds=0.8').then(() => fill(ANIMALS.filter(one => one.toLowerCase().startsWith(field.value))))"
+    ),
+    "at once": "fill(ANIMALS.filter(one => one.toLowerCase().startsWith(field.value)))",
+}
+
+
+@pytest.mark.parametrize("enter", [True, False])
+@pytest.mark.parametrize("answer", LATE_LISTS.values(), ids=LATE_LISTS)
+@in_browser
+async def test_what_is_typed_waits_for_the_list_that_it_filters(
+    browser: Browsing, site: Site, answer: str, enter: bool
+) -> None:
+    await browser.open(
+        site.page(
+            "<input id=field role=combobox aria-label=Animal aria-expanded=true><ul role=listbox id=list></ul><script>"
+            "const ANIMALS = ['Ant', 'Cat', 'Camel'];"
+            "const fill = words => list.replaceChildren(...words.map(word => Object.assign("
+            "document.createElement('li'), { role: 'option', textContent: word })));"
+            "fill(ANIMALS);"
+            f"field.oninput = () => {{ {answer} }};"
+            "field.onkeydown = event => { if (event.key === 'Enter') document.title = list.firstChild.textContent };"
+            "</script>"
+        )
+    )
+    await browser.do(f'type [combobox "Animal"] [ca] [enter={int(enter)}]')
+    if enter:
+        assert await browser.js("document.title") == "Cat"
+    else:
+        assert [one.name for one in (await browser.see()).elements if one.role == "option"] == [
+            "Cat",
+            "Camel",
+        ]

@@ -1,5 +1,7 @@
 """Controls whose input is hidden: read by what a person sees of them, and used there."""
 
+from pathlib import Path
+
 import pytest
 
 from core.schema.errors import ActionError
@@ -247,3 +249,91 @@ async def test_a_range_hidden_in_its_thumb_takes_a_value_and_refuses_what_it_wou
     with pytest.raises(ActionError, match=r"values are from 0 to 100 in steps of 10\. It is still at 70"):
         await browser.do(f"type [{slider.ref}] [33]")
     assert (await browser.find("slider", "Volume")).value == "70"
+
+
+HIDDEN = f"class=hidden tabindex=-1 aria-hidden=true style='{CLIPPED}'"
+DRAWN_LISTS = {
+    "named by what was chosen": (
+        f"<label for=s>Animal</label><select id=s {HIDDEN}><option>Ant<option>Cat</select>"
+        "<span><span><span role=combobox aria-expanded=false tabindex=0 aria-labelledby=shown onclick='chosen = 1'>"
+        "<span id=shown role=textbox aria-readonly=true title=Ant>Ant</span></span></span></span>"
+    ),
+    "around a field of its own": (
+        "<label for=own>Animal</label>"
+        f"<select id=s tabindex=-1 style='{CLIPPED}'><option>Ant<option>Cat</select><div onclick='chosen = 1'>"
+        "<div>Ant</div><input role=combobox id=own aria-expanded=false></div>"
+    ),
+    "by a button beside it": (
+        "<div><select aria-label=Animal tabindex=-98 style='position:absolute;width:.5px;opacity:0'><option>Ant"
+        "</select><button role=combobox title=Ant aria-expanded=false onclick='chosen = 1'>Ant</button></div>"
+    ),
+    "in whose box the field is": (
+        "<label for=i>Animal</label><div onclick='chosen = 1' style='width:200px;height:30px;background:#eee'>"
+        f"<div style='{CLIPPED}'><input id=i readonly role=combobox aria-haspopup=listbox value=Ant></div>"
+        f"<div style='{CLIPPED}'><select tabindex=-1><option>Ant</select></div><span>Ant</span>"
+        "<div role=button aria-label=Open></div></div>"
+    ),
+    "that lies over the field": (
+        "<div role=combobox tabindex=-1 onclick='chosen = 1' style='position:relative;width:200px;height:30px'>"
+        "<label for=i>Animal</label><div style='position:absolute;inset:0'>Ant</div>"
+        "<input id=i role=combobox readonly value=Ant style='opacity:0'></div>"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", DRAWN_LISTS.values(), ids=DRAWN_LISTS)
+@in_browser
+async def test_a_list_that_is_drawn_in_place_of_a_hidden_one_has_its_name_and_is_used_by_it(
+    browser: Browsing, site: Site, body: str
+) -> None:
+    await browser.open(site.page(f"{body}<script>var chosen = 0</script>"))
+    seen = await browser.see()
+    assert [one.name for one in seen.elements if one.role in ("combobox", "textbox") and one.name] == [
+        "Animal"
+    ]
+    assert not [one for one in seen.elements if one.tag == "select"]
+    await browser.do('click [combobox "Animal"]')
+    assert await browser.js("chosen") == 1
+
+
+@in_browser
+async def test_what_lies_over_a_control_and_does_not_answer_for_it_covers_it(
+    browser: Browsing, site: Site
+) -> None:
+    over = "<div style='position:absolute;inset:0;background:#0008'>wait</div>"
+    await browser.open(
+        site.page(
+            f"<div style='position:relative'><input aria-label=Name>{over}</div>"
+            f"<div style='position:relative' onclick=''><button>Save</button>{over}</div>"
+        )
+    )
+    for target in ('textbox "Name"', 'button "Save"'):
+        with pytest.raises(ActionError, match="is covered by"):
+            await browser.do(f"click [{target}]")
+
+
+FILE = "<input type=file style='opacity:0;position:absolute;inset:0;width:100%;height:100%'>"
+UPLOADS = {
+    "over a button": f"<div style='position:relative;width:120px'><button>Attach</button>{FILE}</div>",
+    "in a button": f"<button style='position:relative'>Attach{FILE}</button>",
+    "in a box that answers clicks": f"<span tabindex=0 style='position:relative'>Attach{FILE}</span>",
+    "in a box": f"<div style='position:relative;width:120px;height:30px'><span>Attach</span>{FILE}</div>",
+    "in its label": f"<label style='position:relative;display:block;width:120px'>Attach{FILE}</label>",
+    "not displayed, in a box that opens it": (
+        "<span tabindex=0 onclick='this.lastChild.click()'><b>Attach</b><input type=file hidden></span>"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", UPLOADS.values(), ids=UPLOADS)
+@in_browser
+async def test_a_transparent_file_field_and_its_button_are_one_control(
+    browser: Browsing, site: Site, tmp_path: Path, body: str
+) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("a note", encoding="utf-8")
+    await browser.open(site.page(body))
+    [control] = [one for one in (await browser.see()).elements if "upload" in one.uses]
+    assert control.name == "Attach"
+    await browser.do(f'upload [{control.role} "Attach"] [{file}]')
+    assert await browser.js("document.querySelector('input').files[0].name") == "note.txt"

@@ -384,3 +384,24 @@ async def test_a_row_that_is_taken_hold_of_by_a_held_mouse_is_dragged(browser: B
     )
     await browser.do('drag [button "a"] [button "b"]')
     assert await browser.js("document.title") == "b"
+
+
+@in_browser
+async def test_what_is_dragged_is_let_go_once_the_rows_that_make_room_have_come_to_rest(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<style>body { margin: 0 } li { height: 40px; list-style: none }</style><ul id=list style='width:200px'>"
+            "<li>Alpha</li><li>Beta</li><li>Gamma</li></ul><script>"
+            "let held = null, busy = false;"
+            "list.onmousedown = event => { held = event.target; event.preventDefault() };"
+            "list.onmousemove = event => { const over = event.target;"
+            "  if (!held || busy || over === held || over === list) return;"
+            "  held.compareDocumentPosition(over) & 2 ? over.before(held) : over.after(held); busy = true;"
+            "  over.animate([{ transform: 'translateY(-40px)' }, {}], 150).onfinish = () => { busy = false } };"
+            "onmouseup = () => { held = null };</script>"
+        )
+    )
+    await browser.do("drag [xpath=//li[3]] [xpath=//li[1]]")
+    assert await browser.js("[...list.children].map(one => one.textContent).join()") == "Gamma,Alpha,Beta"

@@ -64,10 +64,6 @@ async def _walked(browser: Browsing) -> dict[int, tuple[str, str]]:
     }
 
 
-GENERATED = {("button", "More words"): ("button", "words")}
-"""Words that a style sheet puts before an element: reading them would take a second style of every element."""
-
-
 def _expected(
     tree: dict[int, tuple[str, str]], walked: dict[int, tuple[str, str]]
 ) -> dict[int, tuple[str, str]]:
@@ -76,9 +72,7 @@ def _expected(
     A picture that another element's name tells already is not told again, and
     one that nobody named says nothing; neither is in the prompt.
     """
-    return {
-        node: GENERATED.get(said, said) for node, said in tree.items() if said[0] != "img" or node in walked
-    }
+    return {node: said for node, said in tree.items() if said[0] != "img" or node in walked}
 
 
 @in_browser

@@ -361,3 +361,155 @@ async def test_reading_wakes_nothing_of_the_page_and_keeps_what_is_for_browsers_
     capture = await browser.capturer.capture(browser.tabs.current)
     assert await browser.js("made") == 1
     assert "<x-counted></x-counted><noscript><img src=x>&amp;</noscript></body>" in capture.html
+
+
+@in_browser
+async def test_each_cell_of_a_table_stands_under_its_head(browser: Browsing, site: Site) -> None:
+    await browser.open(
+        site.page(
+            "<style>table { border-spacing: 0 } td { padding: 0 }</style><table><tr><th>Name<th>Phone<th>City</tr>"
+            "<tr><td>Kari<td><td>Oslo</tr><tr><td rowspan=2>Ada<td colspan=2>none</tr><tr><td><td>Bergen</tr></table>"
+            "<div role=table><div role=row><span role=cell>Eva</span><span role=cell></span><span role=cell>Rome</span>"
+            "</div></div>"
+        )
+    )
+    assert _lines(await browser.words()) == [
+        "table",
+        *("row", 'columnheader "Name"', 'columnheader "Phone"', 'columnheader "City"'),
+        *("row", 'cell "Kari"', "cell", 'cell "Oslo"'),
+        *("row", 'cell "Ada"', 'cell "none"'),
+        *("row", "cell column 2", 'cell "Bergen" column 3'),
+        *("table", "row", 'cell "Eva"', "cell", 'cell "Rome"'),
+    ]
+
+
+@in_browser
+async def test_a_box_that_answers_clicks_is_not_told_by_the_words_of_its_neighbours(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<style>tr, li, .box { cursor: pointer }</style><table><tr><td>Kari<td>1</tr><tr><td>Ada<td>2</tr></table>"
+            "<ul><li><b>One</b></li><li></li></ul>"
+            "<div class=box style='width:9px;height:9px'></div><ul><li>Three</li></ul>"
+            "<span>Colour</span><span class=box style='display:inline-block;width:9px;height:9px'></span>"
+        )
+    )
+    words = await browser.words()
+    assert 'beside "Colour"' in words
+    assert words.count("beside") == 1, words
+
+
+@in_browser
+async def test_a_label_is_told_where_its_control_is_named_by_something_else(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<label for=c>Country</label><button id=c aria-labelledby=v><span id=v>Norway</span></button>"
+            "<label for=d>City</label><input id=d aria-label='City of birth'>"
+            "<label>Fruit Apple<input aria-label=Fruit></label>"
+        )
+    )
+    assert _lines(await browser.words()) == [
+        'text "Country"',
+        'button "Norway"',
+        'textbox "City of birth"',
+        'textbox "Fruit"',
+    ]
+
+
+STYLES = {
+    "plainly": ".s::after { content: ' more' }",
+    "of an attribute": ".s::after { content: ' ' attr(data-more) }",
+    "of a variable": ":root { --more: ' more' } .s::after { content: var(--more) }",
+    "with words for readers": ".s::after { content: '→' / 'more' }",
+    "in a media query": "@media (min-width: 1px) { .s::after { content: ' more' } }",
+    "in a nested rule": ".s { &::after { content: ' more' } }",
+    "as a block": ".s::after { content: 'more'; display: block }",
+    "beside an icon": r".s::before { content: '\f101' } .s::after { content: ' more' }",
+}
+
+
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@in_browser
+async def test_words_that_a_style_sheet_writes_are_part_of_a_name(
+    browser: Browsing, site: Site, style: str
+) -> None:
+    await browser.open(
+        site.page(
+            "<button class=s data-more=more>Show</button><a href=#><b class=s data-more=more>Read</b></a>"
+            "<button>Plain</button>",
+            head=f"<style>{style}</style>",
+        )
+    )
+    assert _lines(await browser.words()) == ['button "Show more"', 'link "Read more"', 'button "Plain"']
+    await browser.do('click [button "Show more"]')
+
+
+@in_browser
+async def test_what_a_style_sheet_draws_without_words_is_no_part_of_a_name(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page(
+            "<button class=a>One</button><button class=b>Two</button><button class=c>Three</button>"
+            "<button class=d>Four</button><button class=e>Five</button><x-y></x-y><script>"
+            "customElements.define('x-y', class extends HTMLElement { constructor() { super();"
+            "this.attachShadow({mode: 'open'}).innerHTML ="
+            "`<style>.a::after { content: ' inside' }</style><button class=a>Six</button>` } })</script>",
+            head=r"<style>.a::before { content: '\f101' } .b::before { content: '' } "
+            ".c::before { content: '→ ' / '' } .d::before { content: 'x'; display: none } "
+            ".e::before { content: url(x.png) }</style>",
+        )
+    )
+    assert _lines(await browser.words()) == [
+        f'button "{name}"' for name in ("One", "Two", "Three", "Four", "Five", "Six inside")
+    ]
+
+
+@in_browser
+async def test_what_a_class_says_was_chosen_is_told_as_selected(browser: Browsing, site: Site) -> None:
+    classes = {
+        "chip chip--selected": True,
+        "v-chip v-chip--selected": True,
+        "chip is-selected": True,
+        "tag active": True,
+        "filter-chip active": True,
+        "day selected": True,
+        "chip": False,
+        "chip not-selected": False,
+        "chip unselected": False,
+        "field active": False,
+        "chip selectable": False,
+    }
+    tags = ("span tabindex=0", "button", "a href=#", "div role=option")
+    boxes = [f"<{tag} class='{one}'>{one}</{tag.split()[0]}>" for one in classes for tag in tags]
+    told = (
+        "<button class=selected aria-pressed=false>button</button>"
+        "<div class=selected role=option aria-selected=false>option</div>"
+    )
+    await browser.open(site.page("".join(boxes) + told))
+    seen = await browser.see()
+    expected = {*classes.items(), ("button", False), ("option", False)}
+    assert {(one.name, "selected" in one.states) for one in seen.elements} == expected
+
+
+@in_browser
+async def test_shapes_that_lie_beyond_their_picture_or_the_page_are_not_offered(
+    browser: Browsing, site: Site
+) -> None:
+    shape = "<rect width=20 height=20 x={} onclick=''><title>{}</title></rect>"
+    await browser.open(
+        site.page(
+            f"<svg width=100 height=50>{shape.format(10, 'in')}{shape.format(500, 'right')}"
+            f"<g transform='translate(-90)'>{shape.format(10, 'left')}<text y=20 onclick=''>words</text></g></svg>"
+            f"<svg width=100 height=50 style='overflow:visible'>{shape.format(150, 'shown')}</svg>"
+            f"<svg style='position:absolute;left:-999px'>{shape.format(10, 'away')}</svg>"
+            "<div style='overflow:auto;width:99px' id=box>"
+            f"<svg width=900 height=50>{shape.format(10, 'scrolled')}</svg></div><script>box.scrollLeft = 500</script>"
+        )
+    )
+    seen = await browser.see()
+    assert [one.name for one in seen.elements if one.uses] == ["in", "shown", "scrolled"]
+    await browser.do('click [graphics-symbol "scrolled"]')

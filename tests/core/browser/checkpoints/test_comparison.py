@@ -191,6 +191,18 @@ def test_what_the_third_reader_tells_otherwise_leaves_a_page_equivalent() -> Non
     assert compare(read_by(2, piece, control), read_by(3, control), "replayed").grade == "equivalent"
 
 
+def test_what_the_fourth_reader_tells_otherwise_leaves_a_page_equivalent() -> None:
+    chip = element(12, "generic", "Red", uses=("click",))
+    row = element(14, "row", "", detail='beside "Kari", .odd', uses=("click",))
+    native, drawn = element(10, "combobox", "Age", value="Ten"), element(11, "combobox", "Ten")
+    for then, now in (
+        ((chip,), (chip.replace(states=("selected",)),)),
+        ((row,), (row.replace(detail=".odd"), element(15, "cell", ""))),
+        ((native, drawn), (native,)),
+    ):
+        assert compare(read_by(3, *then), read_by(4, *now), "replayed").grade == "equivalent", (then, now)
+
+
 def test_other_changes_since_the_first_reader_count_as_ever() -> None:
     for then, now in (
         (read_by(2, CHOICE.replace(states=("disabled",))), read_by(3, CHOICE)),

@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import settings
 
 from core.system.garbage import GarbageCollector
+
+# An example may take any time: the machine has other work.
+settings.register_profile("backstep", deadline=None)
+settings.load_profile("backstep")
 
 _GARBAGE = GarbageCollector()
 _START_A_BROWSER = frozenset({"area", "browser", "started_live", "whole_chromium", "whole_stage"})

@@ -9,7 +9,7 @@ import sys
 from contextlib import closing
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.cli.output import put_json, visible
@@ -131,7 +131,6 @@ def test_json_keeps_every_character_and_sends_none_of_them_to_the_terminal(hosti
     assert not set(done.out) & set(FORBIDDEN)
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_a_visible_text_is_one_line_without_control_characters_and_json_is_exact(text):
     shown = visible(text)

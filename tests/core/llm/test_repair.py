@@ -33,7 +33,7 @@ from core.schema.action import (
 from core.schema.action_space import Choice, Parameter, Permissible, PermissibleAction
 from core.schema.messages import LLMReply, LLMRequest, Message, Tool, ToolCall
 
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(suppress_health_check=[HealthCheck.too_slow])
 
 REFS = (3, 4, 12)
 OPTIONS = {7: ("Oslo", "New [York]"), 8: ("1", "2")}

@@ -36,7 +36,7 @@ def brute_force(vectors: VectorStore, query, count: int, allowed=None):
     return slots.tolist(), distances[slots].tolist()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     count=st.integers(1, 400),
     dimension=st.sampled_from([3, 64, 130, 256]),

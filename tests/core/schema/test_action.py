@@ -82,7 +82,7 @@ def test_several_files_stand_in_brackets_of_their_own():
 
 @pytest.mark.parametrize("kind", list(ACTIONS))
 def test_every_action_is_read_back_from_its_own_text(kind):
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(actions(kind))
     def check(action):
         assert parse_action(str(action)) == action
@@ -92,7 +92,7 @@ def test_every_action_is_read_back_from_its_own_text(kind):
 
 @pytest.mark.parametrize("kind", list(ACTIONS))
 def test_every_action_is_read_back_from_its_json(kind):
-    @settings(max_examples=10, deadline=None)
+    @settings(max_examples=10)
     @given(actions(kind))
     def check(action):
         assert ACTION.validate_json(ACTION.dump_json(action)) == action
@@ -100,7 +100,6 @@ def test_every_action_is_read_back_from_its_json(kind):
     check()
 
 
-@settings(deadline=None)
 @given(TARGETS)
 def test_every_target_is_read_back_from_its_own_text(target):
     assert parse_target(str(target)) == target
@@ -113,7 +112,6 @@ GARBAGE = st.text(alphabet=st.characters()) | st.builds(
 )
 
 
-@settings(deadline=None)
 @given(GARBAGE)
 def test_garbage_is_refused_with_a_syntax_error_that_can_be_stored(text):
     said = ""

@@ -122,7 +122,7 @@ parts = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(expression=parts, text=st.text("ab", min_size=24, max_size=24))
 def test_what_is_taken_ends_soon_on_any_text(expression, text):
     if expression_problem(expression):

@@ -218,7 +218,7 @@ Shapes = st.lists(
     wanted=st.sampled_from([{"outcome": "success"}, {"keep": 2}, {"task": "shop/*"}]),
     all=st.booleans(),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 def test_whatever_is_deleted_what_stays_reads_word_for_word_as_before(tmp_path_factory, shapes, wanted, all):
     with closing(TraceStore.open(tmp_path_factory.mktemp("pruned") / "traces.db")) as store:
         for number, (success, name, parent, shop) in enumerate(shapes, start=1):

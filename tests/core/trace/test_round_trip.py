@@ -18,7 +18,6 @@ from tests.core.trace.making_records import model
 thorough = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     max_examples=40,
-    deadline=None,
 )
 
 

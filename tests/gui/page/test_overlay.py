@@ -32,7 +32,7 @@ def crowded(draw):
 
 
 @given(crowded())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_numbers_stay_in_the_view_and_off_each_other(views):
     labels = [outline.label for outline in place(views, ROOM, size) if outline.label is not None]
     assert all(ROOM.contains(label) for label in labels)
@@ -40,7 +40,7 @@ def test_numbers_stay_in_the_view_and_off_each_other(views):
 
 
 @given(crowded())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_chosen_one_always_has_its_number(views):
     outlines = place(views, ROOM, size)
     chosen = [outline for outline in outlines if outline.chosen]

@@ -116,7 +116,7 @@ def test_the_sentence_of_a_judgement_can_be_stored_whatever_it_is(effect, senten
     assert (judgement.sentence, judgement.aligned, judgement.task_done) == (sentence, None, None)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.text()
     | st.lists(

@@ -232,7 +232,12 @@ TICKING = """
 <canvas id=t width=60 height=60 style="float: right"></canvas>
 <script>
   const brush = t.getContext('2d');
-  setInterval(() => { brush.fillStyle = `hsl(${performance.now()} 90% 50%)`; brush.fillRect(0, 0, 60, 60) }, 30);
+  setInterval(() => {  // Never twice the same.
+    for (let at = 0; at < 100; at++) {
+      brush.fillStyle = Math.random() < 0.5 ? 'black' : 'white';
+      brush.fillRect(at % 10 * 6, Math.floor(at / 10) * 6, 6, 6);
+    }
+  }, 30);
 </script>
 """
 

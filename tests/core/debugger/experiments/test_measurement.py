@@ -45,7 +45,7 @@ def test_more_cases_narrow_the_interval():
     assert many[1] - many[0] < few[1] - few[0]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     st.lists(
         st.integers(1, 9).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))),

@@ -254,7 +254,7 @@ _LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(objective=st.lists(_WORDS, max_size=9), lines=st.lists(_LINES, max_size=7), steps=st.integers(1, 4))
 async def test_whatever_is_asked_only_permissible_actions_are_proposed(
     objective: list[str], lines: list[str], steps: int

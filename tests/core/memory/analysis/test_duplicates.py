@@ -29,7 +29,7 @@ def by_hand(index, within):
     return sorted(pairs)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=1, max_size=40),
     st.sampled_from([0.0, 0.3, 0.6, 0.9, 2.0]),

@@ -53,7 +53,7 @@ async def test_few_exemplars_are_laid_out_too(count):
     assert 0 <= found.share <= 1.0001
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=2, max_size=30),
     st.integers(1, 6),

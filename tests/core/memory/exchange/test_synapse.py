@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.llm.embedding import HashedWords
@@ -142,7 +142,6 @@ EXEMPLAR = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(EXEMPLAR, min_size=1, max_size=4, unique_by=lambda one: one.id))
 def test_what_is_exported_is_read_the_same(tmp_path_factory, exemplars):
     folder = tmp_path_factory.mktemp("synapse")

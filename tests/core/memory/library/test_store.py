@@ -34,7 +34,7 @@ EXEMPLAR = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(EXEMPLAR, min_size=1, max_size=8))
 def test_what_is_saved_last_is_what_is_had_and_everything_before_it_is_kept(exemplars):
     library = Library.in_memory()

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.trace.imports.browser_use import read_browser_use_history
@@ -149,7 +149,6 @@ VALUES = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(
     output=JSON | st.fixed_dictionaries({"action": st.lists(st.dictionaries(NAMES, VALUES, max_size=1))}),
     state=JSON | st.fixed_dictionaries({"interacted_element": JSON, "tabs": JSON, "screenshot": JSON}),

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.trace.imports.chrome_recorder import read_chrome_recording
@@ -142,7 +142,6 @@ KINDS = st.sampled_from(["click", "change", "keyDown", "keyUp", "scroll", "navig
 SELECTORS = st.lists(JSON | st.lists(st.text(max_size=9).map(lambda text: f"aria/{text}"), max_size=2))
 
 
-@settings(deadline=None)
 @given(
     steps=st.lists(
         JSON

@@ -51,7 +51,7 @@ def test_no_states_have_no_size():
     assert (layout.width, layout.height) == (0.0, 0.0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.integers(1, 9).flatmap(
         lambda count: st.tuples(

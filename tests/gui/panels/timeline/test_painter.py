@@ -71,7 +71,7 @@ def test_a_run_without_length_is_no_fault():
     assert made.time(1000) >= 5.0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     cuts=st.lists(st.floats(0, 1000), min_size=2, max_size=20, unique=True),
     folded=st.booleans(),

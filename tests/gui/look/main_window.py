@@ -122,6 +122,17 @@ def page_hangs(studio: Studio) -> None:
     studio.session.session_changed.send(samples.SESSION.replace(mode="acting", script=wait))
 
 
+def looks_different(studio: Studio) -> None:
+    """After going back to a page whose elements are equal, and whose picture is not."""
+    studio.review()
+    said = (
+        "Back at step 4 by URL with storage: same page, 1 difference (the elements are equal, but the picture "
+        "differs in 3 % of the window, at 16, 64 (96 × 64))."
+    )
+    view = samples.SESSION.replace(mode="waiting", message=said, looks_different=True)
+    studio.session.session_changed.send(view)
+
+
 def handed_over(studio: Studio) -> None:
     studio.review()
     studio.session.session_changed.send(samples.SESSION.replace(handed_over=True))

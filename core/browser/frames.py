@@ -102,6 +102,7 @@ _LISTENED = frozenset(
     (
         *("click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup"),
         *("touchstart", "dragstart", "mouseenter", "mouseover"),
+        *("pointerenter", "pointerover"),
     )
 )
 _NEW_LISTENERS = 500

@@ -6,7 +6,7 @@ const hovering = (() => {
   const REVEALS = ["display", "visibility", "opacity", "height", "max-height", "width", "max-width", "transform", "scale", "clip",
     "clip-path", "left", "right", "top", "bottom", "pointer-events"];
   const MOST_RULES = 200, MOST_FOUND = 300;
-  const OVER = ["mouseenter", "mouseover"];
+  const OF_PARTS = ["mouseover", "pointerover"], OVER = ["mouseenter", "pointerenter", ...OF_PARTS];
   const holders = new WeakMap();   // what is shown over something -> that, as it was hidden last
 
   // The rules of a root by which the pointer over one element shows another: selectors of both, without :hover.
@@ -111,10 +111,10 @@ const hovering = (() => {
 
   // Whether the pointer over this box is told to the page: by itself, or as a row of a list or table that is told of it.
   function told(el, tag) {
-    if (listens(el, OVER)) return !/^(UL|OL|TABLE|TBODY|NAV|MENU)$/.test(tag) || listens(el, ["mouseenter"]);
+    if (listens(el, OVER)) return !/^(UL|OL|TABLE|TBODY|NAV|MENU)$/.test(tag) || listens(el, ["mouseenter", "pointerenter"]);
     if (tag !== "TR" && tag !== "LI") return false;
     const list = parentOf(el);
-    return !!list && (listens(list, ["mouseover"]) || tag === "TR" && listens(parentOf(list) ?? list, ["mouseover"]));
+    return !!list && (listens(list, OF_PARTS) || tag === "TR" && listens(parentOf(list) ?? list, OF_PARTS));
   }
 
   // What the pointer has to be over for this to be shown, by the rules; null where it is shown anyway.

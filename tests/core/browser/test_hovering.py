@@ -40,8 +40,11 @@ STYLES = {
 }
 
 
+EACH = "for (const row of document.querySelectorAll('.row')) "
 LISTENERS = {
-    "each row": "for (const row of document.querySelectorAll('.row')) row.onmouseenter = () => show(row);",
+    "each row": f"{EACH} row.onmouseenter = () => show(row);",
+    "by attribute": f"{EACH} row.setAttribute('onmouseover', 'show(this)');",
+    "pointer events": f"{EACH} row.addEventListener('pointerenter', () => show(row));",
     "the list": "document.querySelector('ul').addEventListener('mouseover', e => show(e.target.closest('li')));",
 }
 SHOW = "function show(row) { row.querySelector('.tool').hidden = false }"

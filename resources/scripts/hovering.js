@@ -31,9 +31,9 @@ const hovering = (() => {
       const own = rule.selectorText;
       const selector = own === undefined ? outer : outer ? nested(own, outer) : own;
       const style = rule.style;
-      if (style && selector.includes(":hover") && style.display !== "none" && style.visibility !== "hidden"
-          && REVEALS.some(word => style.getPropertyValue(word))) {
-        for (const part of parts(selector)) { const found = read(part); if (found) rules.push(found); }
+      if (style && selector.includes(":hover") && REVEALS.some(word => style.getPropertyValue(word))) {
+        const hides = style.display === "none" || style.visibility === "hidden" || style.opacity === "0";
+        for (const part of parts(selector)) { const found = read(part, hides); if (found) rules.push(found); }
       }
       if (rule.cssRules?.length) collect(rule.cssRules, selector, rules);
     }
@@ -55,11 +55,12 @@ const hovering = (() => {
     return found;
   }
 
-  // What is over, and what is shown then, of one selector; null where it only changes what the pointer is over.
-  function read(selector) {
-    if (/:not\([^()]*:hover/.test(selector)) return null;
+  // What is over, and what is shown then, of one selector; null where it only changes what the pointer is over. A rule that
+  // `hides` something shows it while the pointer is over what it is :not(:hover) of.
+  function read(selector, hides) {
+    if (hides !== /:not\([^()]*:hover/.test(selector)) return null;
     // Of `:is(:hover, :focus)` the whole is taken for :hover.
-    const plain = selector.replace(/:(?:is|where|has|-webkit-any)\(([^()]*)\)/g, (whole, inner) => /(^|,)\s*:hover\s*(,|$)/.test(inner) ? ":hover" : whole);
+    const plain = selector.replaceAll(":not(:hover)", ":hover").replace(/:(?:is|where|has|-webkit-any)\(([^()]*)\)/g, (whole, inner) => /(^|,)\s*:hover\s*(,|$)/.test(inner) ? ":hover" : whole);
     const place = plain.indexOf(":hover");
     let depth = 0, from = place, to = place;
     for (; from > 0; from--) {

@@ -26,6 +26,7 @@ STYLES = {
         ROWS,
         ".tool { display: none } .row:is(:hover, :focus-within) .tool { display: inline }",
     ),
+    "where it is not": (ROWS, ".row:not(:hover) .tool { visibility: hidden }"),
     "has": (ROWS, ".tool { display: none } .row:has(:hover) .tool, .row:hover .tool { display: inline }"),
     "nested": (ROWS, ".row { .tool { display: none } &:hover .tool { display: inline } }"),
     "in a query": (

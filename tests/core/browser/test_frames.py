@@ -133,3 +133,21 @@ async def test_what_is_kept_of_a_page_tells_changes_in_its_frames(browser: Brows
     assert await content() == before
     await browser.js("frames[0].document.querySelector('input').value = 'b'")
     assert await content() != before
+
+
+@in_browser
+async def test_a_frame_that_goes_to_another_site_and_back_is_acted_in(browser: Browsing, site: Site) -> None:
+    own, other = site.page(LAMP), site.elsewhere(site.page("<button>There</button>"))
+    await browser.open(site.page(f"<iframe id=b src='{own}'></iframe>"))
+    for _ in range(2):
+        await observed(browser)
+        await browser.js(f"b.src = '{other}'")
+        while "There" not in await browser.words():
+            pass
+        await browser.do('click [button "There"]')
+        await browser.js(f"b.src = '{own}'")
+        while "Light the lamp" not in await browser.words():
+            pass
+    button = await observed(browser)
+    await browser.do(f"click [{button.ref}]")
+    assert await browser.js("document.title") == "lit"

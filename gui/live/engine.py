@@ -135,13 +135,14 @@ def run_offscreen(
 
     def serve() -> None:
         try:
-            outcome["result"] = loop.run_until_complete(begin())
+            # Its end cancels what is left, such as a picture that nobody waits for any more.
+            with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                outcome["result"] = runner.run(begin())
         except asyncio.CancelledError:
             outcome["error"] = Interrupted("Interrupted.")
         except BaseException as error:
             outcome["error"] = error
         finally:
-            loop.close()
             QTimer.singleShot(0, application, application.quit)
 
     import_qt()

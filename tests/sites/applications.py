@@ -1,4 +1,4 @@
-"""Whole applications: Datasette, the admins of Django and Flask, Streamlit, Gradio, JupyterLab, WebShop."""
+"""Whole applications: Datasette, the admins of Django and Flask, Dash, Streamlit, Gradio, JupyterLab, WebShop."""
 
 from tests.sites.checking import Check, Site
 from tests.sites.serving import Program
@@ -187,6 +187,35 @@ FLASK_ADMIN = Site(
             ),
             lines=('link "Oslo"',),
         ),
+    ),
+)
+
+DASH = Site(
+    "Dash",
+    heavy=True,
+    program=Program(("dash==4.4.1",), ("{here}/dash_controls.py", "{port}")),
+    ready=_said("press=0"),
+    checks=(
+        Check("field", do=('type [textbox "Name"] [Ann]',), page=_said("name=Ann")),
+        Check("area", do=('type [textbox "Note"] [Hello]',), page=_said("note=Hello")),
+        Check(
+            "select",
+            first=('button "Fruit" collapsed',),
+            do=('click [button "Fruit"]', 'click [option "Pear"]'),
+            page=_said("fruit=Pear"),
+            lines=('text "Fruit"', 'button "Pear" collapsed'),
+        ),
+        Check(
+            "several of a list",
+            do=('click [button "Films"]', 'click [option "Brazil"]'),
+            page=_said("films=['Brazil']"),
+        ),
+        Check("radio", do=('check [radio "Medium"]',), page=_said("size=Medium")),
+        Check("checkbox", do=('check [checkbox "Gift"]',), page=_said("extras=['Gift']")),
+        Check("slider", do=('type [slider ""] [60]',), page=_said("volume=60")),
+        Check("button", do=('click [button "Press"]',), page=_said("press=1")),
+        Check("tab", do=("click [xpath=//*[text()='Second']]",), lines=('paragraph "The second part"',)),
+        Check("table", lines=('cell "Oslo"', 'cell "709"')),
     ),
 )
 

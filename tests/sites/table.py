@@ -1,6 +1,7 @@
 """All sites, the light ones first."""
 
 from tests.sites.applications import (
+    DASH,
     DATASETTE,
     DJANGO_ADMIN,
     FLASK_ADMIN,
@@ -42,6 +43,7 @@ SITES: tuple[Site, ...] = (
     DATASETTE,
     DJANGO_ADMIN,
     FLASK_ADMIN,
+    DASH,
     STREAMLIT,
     GRADIO,
     JUPYTERLAB,

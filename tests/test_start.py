@@ -92,13 +92,14 @@ finally:
 
 
 _SIGNALLED = """
-import os, signal, threading, time
+import signal, threading, time
 from tests.benchmarks.watched_window import run_watched
 sent = []
 def send(count):
     sent.append(count)
     for number in range(count):
-        os.kill(os.getpid(), signal.SIGINT)
+        # To this thread: of several that wait for another thread, the system keeps one.
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 def look(window):
     if sent or window.view.mode != "waiting":
         return

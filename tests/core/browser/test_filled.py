@@ -8,7 +8,7 @@ from core.schema.errors import ActionError
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
 
-LATER = "setTimeout(() => { %s }, 30)"
+LATER = "requestAnimationFrame(() => { %s })"
 FIELDS = {
     "shorter": ("<input maxlength=4>", "abcdefgh", 'The field now holds "abcd".'),
     "digits only": (

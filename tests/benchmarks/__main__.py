@@ -149,9 +149,10 @@ def _steps_in(browser: str, ours: bench_steps.Samples, gym: bench_steps.Samples)
         ("reset", "reset", "reset", ""),
     ):
         what = {"step": "click step", "noop": "step with nothing done", "reset": "reset"}[part]
+        how = ", mouse" if way == "mouse_click" else ""
         beside = f"BrowserGym without waits, {theirs}"
         yield Figure(
-            f"{what}, {name}", taken(ours, part), "ms", taken(gym, way) if gym else None, beside, aim
+            f"{what}, {name}{how}", taken(ours, part), "ms", taken(gym, way) if gym else None, beside, aim
         )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import core
+from core.agent.resources import OWN_FOLDERS
 from core.debugger.evaluations.cluster_node import ClusterNode, NodeSetup, Played
 from core.debugger.evaluations.engine import Lane
 from core.debugger.evaluations.local import MadeRuns
@@ -43,7 +44,7 @@ _MOST_LOST = 3
 _CLOSE_SECONDS = 20.0
 _CONNECT_SECONDS = 10.0
 _TABLES = ("gates.toml", "endpoints.toml", "prices.toml", "thinking.toml")
-_OWN_FILES = ("presets", "prompts", "state_spaces", "policies", *_TABLES)
+_OWN_FILES = (*OWN_FOLDERS, *_TABLES)
 """What of the config folder goes to the nodes."""
 _LOGINS = ("SHOPPING_SITE_ADMIN_USERNAME", "SHOPPING_SITE_ADMIN_PASSWORD")
 _NOT_SENT = shutil.ignore_patterns("__pycache__", "pictures", "docs")

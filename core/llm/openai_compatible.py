@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+from core.llm.advice import Asked, after_attempts, refused_for_good
 from core.llm.costs import Prices
 from core.llm.endpoints import is_loopback, origin
 from core.llm.errors import (
@@ -17,7 +18,6 @@ from core.llm.errors import (
     from_body,
     from_exception,
     is_secret,
-    nearest_model,
 )
 from core.llm.honoured import Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
@@ -228,7 +228,7 @@ class OpenAICompatibleLLM:
             failures += 1
             waits = self._patient and outcome.is_away
             if failures >= self._attempts and not waits:
-                raise LLMError(self._given_up(outcome, failures))
+                raise LLMError(after_attempts(self.server, outcome, failures))
             wait = self._wait(failures, outcome)
             which = "another attempt" if waits else f"attempt {failures + 1} of {self._attempts}"
             announce(f"{self.server} {outcome.reason}; {which} follows.", wait)
@@ -525,81 +525,31 @@ class OpenAICompatibleLLM:
         doubled = min(self._first_wait * 2.0 ** min(failures - 1, 30), self._longest_wait)
         return doubled * random.uniform(0.5, 1.0)
 
-    def _given_up(self, failure: LLMFailure, attempts: int) -> str:
-        tried = f"{self.server} {failure.reason} in the last of {attempts} attempts; "
-        if failure.kind == "refused":
-            return tried + "start the server, or correct base_url."
-        if failure.kind == "host":
-            return tried + "correct base_url, or check the network."
-        if failure.kind == "unconnected":
-            return tried + "check that the server runs, and the port and http or https in base_url."
-        if failure.kind == "timeout":
-            return tried + "raise timeout_seconds, or choose a faster LLM."
-        if failure.status == 429:
-            return tried + "wait a while, or choose another LLM."
-        return tried + "check the server's log, or try again later."
-
     async def _sentence(
         self, client: "AsyncOpenAI", failure: LLMFailure, *, listing: bool = False, tokens: int = 0
     ) -> str:
         """Return what failed for good and what to check; `tokens` is about how many the prompt has."""
-        begin = f"{self.server} {failure.reason}"
-        key = (await asyncio.to_thread(self._used_key) if self._used_key else self.key_name) or "its key"
-        if failure.status == 401:
-            sought = key if self._key is not None else self.key_name
-            why = f" {await asyncio.to_thread(self._why_key, sought)}" if self._why_key is not None else ""
-            if self._key is None and key not in ("its key", self.key_name):
-                return (
-                    f"{begin}; it needs a key: set {key} in the environment, or {sought} in the keyring.{why}"
-                )
-            if self._key is None:
-                return f"{begin}; it needs a key: set {key} in the environment or the keyring.{why}"
-            return f"{begin}; check the key {key}, and that it belongs to this server.{why}"
-        if failure.status == 403:
-            return f"{begin}; check that the key {key} may use {self.model}."
-        if failure.status == 404 and self._api_version:
-            return f"{begin}; check the address, the deployment and the api_version, {self._api_version}."
-        if failure.status == 404 and not listing:
-            served = await self._list(client)
-            if isinstance(served, LLMFailure):
-                return f"{begin}; check base_url (most end in /v1) and the model's name, {self.model}."
-            if self.model not in served:
-                nearest = await asyncio.to_thread(nearest_model, self.model, served)
-                return f"{self.server} does not have the model {self.model}; {nearest}."
-            return f"{begin}; check base_url (most end in /v1)."
-        if failure.status == 404:
-            return f"{begin}; check base_url (most end in /v1)."
-        if failure.kind == "context":
-            return (
-                f"{begin}; the prompt of about {tokens} tokens is too long for {self.model}: choose an LLM with "
-                "a longer context, start the server with one, or shorten the prompt (history and [abstraction] "
-                "of the preset)."
-            )
-        if failure.kind == "unreadable":
-            return f"{begin}; the server cannot read what {self.model} writes: choose another LLM or chat template."
-        if failure.kind == "slow" and listing:
-            return f"{begin}; check the server's log, or try again later."
-        if failure.kind == "slow":
-            return f"{begin}; raise total_timeout_seconds, lower max_tokens, or choose a faster LLM."
-        if failure.kind == "large":
-            return f"{begin}; check the server's log, or choose another LLM."
-        if failure.kind == "quota" or failure.status == 402:
-            return f"{begin}; the account has no credit left: top it up, or choose another LLM."
-        if failure.kind in ("certificate", "host"):
-            return f"{begin}; check base_url."
-        if failure.kind == "page":
-            return (
-                f"{begin}; check base_url (most end in /v1), and whether it needs a login or a proxy answers."
-            )
-        if listing and failure.passing:
-            return f"{begin}; start the server, or correct base_url."
-        if "tool" in failure.reason.lower():
-            return f"{begin}; choose a preset that replies in JSON or lines, or an LLM that can call tools."
-        if "image" in failure.reason.lower():
-            return (
-                f"{begin}; set takes_images = false for this LLM, or choose one that accepts these pictures."
-            )
-        return f"{begin}; check the model's name, {self.model}, and its settings."
+        key = (await asyncio.to_thread(self._used_key) if self._used_key else self.key_name) or ""
+        sought = key if self._key is not None else self.key_name
+        why, served = "", None
+        if failure.status == 401 and self._why_key is not None:
+            why = await asyncio.to_thread(self._why_key, sought)
+        if failure.status == 404 and not self._api_version and not listing:
+            found = await self._list(client)
+            served = found if not isinstance(found, LLMFailure) else None
+        asked = Asked(
+            server=self.server,
+            model=self.model,
+            key=key,
+            sought_key=sought,
+            has_key=self._key is not None,
+            why_key=why,
+            api_version=self._api_version,
+            served=served,
+            listing=listing,
+            tokens=tokens,
+        )
+        return await asyncio.to_thread(refused_for_good, failure, asked)
 
     async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | LLMFailure:
         import httpx2

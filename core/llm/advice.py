@@ -1,0 +1,100 @@
+"""What a person can do about a call that failed: how the sentence of its error ends."""
+
+from core.llm.errors import LLMFailure, nearest_model
+from core.schema.record import Record
+
+_AFTER_ATTEMPTS = {
+    "refused": "start the server, or correct base_url.",
+    "host": "correct base_url, or check the network.",
+    "unconnected": "check that the server runs, and the port and http or https in base_url.",
+    "timeout": "raise timeout_seconds, or choose a faster LLM.",
+}
+_FOR_GOOD = {
+    "slow": "raise total_timeout_seconds, lower max_tokens, or choose a faster LLM.",
+    "large": "check the server's log, or choose another LLM.",
+    "certificate": "check base_url.",
+    "host": "check base_url.",
+    "page": "check base_url (most end in /v1), and whether it needs a login or a proxy answers.",
+}
+"""By the kind of failure, if nothing that comes before says more."""
+_ADDRESS = "check base_url (most end in /v1)"
+
+
+class Asked(Record):
+    """What was asked of a server, as far as it tells what is to be mended."""
+
+    server: str
+    """As messages name it."""
+    model: str
+    key: str = ""
+    """The name of the key that was sent, or would be."""
+    sought_key: str = ""
+    """The name under which it was sought first."""
+    has_key: bool = False
+    why_key: str = ""
+    """Where the key was found or sought, in a sentence."""
+    api_version: str = ""
+    served: tuple[str, ...] | None = None
+    """The models that the server has; None if it was not asked, or did not tell."""
+    listing: bool = False
+    """Whether it was asked for its models, and not for an answer."""
+    tokens: int = 0
+    """About how many the prompt has."""
+
+
+def after_attempts(server: str, failure: LLMFailure, attempts: int) -> str:
+    """Return the sentence of a call that was tried as often as it is."""
+    later = "check the server's log, or try again later."
+    advice = "wait a while, or choose another LLM." if failure.status == 429 else later
+    advice = _AFTER_ATTEMPTS.get(failure.kind, advice)
+    return f"{server} {failure.reason} in the last of {attempts} attempts; {advice}"
+
+
+def refused_for_good(failure: LLMFailure, asked: Asked) -> str:
+    """Return the sentence of a call that comes to the same however often it is tried."""
+    if asked.served is not None and asked.model not in asked.served:
+        hint = nearest_model(asked.model, asked.served)
+        return f"{asked.server} does not have the model {asked.model}; {hint}."
+    return f"{asked.server} {failure.reason}; {_advice(failure, asked)}"
+
+
+def _advice(failure: LLMFailure, asked: Asked) -> str:
+    kind, key = failure.kind, asked.key or "its key"
+    if failure.status == 401:
+        return f"{_about_key(asked)} {asked.why_key}".strip()
+    if failure.status == 403:
+        return f"check that the key {key} may use {asked.model}."
+    if failure.status == 404 and asked.api_version:
+        return f"check the address, the deployment and the api_version, {asked.api_version}."
+    if failure.status == 404:
+        known = asked.listing or asked.served is not None
+        return f"{_ADDRESS}." if known else f"{_ADDRESS} and the model's name, {asked.model}."
+    if kind == "context":
+        return (
+            f"the prompt of about {asked.tokens} tokens is too long for {asked.model}: choose an LLM with a "
+            "longer context, start the server with one, or shorten the prompt (history and [abstraction] of the "
+            "preset)."
+        )
+    if kind == "unreadable":
+        return f"the server cannot read what {asked.model} writes: choose another LLM or chat template."
+    if kind == "slow" and asked.listing:
+        return "check the server's log, or try again later."
+    if kind == "quota" or failure.status == 402:
+        return "the account has no credit left: top it up, or choose another LLM."
+    if kind in _FOR_GOOD:
+        return _FOR_GOOD[kind]
+    if asked.listing and failure.passing:
+        return "start the server, or correct base_url."
+    if "tool" in failure.reason.lower():
+        return "choose a preset that replies in JSON or lines, or an LLM that can call tools."
+    if "image" in failure.reason.lower():
+        return "set takes_images = false for this LLM, or choose one that accepts these pictures."
+    return f"check the model's name, {asked.model}, and its settings."
+
+
+def _about_key(asked: Asked) -> str:
+    if asked.has_key:
+        return f"check the key {asked.key or 'its key'}, and that it belongs to this server."
+    if asked.key and asked.key != asked.sought_key:
+        return f"it needs a key: set {asked.key} in the environment, or {asked.sought_key} in the keyring."
+    return f"it needs a key: set {asked.key or 'its key'} in the environment or the keyring."

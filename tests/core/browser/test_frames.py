@@ -64,15 +64,21 @@ async def observed(browser: Browsing, name: str = "Light the lamp") -> Element:
     return found
 
 
+async def light(browser: Browsing) -> Element:
+    """Click the button as it was observed, and check that it was pressed."""
+    button = await observed(browser)
+    await browser.do(f"click [{button.ref}]")
+    assert await browser.js("document.title") == "lit"
+    return button
+
+
 @pytest.mark.parametrize("how", PAGES)
 @in_browser
 async def test_the_first_action_in_a_frame_finds_what_was_read(
     browser: Browsing, site: Site, how: str
 ) -> None:
     await browser.open(site.page(PAGES[how](site)))
-    button = await observed(browser)
-    await browser.do(f"click [{button.ref}]")
-    assert await browser.js("document.title") == "lit"
+    button = await light(browser)
     assert (await observed(browser)).ref == button.ref
 
 
@@ -87,9 +93,7 @@ async def test_frames_of_a_frameset_are_read_and_acted_in(browser: Browsing, sit
     link = await browser.find("link", "Lamps")
     await read_page_state(browser.tabs.current, touched="", server="")
     await browser.do(f"click [{link.ref}]")
-    button = await observed(browser)
-    await browser.do(f"click [{button.ref}]")
-    assert await browser.js("document.title") == "lit"
+    await light(browser)
 
 
 @in_browser
@@ -116,9 +120,7 @@ async def test_each_new_page_with_a_frame_is_acted_in_at_once(browser: Browsing,
     link = await browser.find("link", "To the lamps")
     await read_page_state(browser.tabs.current, touched="", server="")
     await browser.do(f"click [{link.ref}]")
-    button = await observed(browser)
-    await browser.do(f"click [{button.ref}]")
-    assert await browser.js("document.title") == "lit"
+    await light(browser)
 
 
 @in_browser
@@ -148,6 +150,4 @@ async def test_a_frame_that_goes_to_another_site_and_back_is_acted_in(browser: B
         await browser.js(f"b.src = '{own}'")
         while "Light the lamp" not in await browser.words():
             pass
-    button = await observed(browser)
-    await browser.do(f"click [{button.ref}]")
-    assert await browser.js("document.title") == "lit"
+    await light(browser)

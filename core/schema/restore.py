@@ -95,7 +95,7 @@ class Comparison(Record):
     grade: Grade
     differences: tuple[PageDifference, ...] = ()
     pictures: str = ""
-    """What of the pictures of the page was not compared, and why, in a sentence; empty if all was."""
+    """Why the pictures were not compared, or what of them did not count, in a sentence; empty if all counted."""
 
     @property
     def only_looks_different(self) -> bool:

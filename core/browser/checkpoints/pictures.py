@@ -32,10 +32,10 @@ class PictureDifference(Record):
 def picture_difference(
     recorded: bytes, now: bytes, *, later: bytes = b"", without: Iterable[Box] = ()
 ) -> tuple[PictureDifference | None, float]:
-    """Return where two pictures differ, None if nowhere, and which share was left out as it changes by itself.
+    """Return where two pictures differ, None if nowhere, and in which share they differ where that does not count.
 
-    That is what differs between `now` and a picture taken `later`. The boxes `without` are not compared either.
-    Raises OSError for what is no picture, and ValueError for pictures of different sizes.
+    It does not count where `now` differs from a picture taken `later`, and in the boxes `without`. Raises OSError
+    for what is no picture, and ValueError for pictures of different sizes.
     """
     if recorded == now:
         return None, 0.0
@@ -43,27 +43,25 @@ def picture_difference(
     if before.size != after.size:
         raise ValueError("pictures of different sizes")
     differing = _differing(before, after)
-    moving = 0.0
+    left_out = Image.new("L", differing.size)
     if later and later != now:
-        moves = _differing(after, _opened(later))
-        moving = _share(moves)
         # What moves goes a little further by the next picture.
-        differing = ImageChops.subtract(differing, moves.filter(ImageFilter.MaxFilter(3)))
-    if boxes := [one for one in without if one.width > 0 and one.height > 0]:
-        covered = Image.new("L", differing.size)
-        draw = ImageDraw.Draw(covered)
-        for one in boxes:
+        left_out = _differing(after, _opened(later)).filter(ImageFilter.MaxFilter(3))
+    draw = ImageDraw.Draw(left_out)
+    for one in without:
+        if one.width > 0 and one.height > 0:
             corners = (one.x, one.y, one.x + one.width, one.y + one.height)
             left, top, right, bottom = (int(side // _SQUARE) for side in corners)
             draw.rectangle((left, top, right, bottom), fill=255)
-        differing = ImageChops.subtract(differing, covered)
+    uncounted = _share(ImageChops.darker(differing, left_out))
+    differing = ImageChops.subtract(differing, left_out)
     found = differing.getbbox()
     if found is None:
-        return None, moving
+        return None, uncounted
     left, top, right, bottom = (side * _SQUARE for side in found)
     width, height = min(right, before.width) - left, min(bottom, before.height) - top
     box = Box(x=left, y=top, width=width, height=height)
-    return PictureDifference(box=box, share=_share(differing)), moving
+    return PictureDifference(box=box, share=_share(differing)), uncounted
 
 
 def _opened(picture: bytes) -> Image.Image:

@@ -185,18 +185,21 @@ async def _seen(
         return await asyncio.to_thread(picture_difference, picture, first, later=later, without=without)
 
     try:
-        found, moving = await differ(await picture_of(page, now.viewport[0]))
+        found, uncounted = await differ(await picture_of(page, now.viewport[0]))
         if found is not None:
             # It may be under the pointer that something looks different.
             await page.send("Input.dispatchMouseEvent", {"type": "mouseMoved", **_pointer(checkpoint)})
             await page.evaluate(_NEXT_FRAME)
             first = await picture_of(page, now.viewport[0])
             await asyncio.sleep(_TICK)
-            found, moving = await differ(first, await picture_of(page, now.viewport[0]))
+            found, uncounted = await differ(first, await picture_of(page, now.viewport[0]))
     except (OSError, ValueError):
         return comparison.replace(pictures="Pictures were not compared: one of them cannot be read.")
-    if moving:
-        left_out = f"Of the pictures, {_percent(moving)} was not compared: it changes by itself."
+    if uncounted:
+        left_out = (
+            f"{_percent(uncounted)} of the window looks different where it changes by itself or has the text "
+            "cursor, which does not count."
+        )
         comparison = comparison.replace(pictures=left_out)
     if found is None:
         return comparison

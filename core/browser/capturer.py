@@ -32,8 +32,9 @@ unnamed controls by their icons. Version 2 reads hidden inputs by what a person 
 editors, areas of pictures and documents in objects, reads more states, and leaves out closed parts of a page.
 Version 3 reads states that an element inherits from its container (such as disabled), chosen options and
 controls of several boxes only once, reads passwords always as bullets, and leaves out the content of boxes
-that show nothing. Version 4 reads empty cells, columns that spanning cells move, words that style sheets write, and
-selected chips, and leaves out hidden fields that another control stands for, and drawings beyond their picture.
+that show nothing. Version 4 reads empty cells, columns that spanning cells move, words that style sheets write,
+selected chips, and boxes that show more under the pointer, and leaves out hidden fields that another control
+stands for, and drawings beyond their picture.
 Comparisons with runs of earlier versions consider this (`checkpoints/comparison.py`).
 """
 _PATIENCE = 2.0

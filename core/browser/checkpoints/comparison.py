@@ -299,7 +299,8 @@ def _first_read(element: Element, readers: frozenset[int]) -> bool:
     """Return whether an element is one that the page reader before these versions passed over."""
     box = element.role in ("checkbox", "radio", "switch") and element.tag == "input"
     empty = element.role in _CELLS and not element.name
-    return (2 in readers and (box or element.tag in _READ_SINCE_2)) or (4 in readers and empty)
+    hovers = element.role == "generic" and element.uses == ("hover",)
+    return (2 in readers and (box or element.tag in _READ_SINCE_2)) or (4 in readers and (empty or hovers))
 
 
 def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[int]) -> bool:

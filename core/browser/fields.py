@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from core.browser.settling import SettleMark, mark, settle
 from core.browser.sliders import SliderPlace, bring_to
 from core.schema import action as kinds
 from core.schema.action import Target
-from core.schema.errors import ActionError
+from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import is_hidden
 from core.system.patience import within
 
@@ -236,9 +237,13 @@ async def _upload_where_asked(page: Page, target: Target, paths: list[str], link
             event = await asked
         if "backendNodeId" not in event:
             raise ActionError(f"{found.label} opens a file dialog that only a person can use.")
-        files = {"files": paths, "backendNodeId": event["backendNodeId"]}
+        node = event["backendNodeId"]
+        filled = None
+        with suppress(ActionError, BrowserError):  # It may be in another document, and goes uncompared then.
+            field = await page.call_on(await page.resolved(node, link), "refOf", link)
+            filled = Filled(ref=int(field), kind="files", value=tuple(Path(path).name for path in paths))
+        files = {"files": paths, "backendNodeId": node}
         await page.send("DOM.setFileInputFiles", files, session=link.session)
-        field = await page.call_on(await page.resolved(event["backendNodeId"], link), "refOf", link)
     except TimeoutError:
         raise ActionError(
             f"{found.label} is not a file field, and clicking it opened no file dialog; name a file field, "
@@ -247,7 +252,6 @@ async def _upload_where_asked(page: Page, target: Target, paths: list[str], link
     finally:
         session.remove_listener("Page.fileChooserOpened", note)
         await page.send(intercept, {"enabled": False}, session=link.session)
-    filled = Filled(ref=int(field), kind="files", value=tuple(Path(path).name for path in paths))
     return found.replace(filled=filled)
 
 

@@ -244,7 +244,9 @@ class Demonstration:
 
     async def _follow_frames(self, page: Page) -> None:
         """Listen to the documents that are there; one that is listened to already takes no notice."""
-        followed = self._followed[page]
+        followed = self._followed.get(page)
+        if followed is None:
+            return  # It has ended meanwhile.
         for link in await page.frames.find():
             channel = link.session
             if channel not in followed.listeners:

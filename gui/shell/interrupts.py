@@ -34,11 +34,12 @@ def closing_on_signals(window: MainWindow, application: QCoreApplication) -> Ite
 
     def listen() -> None:
         came = 0
-        while number := ours.recv(1):
-            came = max(came + 1, 2 if number[0] == signal.SIGTERM else 1)
-            if came > 2:
-                os._exit(EXIT_INTERRUPTED)
-            QTimer.singleShot(0, application, close if came == 1 else close_anyway)
+        with ours:
+            while number := ours.recv(1):
+                came = max(came + 1, 2 if number[0] == signal.SIGTERM else 1)
+                if came > 2:
+                    os._exit(EXIT_INTERRUPTED)
+                QTimer.singleShot(0, application, close if came == 1 else close_anyway)
 
     before: dict[int, Callable[..., object] | int | None] = {
         number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)

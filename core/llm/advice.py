@@ -20,7 +20,7 @@ _FOR_GOOD = {
 _ADDRESS = "check base_url (most end in /v1)"
 
 
-class Asked(Record):
+class FailedRequest(Record):
     """What was asked of a server, as far as it tells what is to be mended."""
 
     server: str
@@ -50,51 +50,53 @@ def after_attempts(server: str, failure: LLMFailure, attempts: int) -> str:
     return f"{server} {failure.reason} in the last of {attempts} attempts; {advice}"
 
 
-def refused_for_good(failure: LLMFailure, asked: Asked) -> str:
+def refused_for_good(failure: LLMFailure, request: FailedRequest) -> str:
     """Return the sentence of a call that comes to the same however often it is tried."""
-    if asked.served is not None and asked.model not in asked.served:
-        hint = nearest_model(asked.model, asked.served)
-        return f"{asked.server} does not have the model {asked.model}; {hint}."
-    return f"{asked.server} {failure.reason}; {_advice(failure, asked)}"
+    if request.served is not None and request.model not in request.served:
+        hint = nearest_model(request.model, request.served)
+        return f"{request.server} does not have the model {request.model}; {hint}."
+    return f"{request.server} {failure.reason}; {_advice(failure, request)}"
 
 
-def _advice(failure: LLMFailure, asked: Asked) -> str:
-    kind, key = failure.kind, asked.key or "its key"
+def _advice(failure: LLMFailure, request: FailedRequest) -> str:
+    kind, key = failure.kind, request.key or "its key"
     if failure.status == 401:
-        return f"{_about_key(asked)} {asked.why_key}".strip()
+        return f"{_about_key(request)} {request.why_key}".strip()
     if failure.status == 403:
-        return f"check that the key {key} may use {asked.model}."
-    if failure.status == 404 and asked.api_version:
-        return f"check the address, the deployment and the api_version, {asked.api_version}."
+        return f"check that the key {key} may use {request.model}."
+    if failure.status == 404 and request.api_version:
+        return f"check the address, the deployment and the api_version, {request.api_version}."
     if failure.status == 404:
-        known = asked.listing or asked.served is not None
-        return f"{_ADDRESS}." if known else f"{_ADDRESS} and the model's name, {asked.model}."
+        known = request.listing or request.served is not None
+        return f"{_ADDRESS}." if known else f"{_ADDRESS} and the model's name, {request.model}."
     if kind == "context":
         return (
-            f"the prompt of about {asked.tokens} tokens is too long for {asked.model}: choose an LLM with a "
+            f"the prompt of about {request.tokens} tokens is too long for {request.model}: choose an LLM with a "
             "longer context, start the server with one, or shorten the prompt (history and [abstraction] of the "
             "preset)."
         )
     if kind == "unreadable":
-        return f"the server cannot read what {asked.model} writes: choose another LLM or chat template."
-    if kind == "slow" and asked.listing:
+        return f"the server cannot read what {request.model} writes: choose another LLM or chat template."
+    if kind == "slow" and request.listing:
         return "check the server's log, or try again later."
     if kind == "quota" or failure.status == 402:
         return "the account has no credit left: top it up, or choose another LLM."
     if kind in _FOR_GOOD:
         return _FOR_GOOD[kind]
-    if asked.listing and failure.passing:
+    if request.listing and failure.passing:
         return "start the server, or correct base_url."
     if "tool" in failure.reason.lower():
         return "choose a preset that replies in JSON or lines, or an LLM that can call tools."
     if "image" in failure.reason.lower():
         return "set takes_images = false for this LLM, or choose one that accepts these pictures."
-    return f"check the model's name, {asked.model}, and its settings."
+    return f"check the model's name, {request.model}, and its settings."
 
 
-def _about_key(asked: Asked) -> str:
-    if asked.has_key:
-        return f"check the key {asked.key or 'its key'}, and that it belongs to this server."
-    if asked.key and asked.key != asked.sought_key:
-        return f"it needs a key: set {asked.key} in the environment, or {asked.sought_key} in the keyring."
-    return f"it needs a key: set {asked.key or 'its key'} in the environment or the keyring."
+def _about_key(request: FailedRequest) -> str:
+    if request.has_key:
+        return f"check the key {request.key or 'its key'}, and that it belongs to this server."
+    if request.key and request.key != request.sought_key:
+        return (
+            f"it needs a key: set {request.key} in the environment, or {request.sought_key} in the keyring."
+        )
+    return f"it needs a key: set {request.key or 'its key'} in the environment or the keyring."

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from core.llm.advice import Asked, after_attempts, refused_for_good
+from core.llm.advice import FailedRequest, after_attempts, refused_for_good
 from core.llm.costs import Prices
 from core.llm.endpoints import is_loopback, origin
 from core.llm.errors import (
@@ -537,7 +537,7 @@ class OpenAICompatibleLLM:
         if failure.status == 404 and not self._api_version and not listing:
             found = await self._list(client)
             served = found if not isinstance(found, LLMFailure) else None
-        asked = Asked(
+        request = FailedRequest(
             server=self.server,
             model=self.model,
             key=key,
@@ -549,7 +549,7 @@ class OpenAICompatibleLLM:
             listing=listing,
             tokens=tokens,
         )
-        return await asyncio.to_thread(refused_for_good, failure, asked)
+        return await asyncio.to_thread(refused_for_good, failure, request)
 
     async def _list(self, client: "AsyncOpenAI") -> tuple[str, ...] | LLMFailure:
         import httpx2

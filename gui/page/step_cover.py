@@ -41,7 +41,7 @@ class StepCover(QWidget):
         self.mode: CoverMode = "one"
         """How the page before and after the step is shown."""
         self._step: tuple[int, int] | None = None
-        self._caption = ""
+        self._caption, self._kept = "", "recorded"
         self._after, self._after_view, self._no_after = QImage(), ScreenshotView(), ""
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent, False)
@@ -136,10 +136,12 @@ class StepCover(QWidget):
     def _name_sides(self, names: tuple[str, str]) -> None:
         for head, name in zip(self._heads, names, strict=True):
             head.setText(name)
+        self.buttons["one"].setText(names[0])
+        self._kept = "recorded and restored" if names == _RESTORED else "recorded"
 
     def _show(self, run: int, number: int, url: str, caption: str) -> None:
         self._step, self._caption = (run, number), caption
-        self.title.setText(f"Step {number} of run {run}, recorded" + (f" · {url}" if url else ""))
+        self.title.setText(f"Step {number} of run {run}, {self._kept}" + (f" · {url}" if url else ""))
         self.show()
         self.raise_()
 

@@ -58,34 +58,25 @@ async def named(act: PageAct, page: Page, node: int = 0) -> NamedAct:
         case "scroll":
             return NamedAct(_scroll(act))
         case "type":
-            located = _located(await page.focused_element())
+            located = _located(await (page.element_of(node) if node else page.focused_element()))
             return _on(located, act, lambda target: Type(target=target, text=act.text))
-        case "click" if act.button == "left":
-            click = DoubleClick if act.clicks > 1 else Click
+        case "click":
             place = await page.element_of(node) if node else None
             located = _located(place) if place else await _at(page, act.x, act.y)
-            given = {
-                "at": _place_in(located, act),
-                **({} if act.clicks > 1 else {"keys": held_keys(act.held)}),
-            }
-            return _on(located, act, lambda target: click(target=target, **given))
-        case "click" if act.button == "right":
-            place = await page.element_of(node) if node else None
-            located = _located(place) if place else await _at(page, act.x, act.y)
-            return _on(located, act, lambda target: RightClick(target=target))
+            return NamedAct(_click(act, located), located)
         case "drag":
             start, end = await _at(page, act.x, act.y), await _at(page, act.to_x, act.to_y)
             if end is None:
                 return NamedAct(AgentAct(words=str(act)), start)
             to = RefTarget(ref=end.ref)
             return _on(start, act, lambda target: Drag(target=target, to=to))
-        case "select" | "upload" | "script" if node:
+        case "select" | "upload" | "script" | "event" | "change" if node:
             located = _located(await page.element_of(node))
             if act.kind == "select":
                 return _on(located, act, lambda target: Select(target=target, option=act.text))
             if act.kind == "upload" and act.files:
                 return _on(located, act, lambda target: Upload(target=target, path="\n".join(act.files)))
-            if ".click(" in act.text:
+            if act.kind == "script" and ".click(" in act.text:
                 return _on(located, act, lambda target: Click(target=target))
             return NamedAct(AgentAct(words=str(act)), located)
     return NamedAct(AgentAct(words=str(act)))
@@ -100,13 +91,26 @@ def finished(begun: NamedAct, act: PageAct) -> Action:
         return action.replace(text=act.text)
     if isinstance(action, Scroll):
         return _scroll(act)
-    if isinstance(action, Click) and act.clicks > 1:
-        return DoubleClick(target=action.target, at=action.at)
-    moved = act.kind == "drag"
-    other = moved or act.button != "left" if isinstance(action, Click) else moved
-    if isinstance(action, AgentAct) or (isinstance(action, Click | RightClick) and other):
+    if act.kind == "click" and begun.located is not None:
+        return _click(act, begun.located)
+    if isinstance(action, AgentAct) or (isinstance(action, Click | RightClick) and act.kind == "drag"):
         return AgentAct(words=str(act))
     return action
+
+
+def _click(act: PageAct, located: Located | None) -> Action:
+    """Return a click as one of our actions, or in words where none has its button, count and keys."""
+    keys = held_keys(act.held)
+    if located is not None:
+        target, at = RefTarget(ref=located.ref), _place_in(located, act)
+        match act.button, act.clicks > 1, keys:
+            case "left", False, _:
+                return Click(target=target, at=at, keys=keys)
+            case "left", True, "":
+                return DoubleClick(target=target, at=at)
+            case "right", False, "":
+                return RightClick(target=target)
+    return AgentAct(words=str(act))
 
 
 def _on(located: Located | None, act: PageAct, make: Callable[[Target], Action]) -> NamedAct:

@@ -11,7 +11,16 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from core.attach.launched import LaunchedBrowser, LaunchedBrowsers
-from core.attach.page_acts import ActPart, read, searches
+from core.attach.page_acts import ActPart, read
+from core.attach.scripts import (
+    LIBRARY_WORLDS,
+    Script,
+    context_of,
+    is_no_expression,
+    may_act,
+    script_of,
+    trials_of,
+)
 from core.attach.tab_names import NamedSocket
 from core.browser.host import BrowserHost, Engine
 
@@ -100,6 +109,8 @@ class AgentConnection:
         """What a session does in turn, by its last message: none overtakes one that is held."""
         self._refused: dict[str, str] = {}
         """Why an act was refused just now, by its session."""
+        self._library: set[tuple[str, int]] = set()
+        """The sessions and contexts in which a client runs only functions of its own."""
         self._shown = ""
         self._asked: dict[int, asyncio.Future[Message]] = {}
         self._number = _OWN
@@ -138,6 +149,10 @@ class AgentConnection:
         """End the connection."""
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # The client has closed it.
             await self._agent.close()
+
+    def end_refusals(self) -> None:
+        """Refuse nothing more for an act that was refused: the agent has asked its LLM since."""
+        self._refused.clear()
 
     def tab_of(self, message: Message) -> str:
         """Return the tab that a message of the client is about."""
@@ -216,13 +231,14 @@ class AgentConnection:
                 text = await self._agent.receive_text()
                 message = json.loads(text)
                 method, session = message.get("method", ""), message.get("sessionId", "")
-                part = None if self._lends(message) else read(message)
-                if session in self._refused and searches(message):
+                script = self._script(message)
+                part = None if self._lends(message) else read(message, script)
+                if session in self._refused and script is not None and script.searches:
                     # Else Playwright tries until its time is over.
                     await self._answer(message, self._refused.pop(session))
                 elif part is not None or method.startswith(_NEEDS_SHOWN) or session in self._lanes:
                     before = self._lanes.get(session)
-                    self._lanes[session] = self._work(self._in_turn(before, message, text, part))
+                    self._lanes[session] = self._work(self._in_turn(before, message, text, part, script))
                 elif method in self._emulated:
                     self._work(self._answered(message))
                 else:
@@ -231,6 +247,13 @@ class AgentConnection:
                     await self._engine.send(text)
         except (WebSocketDisconnect, ConnectionClosed, RuntimeError, ValueError):
             return
+
+    def _script(self, message: Message) -> Script | None:
+        given, session = message.get("params") or {}, message.get("sessionId", "")
+        context = (
+            given.get("contextId") or given.get("executionContextId") or context_of(given.get("objectId", ""))
+        )
+        return script_of(message, in_library=(session, context) in self._library)
 
     def _lends(self, message: Message) -> bool:
         """Return whether a message opens a page that is there already: the window's tab."""
@@ -244,13 +267,20 @@ class AgentConnection:
         return task
 
     async def _in_turn(
-        self, before: asyncio.Task[None] | None, message: Message, text: str, part: ActPart | None
+        self,
+        before: asyncio.Task[None] | None,
+        message: Message,
+        text: str,
+        part: ActPart | None,
+        script: Script | None,
     ) -> None:
         """Carry out a message once those before it in its session have gone."""
         if before is not None:
             await asyncio.wait([before])
         session, me = message.get("sessionId", ""), asyncio.current_task()
         try:
+            if part is not None and script is not None and part.act.doubtful and not part.passes:
+                part = None if await self._only_reads(message, script) else part
             if part is not None:
                 if self.launched is not None and (tab := self.tab_of(message)):
                     self.launches.take(self.launched, tab)
@@ -275,6 +305,19 @@ class AgentConnection:
         finally:
             if self._lanes.get(session) is me:
                 del self._lanes[session]
+
+    async def _only_reads(self, message: Message, script: Script) -> bool:
+        """Return whether a script of the agent's changes nothing, which a trial shows."""
+        session = message.get("sessionId", "")
+        for trial in trials_of(message, script):
+            try:
+                answer = await self.ask(trial["method"], trial["params"], session)
+            except Refused as refusal:
+                # What has gone away can run no script of it either.
+                return "objectId" in trial["params"] and "context" in str(refusal)
+            if not is_no_expression(answer):
+                return not may_act(answer)
+        return False
 
     async def _node(self, objects: Iterable[str], session: str) -> int:
         """Return the backend id of the first of these objects of the client's that is an element; 0 for none."""
@@ -331,6 +374,8 @@ class AgentConnection:
                 method, params = message.get("method"), message.get("params", {})
                 if method in ("Target.attachedToTarget", "Target.targetDestroyed"):
                     self._shown = ""  # Another tab may be shown now.
+                if method == "Runtime.executionContextCreated":
+                    self._note_context(params["context"], message.get("sessionId", ""))
                 if method == "Target.attachedToTarget":
                     self._note_attached(params, message.get("sessionId", ""))
                 if "targetInfo" in params:
@@ -373,6 +418,10 @@ class AgentConnection:
             self._number += 1
             message = {"id": self._number, "method": method, "params": params}
             await self._engine.send(json.dumps(message | ({"sessionId": asked} if asked else {})))
+
+    def _note_context(self, context: Message, session: str) -> None:
+        if context.get("name", "").startswith(LIBRARY_WORLDS):
+            self._library.add((session, context["id"]))
 
     def _note_attached(self, params: Message, parent: str) -> None:
         info, session = params["targetInfo"], params["sessionId"]

@@ -9,6 +9,7 @@ from core.attach.agent_connection import ActMessage, Refused, Swallowed
 from core.attach.clock import HeldClock
 from core.attach.gateway import AgentQuestion
 from core.attach.page_acts import Fold, PageAct
+from core.attach.scripts import names_act
 from core.attach.told import Told, ToldOutcome
 from core.attach.wire_formats import error_body
 
@@ -120,6 +121,12 @@ class Attachment:
         """After how many seconds the agent did not wait any longer, when it last did not; 0 if it always has."""
         self._refusing = ""
         """Why whatever the agent does is refused until it next asks its LLM; empty if it is not."""
+        self._harmless: set[str] = set()
+        """The scripts that are let through: they changed nothing of the page when they ran."""
+        self.let_through: list[PageAct] = []
+        """The scripts that were not held although they may act, since the run last looked."""
+        self.ran_scripts = False
+        """Whether any script ran that may act, and may still: by a timer, for example."""
         self._arrived: dict[Arrival, ExitStack] = {}
         """In order, each with the hold on the clock."""
         self.told: list[Told] = []
@@ -152,10 +159,15 @@ class Attachment:
         """Wait until what a message does may happen; raises Refused or Swallowed if it may not."""
         if self._refusing:
             raise Refused(self._refusing)
+        act = message.part.act
+        self.ran_scripts = self.ran_scripts or act.doubtful or message.part.passes
         if self._closed or (self._under_way is not None and self._under_way.takes(message)):
             return
         if not message.part.begins:
             return  # The end of something that was let happen.
+        if message.part.passes or (act.doubtful and act.text in self._harmless):
+            self.let_through.append(act)
+            return
         self._end_act()
         held = HeldAct(message)
         self._hold(held)
@@ -226,6 +238,13 @@ class Attachment:
         self._under_way = None
         self._refusing = why
         act.refuse(why)
+
+    def learn_harmless(self, script: PageAct) -> bool:
+        """Let a script through from now on that changed nothing; returns False for one whose words act."""
+        if names_act(script.text):
+            return False
+        self._harmless.add(script.text)
+        return True
 
     def close(self) -> None:
         """Refuse what waits, and let everything happen that comes later."""

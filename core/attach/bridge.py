@@ -11,7 +11,7 @@ from core.attach.addresses import Addresses
 from core.attach.attachment import Attachment
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.clock import HeldClock
-from core.attach.gateway import Gateway
+from core.attach.gateway import AgentQuestion, Gateway
 from core.attach.server import AgentServer
 from core.attach.told import TellingAddress
 from core.attach.upstream import answer_beside
@@ -28,7 +28,7 @@ class AgentBridge:
         async def forward(path: str, body: dict[str, object] | None) -> Response:
             return await answer_beside(llm(), path, body)
 
-        self._gateway = Gateway(self.attachment.on_question, forward)
+        self._gateway = Gateway(self._on_question, forward)
         self._proxy = BrowserProxy(host, self.attachment.on_act)
         self._telling = TellingAddress(self.attachment.on_told)
         routes = [
@@ -37,6 +37,11 @@ class AgentBridge:
             Mount(self._telling.path, self._telling.app()),
         ]
         self._server = AgentServer(Starlette(routes=routes))
+
+    async def _on_question(self, question: AgentQuestion) -> None:
+        for connection in self._proxy.connections:
+            connection.end_refusals()
+        await self.attachment.on_question(question)
 
     async def start(self) -> Addresses:
         """Begin to serve; raises BackstepError if no port can be had."""

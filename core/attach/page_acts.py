@@ -1,13 +1,14 @@
 """Reads what an agent does to a page from its messages to the browser.
 
-`read` reads one message; `Fold` joins the messages of a click, a drag or typing into one act. Scripts that
-act are distinguished from scripts that only read by their text; such an act is marked as guessed.
+`read` reads one message; `Fold` joins the messages of a click, a drag or typing into one act.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
+from core.attach.scripts import Script, waits_for_condition
+from core.schema.action import held_keys, mouse_words
 from core.schema.record import Record
 
 Message = dict[str, Any]
@@ -24,30 +25,21 @@ ActKind = Literal[
     "history",  # back or forward
     "new tab",
     "close tab",
+    "event",  # sent to an element by a script of the client's own
     "script",
+    "change",  # of the document or its storage, without a script
+    "request",  # beside the page
 ]
 
-_SEARCH = re.compile(r"\binjected\d*\.querySelectorAll\(")
 _OPTION = ("valueOrLabel", "label", "value")
 """What names the option to choose, in the arguments of Playwright's function for it."""
-_UTILITY = "utilityScript.evaluate("
-"""How Playwright calls each function of its own, and of its user: the function is the fourth argument."""
-_OF_PLAYWRIGHT = re.compile(r"\binjected\d*\b|^\(?\[?(?:r|h|e|node)\]?\)?\s*=>|JSHandle@")
-_SELECTS = "optionsToSelect"
-_GUARDS = "setupHitTargetInterceptor"
-"""What Playwright calls before the mouse: until it is stopped, the page takes no click on another element."""
-_ACTS = re.compile(
-    r"\.(?:click|submit|requestSubmit|dispatchEvent|setRangeText|scrollBy|scrollTo)\s*\("
-    r"|\.(?:value|checked|selectedIndex|scrollTop|scrollLeft)\s*=[^=]"
-    r"|\blocation(?:\.href)?\s*=[^=]|\blocation\.(?:assign|replace|reload)\s*\("
-    r"|\bhistory\.(?:back|forward|go)\s*\(|\bwindow\.open\s*\("
-)
 _SHOWN = 120
 """Letters of a script, or of a text, in the words for an act."""
 _CLEARS = re.compile(r"\.value\s*=\s*(?:\"\"|'')|\.select\(\)")
+_ECHOES = re.compile(r"\.dispatchEvent\(")
+_SETS = re.compile(r"\.(?:click|submit|requestSubmit)\s*\(|\.(?:value|checked|selectedIndex)\s*=[^=]")
 _SELECTS_ALL = ("Control+a", "Meta+a")
 _EMPTIES = ("Backspace", "Delete")
-_ECHO = ".dispatchEvent("
 _LIBRARY = 20_000
 """Letters from which a script brings functions for later, as clients do with theirs, rather than acts."""
 _NAMED_KEY = 2
@@ -78,14 +70,17 @@ class PageAct(Record):
     files: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     """The protocol's handles that the message names; the element is the first of them that is one."""
-    guessed: bool = False
-    """Whether a script was taken to act because of its words."""
+    doubtful: bool = False
+    """Whether it is a script that may act, or only read: tried, it was stopped."""
 
     def __str__(self) -> str:
         place = "" if self.x is None or self.y is None else f" at {self.x:g}, {self.y:g}"
         words = " ".join(self.text.split())
         said = f" {words[:_SHOWN]}{'…' * (len(words) > _SHOWN)}" if words else ""
-        return f"{self.kind}{said}{place}"
+        kind = (
+            mouse_words(self.button, self.clicks, held_keys(self.held)) if self.kind == "click" else self.kind
+        )
+        return f"{kind}{said}{place}"
 
 
 class ActPart(Record):
@@ -102,19 +97,23 @@ class ActPart(Record):
     """Whether a key went down without its letter, which may follow."""
     echoes: bool = False
     """Whether it only sends the page events, as clients do after typing."""
+    passes: bool = False
+    """Whether it is let through unheld: what it does is known from its effect alone."""
 
 
-def read(message: Message) -> ActPart | None:
-    """Return what a message does to a page, or None if it only reads or prepares."""
+def read(message: Message, script: Script | None = None) -> ActPart | None:
+    """Return what a message does to a page, or None if it only reads or prepares; `script` is what it runs.
+
+    A script of the agent's is `doubtful` until it was tried.
+    """
+    if script is not None:
+        return _script(script)
     method, given = message.get("method", ""), message.get("params") or {}
+    if (changed := _CHANGES.get(method)) is not None:
+        objects = tuple(filter(None, [given.get("objectId")]))
+        return ActPart(act=PageAct(kind="change", text=changed, objects=objects))
     reader = _READERS.get(method)
     return None if reader is None else reader(given)
-
-
-def searches(message: Message) -> bool:
-    """Return whether Playwright looks for the element of an action, as it does after each attempt that failed."""
-    arguments = (message.get("params") or {}).get("arguments") or []
-    return len(arguments) > 3 and _SEARCH.search(str(arguments[3].get("value"))) is not None
 
 
 def _mouse(given: Message) -> ActPart | None:
@@ -163,44 +162,64 @@ def _key(given: Message) -> ActPart | None:
     return ActPart(act=PageAct(kind="press", text=pressed), clears=pressed in _SELECTS_ALL)
 
 
-def _script(given: Message) -> ActPart | None:
-    objects = tuple(filter(None, [given.get("objectId")]))
-    words = str(given.get("expression") or given.get("functionDeclaration") or "")
-    if _UTILITY in words:
-        arguments = given.get("arguments") or []
-        words = str(arguments[3].get("value", "")) if len(arguments) > 3 else ""
-        objects = tuple(one["objectId"] for one in arguments if one.get("objectId"))
-        # Of those with one name, such as options, the first.
-        given = dict(reversed(list(_named([one.get("value") for one in arguments[4:]]))))
-        if _SELECTS in words:
-            option = next((given[name] for name in _OPTION if isinstance(given.get(name), str)), "")
-            return ActPart(act=PageAct(kind="select", text=option, objects=objects))
-        if _GUARDS in words and given.get("actionType") in ("mouse", "tap") and not given.get("trial"):
-            click = PageAct(kind="click", x=given.get("x"), y=given.get("y"), objects=objects)
+def _script(script: Script) -> ActPart | None:
+    objects = script.objects
+    match script.calls:
+        case "setupHitTargetInterceptor":
+            if script.named("actionType") not in ("mouse", "tap") or script.named("trial"):
+                return None
+            click = PageAct(kind="click", x=script.named("x"), y=script.named("y"), objects=objects)
             return ActPart(act=click, announces=True)
-        if _OF_PLAYWRIGHT.search(words[:200]):
-            return None
-    if len(words) > _LIBRARY or not _ACTS.search(words):
+        case "fill":
+            filled = PageAct(kind="type", text=str(script.named("value") or ""), objects=objects)
+            return ActPart(act=filled, announces=True)
+        case "selectOptions":
+            option = script.named(*_OPTION)
+            return ActPart(act=PageAct(kind="select", text=str(option or ""), objects=objects))
+        case "setInputFiles":
+            return ActPart(act=PageAct(kind="upload", text=str(script.named("name") or ""), objects=objects))
+        case "dispatchEvent":
+            where = "" if objects else f" on {script.named('source')}"
+            return ActPart(act=PageAct(kind="event", text=f"{script.named('type')}{where}", objects=objects))
+        case "selectText" | "blurNode":
+            words = {"selectText": "select the text", "blurNode": "blur"}[script.calls]
+            return ActPart(act=PageAct(kind="event", text=words, objects=objects))
+        case "focusNode":
+            return ActPart(act=PageAct(kind="event", text="focus", objects=objects), passes=True)
+    condition = waits_for_condition(script)
+    if script.own and not condition and not script.acts:
         return None
+    words = str(script.named("expression")) if condition else script.shown
     return ActPart(
-        act=PageAct(kind="script", text=words[:2000], objects=objects, guessed=True),
+        act=PageAct(kind="script", text=words[:2000], objects=objects, doubtful=not script.acts),
         clears=_CLEARS.search(words) is not None,
-        echoes=not _ACTS.search(words.replace(_ECHO, "")),
+        echoes=_ECHOES.search(words) is not None and _SETS.search(words) is None,
+        passes=len(words) > _LIBRARY,
     )
 
 
-def _named(value: object) -> Iterator[tuple[str, Any]]:
-    """Yield what arguments name: Playwright sends an object as a list of its keys and values."""
-    if isinstance(value, dict):
-        if isinstance(value.get("k"), str):
-            yield value["k"], value.get("v")
-        value = list(value.values())
-    if isinstance(value, list):
-        for one in value:
-            yield from _named(one)
+_CHANGES = {
+    "DOM.setAttributeValue": "an attribute",
+    "DOM.setAttributesAsText": "attributes",
+    "DOM.removeAttribute": "an attribute",
+    "DOM.setNodeName": "an element",
+    "DOM.setNodeValue": "a text",
+    "DOM.setOuterHTML": "an element",
+    "DOM.removeNode": "an element",
+    "DOM.copyTo": "an element",
+    "DOM.moveTo": "an element",
+    "DOM.focus": "the focus",
+    "Page.setDocumentContent": "the page's content",
+    "DOMStorage.setDOMStorageItem": "its storage",
+    "DOMStorage.removeDOMStorageItem": "its storage",
+    "DOMStorage.clear": "its storage",
+    "Runtime.runScript": "a compiled script ran",
+    "Debugger.evaluateOnCallFrame": "a script ran where it was paused",
+    "Debugger.setVariableValue": "a variable",
+}
+"""Messages that change a page without input or a script of their own, with what they change."""
 
-
-_READERS = {
+_READERS: dict[str, Callable[[Message], ActPart | None]] = {
     "Input.dispatchMouseEvent": _mouse,
     "Input.dispatchDragEvent": _drag,
     "Input.dispatchTouchEvent": _touch,
@@ -236,8 +255,6 @@ _READERS = {
     "Target.createTarget": lambda given: ActPart(act=PageAct(kind="new tab", text=str(given.get("url", "")))),
     "Target.closeTarget": lambda given: ActPart(act=PageAct(kind="close tab")),
     "Page.close": lambda given: ActPart(act=PageAct(kind="close tab")),
-    "Runtime.evaluate": _script,
-    "Runtime.callFunctionOn": _script,
 }
 
 
@@ -266,8 +283,8 @@ class Fold:
     def takes(self, part: ActPart) -> bool:
         """Take in what a further message does; returns False, with nothing taken, where it begins another act."""
         act, new = self.act, part.act
-        if self.announced and new.kind == "click" and not part.announces:
-            self.act = new.replace(objects=act.objects)
+        if self.announced and not part.announces and self._is_announced(new):
+            self.act = new.replace(objects=act.objects) if new.kind == act.kind else act
             self.announced = False
             return True
         if self._clears and (part.clears or (new.kind == "press" and new.text in _EMPTIES)):
@@ -295,3 +312,9 @@ class Fold:
         elif act.kind in ("click", "drag") and new.kind == "drag":
             self.act = act.replace(kind="drag", to_x=new.x, to_y=new.y)
         return True
+
+    def _is_announced(self, new: PageAct) -> bool:
+        if self.act.kind == "click":
+            return new.kind == "click"
+        text = self.act.text  # A field is filled at once, or emptied by a key.
+        return (new.kind, new.text) == ("type", text) or (not text and new.text in _EMPTIES)

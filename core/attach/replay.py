@@ -26,6 +26,8 @@ from core.trace.prompt_words import lasting, plain, words_of
 from core.trace.records import StepDetail
 from core.trace.store import TraceStore
 
+HARMLESS = "Nothing that is read of the page changed: this script is let through from now on."
+"""Is in the message of the step of a script that only read."""
 _SKIPPED = "The person who debugged this agent refused it."
 
 
@@ -153,6 +155,8 @@ class ProgramReplay(Strategy):
             self._attachment.release(arrival)
             await arrival.over()
         await ground.tabs.settle(before)
+        if HARMLESS in acted.message:
+            self._attachment.learn_harmless(arrival.act)
 
 
 def _parted(step: _RecordedStep, why: str, *, recorded: str = "", asked: str = "") -> RestoreError:

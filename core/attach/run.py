@@ -27,16 +27,18 @@ from core.attach.answers import texts_of, thought_of
 from core.attach.attachment import REFUSED, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
 from core.attach.heard import Heard, ToldAt
-from core.attach.replay import RecordedCall
+from core.attach.replay import HARMLESS, RecordedCall
 from core.attach.upstream import QuestionLLM, refuse
 from core.attach.wire_formats import error_body
 from core.browser.actor import Actor
 from core.browser.channel import PageGone
 from core.browser.locating import Located
+from core.browser.settling import SettleMark
 from core.llm.rules.llm import RulesLLM
 from core.schema.action import Action, AgentAct, RefTarget, Stop, Type
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
+from core.schema.observation import Capture
 from core.schema.step import Acted, Decided, Observed, Phase, Proposal, Recalled, Recognised
 from core.schema.task import Verdict
 from core.trace.prompt_words import words_of
@@ -49,7 +51,9 @@ _NO_ELEMENT = 0
 """No element has this ref."""
 _CUT = "The answer was cancelled in Backstep before its end."
 _NOTHING_DONE = "The agent continued without doing anything in the page."
-_GUESSED = "By its text, this script seems to act in the page."
+_LET_THROUGH = "Scripts ran in the page that were not held: {}."
+_CODE = "changed in its code alone"
+_DOUBTFUL = "This script may act in the page, or only read it: a trial without side effects was stopped."
 _FROM_ANSWER = "The text is from the LLM's answer: the agent types it letter by letter, and has only begun."
 
 
@@ -86,6 +90,9 @@ class AttachedRun(AgentRun):
         self._decider = _Decider(attachment, prompter, world, self._heard, given, self._on_other_question)
         self._nothing: Action = NOTHING
         """What stands for the act of a step that has none."""
+        self._nothing_said = _NOTHING_DONE
+        self._seen_at: SettleMark | None = None
+        """The moment at which the page was observed."""
         world.actor = _AgentActor(world, self._decider, attachment)
         super().__init__(store, world, prompter, state, phases=self._entries())
 
@@ -111,7 +118,10 @@ class AttachedRun(AgentRun):
                 await tabs.make_current(arrival.tab)
         else:
             await tabs.follow()
-        return await observe(tools.state, self.world, tools.pages)
+        self.attachment.let_through.clear()
+        observed = await observe(tools.state, self.world, tools.pages)
+        self._seen_at = tabs.mark()
+        return observed
 
     async def _recognise(self, tools: PhaseTools) -> Recognised:
         """Find what may be done in the page; state, policies and plan are what the agent has said by now."""
@@ -135,15 +145,50 @@ class AttachedRun(AgentRun):
             heard.hear(attachment.take_told(own))
             self._store_said(state)
         heard.work_on_plan(state.number)
-        if heard.step is None or not (decided.calls or self._decider.held):
-            self._nothing = NOTHING
-            return decided
-        decided = decided.replace(agent_step=heard.step)
+        self._nothing = NOTHING
+        if heard.step is not None and (decided.calls or self._decider.held):
+            decided = decided.replace(agent_step=heard.step)
+            words = ", ".join(heard.step.actions)
+            self._nothing = AgentAct(words=words) if words else NOTHING
+        return decided.replace(proposal=await self._with_scripts(state, decided.proposal))
+
+    async def _with_scripts(self, state: RunState, proposal: Proposal) -> Proposal:
+        """Return what the agent does, with what scripts did in the page that were let through since it was observed."""
+        ran = "; ".join(dict.fromkeys(str(one) for one in self.attachment.let_through))
+        self._nothing_said = _LET_THROUGH.format(ran) if ran else _NOTHING_DONE
+        has_act = proposal.action != NOTHING
+        followed = await self._followed(state) if ran or (self.attachment.ran_scripts and not has_act) else ""
         if has_act:
-            return decided
-        words = ", ".join(heard.step.actions)
-        self._nothing = AgentAct(words=words) if words else NOTHING
-        return decided.replace(proposal=decided.proposal.replace(action=self._nothing))
+            told = followed and followed != _CODE
+            return (
+                proposal.replace(remark=f"{proposal.remark} {self._nothing_said}".strip())
+                if told
+                else proposal
+            )
+        if followed:
+            self._nothing = AgentAct(words=f"a script ran, and the page {followed}")
+        return proposal.replace(action=self._nothing)
+
+    async def _followed(self, state: RunState) -> str:
+        """Return what the page has become since it was observed, as it is said of it; empty if it is the same."""
+        world, seen = self.world, state.capture
+        since, now = self._seen_at, world.tabs.mark()
+        if since is None or seen is None:
+            return ""
+        if now.navigations != since.navigations or now.tab != since.tab:
+            return "navigated"
+        if now.windows != since.windows:
+            return "opened a tab"
+        if not await world.unchanged(seen):
+            try:
+                read = await world.read()
+            except (BrowserError, PageGone):
+                return "went away"
+            if read.observation != seen.observation:
+                return "changed"
+            if read.html != seen.html:
+                return _CODE
+        return "sent requests" if now.requests != since.requests else ""
 
     def _store_said(self, state: RunState) -> None:
         """Store what the agent has said since the phases that leave it."""
@@ -159,8 +204,10 @@ class AttachedRun(AgentRun):
     async def _act(self, tools: PhaseTools) -> Acted:
         state, decider = tools.state, self._decider
         if state.pending.action == self._nothing and decider.held is None and not state.pending.skip:
-            state.acted = Acted(effect="none", outcome="done", message=_NOTHING_DONE)
+            state.acted = Acted(effect="none", outcome="done", message=self._nothing_said)
             return state.acted
+        script = decider.held[0].act if decider.held is not None else None
+        before, since = state.capture, self.world.tabs.mark()
         try:
             acted = await act(state, self.world, tools.prompter, tools.history)
         finally:
@@ -168,6 +215,10 @@ class AttachedRun(AgentRun):
         if acted.inputs and (became := acted.inputs[0].action) != state.pending.action:
             state.pending.action = became
             acted = state.acted = acted.replace(became=str(became))
+        if script is not None and script.doubtful and acted.outcome == "done":
+            same = not state.stale and self.world.tabs.mark() == since and _same(before, state.capture)
+            if same and self.attachment.learn_harmless(script):
+                acted = state.acted = acted.replace(message=f"{acted.message} {HARMLESS}".strip())
         return acted
 
     def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:
@@ -202,6 +253,10 @@ class AttachedRun(AgentRun):
     def _let_go(self) -> None:
         self.attachment.close()
         self.on_end()
+
+
+def _same(before: Capture | None, now: Capture | None) -> bool:
+    return before is not None and now is not None and before.observation == now.observation
 
 
 class _Decider:
@@ -267,7 +322,7 @@ class _Decider:
             one = await named(held.act, self._world.tabs.current, held.node)
         except (BrowserError, PageGone, ActionError):
             one = NamedAct(AgentAct(words=str(held.act)))
-        remark = _GUESSED if held.act.guessed else ""
+        remark = _DOUBTFUL if held.act.doubtful else ""
         if held.types_by_letters and one.located is not None and (text := self._text_of_answer(held)):
             typed = Type(target=RefTarget(ref=one.located.ref), text=text)
             one, remark = NamedAct(typed, one.located), _FROM_ANSWER

@@ -106,6 +106,9 @@ def _target(text: str) -> RefTarget | RoleTarget | XPathTarget | FocusTarget | N
 _NUMBER = r"\d*\.?\d+"
 _PLACE = re.compile(rf"\s*(?:x\s*=\s*)?({_NUMBER})(?:\s*[,;]\s*|\s+)(?:y\s*=\s*)?({_NUMBER})\s*")
 _MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+_CLICK_WORDS = re.compile(
+    r"(?P<keys>(?:(?:Alt|Control|Meta|Shift)\+)*)(?:(?P<button>right|middle|back|forward) )?(?P<double>double )?click\b"
+)
 
 
 def _place(text: str) -> str:
@@ -147,6 +150,20 @@ def modifiers(keys: str) -> int:
 def held_keys(number: int) -> str:
     """Return the keys that a browser's number stands for; `modifiers` is the way back."""
     return "+".join(key for key, bit in _MODIFIERS.items() if number & bit)
+
+
+def mouse_words(button: str, clicks: int, keys: str) -> str:
+    """Return a click in words, such as ``click`` or ``Control+right double click``; `clicked` is the way back."""
+    held = f"{keys}+" if keys else ""
+    return f"{held}{'' if button == 'left' else f'{button} '}{'double ' * (clicks > 1)}click"
+
+
+def clicked(words: str) -> tuple[str, int, str] | None:
+    """Return button, number of clicks and held keys of a click that is told in words; None for another act."""
+    found = _CLICK_WORDS.match(words)
+    if found is None:
+        return None
+    return found["button"] or "left", 2 if found["double"] else 1, found["keys"].rstrip("+")
 
 
 class BaseAction(Record):

@@ -10,7 +10,7 @@ import textwrap
 from urllib.parse import urlsplit
 
 from core.schema import action as kinds
-from core.schema.action import Action, Target, chord, fractions
+from core.schema.action import Action, Target, chord, clicked, fractions
 from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
 from core.schema.step import Acted, Primitive
@@ -51,8 +51,7 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
 
     match action:
         case kinds.Click():
-            held = ", ".join(literal(key) for key in action.keys.split("+") if key)
-            return _at(on(action.target), "click", action.at, f"modifiers=[{held}]" if held else "")
+            return _at(on(action.target), "click", action.at, _held(action.keys))
         case kinds.DoubleClick():
             return _at(on(action.target), "dblclick", action.at)
         case kinds.RightClick():
@@ -103,7 +102,16 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
             return ["page.close()", "page = context.pages[-1]"]
         case kinds.Wait():
             return [f"page.wait_for_timeout({action.seconds * 1000:.0f})"]
+        case kinds.AgentAct() if (click := clicked(action.words)) is not None:
+            button, clicks, keys = click
+            how = (f"button={literal(button)}", f"click_count={clicks}" * (clicks > 1), _held(keys))
+            return [f"{_by_xpath(xpath)}.click({', '.join(filter(None, how))})"]
     raise NotExpressibleError(f"{action.name} is not an action of Playwright")
+
+
+def _held(keys: str) -> str:
+    held = ", ".join(literal(key) for key in keys.split("+") if key)
+    return f"modifiers=[{held}]" if held else ""
 
 
 def _at(locator: str, call: str, at: str, given: str = "") -> list[str]:

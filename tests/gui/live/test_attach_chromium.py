@@ -22,16 +22,24 @@ from tests.gui.live.test_attach import (
     test_what_is_swallowed_does_not_happen_and_the_agent_goes_on,
     test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_it,
 )
+from tests.gui.live.test_escapes import (
+    test_a_script_that_passes_brings_what_it_read,
+    test_what_a_script_does_is_held_before_it_has_any_effect,
+    test_what_only_reads_is_not_held,
+)
 
 __all__ = [
     "test_a_context_that_it_makes_is_the_clean_profile",
+    "test_a_script_that_passes_brings_what_it_read",
     "test_cookies_are_read_and_set",
     "test_it_acts_in_the_page_that_is_shown",
     "test_it_opens_and_closes_tabs_of_the_window",
     "test_only_the_address_with_its_token_is_answered",
+    "test_what_a_script_does_is_held_before_it_has_any_effect",
     "test_what_is_refused_is_an_error_for_the_agent_and_does_not_happen",
     "test_what_is_swallowed_does_not_happen_and_the_agent_goes_on",
     "test_what_it_does_is_held_until_it_may_be_done_and_nothing_overtakes_it",
+    "test_what_only_reads_is_not_held",
 ]
 pytestmark = pytest.mark.browser
 

@@ -494,8 +494,11 @@ def record_of(cls: type[R], records: Iterable[PhaseRecord]) -> R | None:
 
 
 def action_of(records: Iterable[PhaseRecord]) -> Action | None:
-    """Return the action of a step that is next or was taken: the reviewed one, else the proposed one."""
+    """Return the action of a step: the one that was taken, the reviewed one, else the proposed one."""
     records = tuple(records)
+    acted = record_of(Acted, records)
+    if acted is not None and acted.became and acted.inputs:
+        return acted.inputs[0].action
     reviewed, decided = record_of(Reviewed, records), record_of(Decided, records)
     if reviewed is not None:
         return reviewed.action

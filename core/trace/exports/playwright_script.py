@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from core.schema import action as kinds
 from core.schema.action import Action, Target, chord, clicked, fractions
+from core.schema.element_identity import called
 from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
 from core.schema.step import Acted, Primitive
@@ -38,12 +39,15 @@ def literal(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: str) -> list[str]:
+def lines_of(
+    action: Action, seen: Observation | None, xpath: str, start_url: str, label: str = ""
+) -> list[str]:
     """Return the lines that repeat the action; raises NotExpressibleError.
 
     `seen` is the page that its refs belong to, `xpath` that of its first
     element as it was found, `start_url` where the run began: addresses there
-    are named by their paths, because it may be served elsewhere now.
+    are named by their paths, because it may be served elsewhere now. `label`
+    names the element of an action that has only words.
     """
 
     def on(target: Target, path: str = xpath) -> str:
@@ -105,7 +109,8 @@ def lines_of(action: Action, seen: Observation | None, xpath: str, start_url: st
         case kinds.AgentAct() if (click := clicked(action.words)) is not None:
             button, clicks, keys = click
             how = (f"button={literal(button)}", f"click_count={clicks}" * (clicks > 1), _held(keys))
-            return [f"{_by_xpath(xpath)}.click({', '.join(filter(None, how))})"]
+            element = _labelled(label, seen, xpath, start_url)
+            return [f"{element}.click({', '.join(filter(None, how))})"]
     raise NotExpressibleError(f"{action.name} is not an action of Playwright")
 
 
@@ -166,6 +171,13 @@ def _of_element(element: Element, seen: Observation, xpath: str, start_url: str)
     if len(alike) > 1:
         named += f".nth({alike.index(element.ref)})"
     return _either(named, xpath, scope)
+
+
+def _labelled(label: str, seen: Observation | None, xpath: str, start_url: str) -> str:
+    alike = [one for one in seen.elements if called(one) == label] if seen is not None else []
+    if seen is None or len(alike) != 1:
+        return _by_xpath(xpath)
+    return _of_element(alike[0], seen, xpath, start_url)
 
 
 def _either(named: str, xpath: str, scope: str = "page") -> str:
@@ -368,7 +380,7 @@ def _primitive_lines(step: RunStep, primitive: Primitive, seen: Observation | No
     if primitive.outcome == "failed":
         return [f"# Left out, because it failed: {_line(description)}. {_line(primitive.message)}".rstrip()]
     try:
-        return lines_of(primitive.action, seen, primitive.xpath, row.start_url)
+        return lines_of(primitive.action, seen, primitive.xpath, row.start_url, primitive.target)
     except NotExpressibleError as error:
         return [_warning(f"Step {step.number} is left out, {_line(description)}: {error}.")]
 

@@ -140,6 +140,7 @@ class AgentConnection:
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self.host.events.dialogs.leave(self)
             for task in (*ways, *self._working):
                 task.cancel()
             await asyncio.wait(ways)
@@ -242,6 +243,8 @@ class AgentConnection:
                 elif method in self._emulated:
                     self._work(self._answered(message))
                 else:
+                    if method == "Page.enable" and (tab := self.tab_of(message)):
+                        self.host.events.dialogs.listen(tab, self)
                     if method == "Target.setAutoAttach" and not session:
                         self.attaches = bool(message.get("params", {}).get("autoAttach"))
                     await self._engine.send(text)

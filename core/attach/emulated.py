@@ -10,6 +10,7 @@ from typing import Any
 
 from core.attach.agent_connection import AgentConnection, Emulation, Refused
 from core.browser.chromium import VIEWPORT
+from core.browser.dialogs import DialogAnswer
 from core.browser.host import Engine
 from core.system.patience import within
 
@@ -68,6 +69,13 @@ async def _close(agent: AgentConnection, tab: str) -> None:
     else:
         await agent.detach(tab)
         launched.give_back(tab)
+
+
+async def _answer_dialog(agent: AgentConnection, message: Message) -> Message:
+    given = message.get("params", {})
+    answer = DialogAnswer(bool(given.get("accept")), given.get("promptText", ""))
+    agent.host.events.dialogs.answer(agent.tab_of(message), agent, answer)
+    return {}
 
 
 async def _version(agent: AgentConnection, message: Message) -> Message:
@@ -197,7 +205,7 @@ _EMULATED: dict[str, Emulation] = {
     "Input.synthesizeScrollGesture": Emulation(_ENDS, _scroll, _QT),
     "Input.synthesizeTapGesture": Emulation(_ENDS, _tap, _QT),
     "Input.synthesizePinchGesture": Emulation(_ENDS, _refuse_gesture, _QT),
-    "Page.handleJavaScriptDialog": Emulation("the window has answered by then", _nothing),
+    "Page.handleJavaScriptDialog": Emulation("the window answers, as the agent does", _answer_dialog),
     "Page.crash": Emulation("a crashed page is no use to anybody", _nothing),
 }
 

@@ -18,6 +18,8 @@ from playwright.async_api import (
     Playwright,
 )
 
+from core.browser import dialogs
+from core.browser.dialogs import DialogAnswer
 from core.browser.floods import BrowserEvents, FloodLimit, shortened
 from core.browser.host import (
     MOST_TABS,
@@ -320,12 +322,16 @@ class ChromiumHost:
     async def _on_dialog(self, tab: TabId, dialog: Dialog) -> None:
         # Leaving a page is never held up by it.
         accept = self._dialogs == "accept" or dialog.type in ("alert", "beforeunload")
-        done = "accepted" if accept else "dismissed"
-        told = f'The page asked ({dialog.type}): "{shortened(dialog.message)}"; it was {done}.'
+        answer, by = DialogAnswer(accept, dialog.default_value), ""
+        asked = self.events.dialogs.ask(tab)
+        if asked is not None and dialog.type != "beforeunload":
+            await asyncio.wait([asyncio.wrap_future(asked)], timeout=dialogs.SECONDS)
+            answer, by = dialogs.answer_of(asked, answer)
+        told = dialogs.told(dialog.type, shortened(dialog.message), answer, by)
         self.events.tell("dialog", told, lambda: (tab, ""))
         try:
-            if accept:
-                await dialog.accept(dialog.default_value)
+            if answer.accepted:
+                await dialog.accept(answer.text)
             else:
                 await dialog.dismiss()
         except Error:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from core.browser.dialogs import AgentDialogs
 from core.browser.log.records import LONGEST, LogKind, cut
 from core.schema.events import BrowserEvent, BrowserEventKind, TabId
 
@@ -86,6 +87,8 @@ class BrowserEvents:
     """Carries events of pages to the worker's loop."""
 
     def __init__(self) -> None:
+        self.dialogs = AgentDialogs()
+        """The attached agents that answer the pages' dialogs."""
         self._limit = FloodLimit()
         self._lock = threading.Lock()
         self._left_out: Counter[BrowserEventKind] = Counter()

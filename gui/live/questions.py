@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from PySide6.QtCore import QEventLoop, QObject, Signal
+from PySide6.QtCore import QEventLoop, QMetaObject, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog
 
 QuestionKind = Literal["alert", "confirm", "prompt", "leave", "sign-in", "permission"]
@@ -83,6 +83,17 @@ class PageQuestions(QObject):
             self._open.remove(entry)
         loop.deleteLater()
         return answers[0] if answers else None
+
+    def await_agent(self, answer: "Future[Any]", seconds: float) -> None:
+        """Return once an agent has answered, or after so many seconds; the window keeps working."""
+        loop = QEventLoop(self)
+        answer.add_done_callback(
+            lambda _: QMetaObject.invokeMethod(loop, "quit", Qt.ConnectionType.QueuedConnection)
+        )
+        QTimer.singleShot(int(seconds * 1000), loop, loop.quit)
+        with self._engine_standing():
+            loop.exec()
+        loop.deleteLater()
 
     def ask_meanwhile(self, question: PageQuestion, answered: Callable[[Answer | None], None]) -> None:
         """Ask a question that does not block the engine; `answered` gets None when `ask` would return it."""

@@ -26,6 +26,8 @@ from PySide6.QtWebEngineCore import (
 from PySide6.QtWebEngineWidgets import QWebEngineView
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QToolTip, QWidget
 
+from core.browser import dialogs
+from core.browser.dialogs import DialogAnswer
 from core.browser.floods import BrowserEvents, shortened
 from core.browser.host import end_process
 from core.schema.events import BrowserEventKind, TabId
@@ -112,13 +114,17 @@ class WebPage(QWebEnginePage):
             default,
         )
         had_page = self._questions.person_has_page
+        asked = self._events.dialogs.ask(self.devToolsId())
         answer = self._questions.ask(question)
         who = " by the person" if answer else " by rule, for the page was taken back" if had_page else ""
         by_rule = answer is None
+        if answer is None and asked is not None and kind != "beforeunload":
+            self._questions.await_agent(asked, dialogs.SECONDS)
+            given, who = dialogs.answer_of(asked, DialogAnswer(rule, default))
+            answer = Answer(given.accepted, given.text)
         answer = answer or Answer(rule, default)
         said = "" if kind == "beforeunload" else shortened(message)
-        done = "accepted" if answer.accepted else "dismissed"
-        told = f'The page asked ({kind}): "{said}"; it was {done}{who}.'
+        told = dialogs.told(kind, said, DialogAnswer(answer.accepted), who)
         self.tell("dialog", told)
         if had_page and by_rule:
             self.said.emit("A question was answered by rule", told)

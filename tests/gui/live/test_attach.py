@@ -7,13 +7,15 @@ from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
-from playwright.async_api import Browser, Error, Page, async_playwright
+from playwright.async_api import Browser, Dialog, Error, Page, async_playwright
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from core.attach.agent_connection import ActMessage, OnAct, Refused, Swallowed, carry_out, connected
+from core.attach.agent_connection import ActMessage, OnAct, Refused, Swallowed, carry_out
+from core.attach.agent_connection import connected as protocol
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.server import AgentServer
+from core.browser import dialogs
 from gui.live.page_area import PageArea
 from tests.core.browser.browsing import Browsing, in_browser
 from tests.core.browser.site import Site
@@ -152,7 +154,7 @@ async def test_a_tab_is_reached_by_its_name_at_an_address_of_its_own(browser: Br
         (listed,) = (await client.get(f"{address}/json/list")).json()
         assert listed["id"] == listed["webSocketDebuggerUrl"].rsplit("/", 1)[1]
         assert listed["id"] not in await browser.host.tabs()
-        async with connected(listed["webSocketDebuggerUrl"]) as link:
+        async with protocol(listed["webSocketDebuggerUrl"]) as link:
             await link.send(json.dumps({"id": 1, "method": "Page.getFrameTree"}))
             answer = json.loads(await link.recv())
         assert answer["result"]["frameTree"]["frame"]["id"] == listed["id"]
@@ -220,6 +222,45 @@ async def test_what_is_swallowed_does_not_happen_and_the_agent_goes_on(browser: 
         await page.goto(site.page(BUTTON))
         await page.get_by_role("button").click()
         assert await page.get_by_role("button").inner_text() == "go"
+
+
+ASKING = "<button onclick=\"said.textContent = confirm('sure?') + '/' + prompt('name?', 'd')\">go</button><p id=said>"
+
+
+@in_browser
+async def test_dialogs_are_answered_by_the_agent(browser: Browsing, site: Site) -> None:
+    async def answer(dialog: Dialog) -> None:
+        await (dialog.dismiss() if dialog.type == "confirm" else dialog.accept("Ada"))
+
+    async with agent(browser) as connected:
+        page = page_of(connected)
+        page.on("dialog", answer)
+        await page.goto(site.page(ASKING))
+        for _ in range(2):
+            await page.get_by_role("button").click()
+            assert await page.locator("p").inner_text() == "false/Ada"
+    said = [event.text for event in browser.tabs.take_events() if event.kind == "dialog"]
+    assert said[:2] == [
+        'The page asked (confirm): "sure?"; it was dismissed by the agent.',
+        'The page asked (prompt): "name?"; it was accepted by the agent.',
+    ]
+
+
+@in_browser
+async def test_a_dialog_that_no_agent_answers_is_answered_by_the_rule(
+    browser: Browsing, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialogs, "SECONDS", 0.2)
+    url = site.page("<script>setTimeout(() => { document.title = confirm('sure?') })</script>")
+    async with served(browser) as address, httpx2.AsyncClient() as client:
+        (listed,) = (await client.get(f"{address}/json/list")).json()
+        async with protocol(listed["webSocketDebuggerUrl"]) as link:
+            for number, (method, given) in enumerate((("Page.enable", {}), ("Page.navigate", {"url": url}))):
+                await link.send(json.dumps({"id": number + 1, "method": method, "params": given}))
+            while json.loads(await link.recv()).get("method") != "Page.javascriptDialogClosed":
+                pass
+    (event,) = [one for one in browser.tabs.take_events() if one.kind == "dialog"]
+    assert "by rule, for the agent had not answered within 0.2 s" in event.text
 
 
 @pytest.fixture

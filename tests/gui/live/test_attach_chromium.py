@@ -14,7 +14,9 @@ from tests.gui.live.test_attach import (
     agent,
     page_of,
     test_a_context_that_it_makes_is_the_clean_profile,
+    test_a_dialog_that_no_agent_answers_is_answered_by_the_rule,
     test_cookies_are_read_and_set,
+    test_dialogs_are_answered_by_the_agent,
     test_it_acts_in_the_page_that_is_shown,
     test_it_opens_and_closes_tabs_of_the_window,
     test_only_the_address_with_its_token_is_answered,
@@ -30,8 +32,10 @@ from tests.gui.live.test_escapes import (
 
 __all__ = [
     "test_a_context_that_it_makes_is_the_clean_profile",
+    "test_a_dialog_that_no_agent_answers_is_answered_by_the_rule",
     "test_a_script_that_passes_brings_what_it_read",
     "test_cookies_are_read_and_set",
+    "test_dialogs_are_answered_by_the_agent",
     "test_it_acts_in_the_page_that_is_shown",
     "test_it_opens_and_closes_tabs_of_the_window",
     "test_only_the_address_with_its_token_is_answered",

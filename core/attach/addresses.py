@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from core.attach.clock import HeldClock
+from core.attach.clock import HOOKS, HeldClock
 from core.attach.stand_in import StandIn
 from core.schema.record import Record
 from core.storage.resources import RESOURCES
@@ -24,6 +24,8 @@ class Addresses(Record):
     """The address of the browser's protocol."""
     sdk: str
     """Where `backstep_sdk` says what the agent says of itself."""
+    requests: str = ""
+    """Where the hook of Playwright asks before it sends a request beside the page."""
 
     @property
     def variables(self) -> dict[str, str]:
@@ -49,9 +51,11 @@ def environment_of(
     given = os.environ if given is None else given
     beside = [one for name in ("NO_PROXY", "no_proxy") for one in given.get(name, "").split(",") if one]
     told = {**given, **clock.environment(given)}
+    told |= stand_in.environment(told)
     return {
         **told,
-        **stand_in.environment(told),
+        "NODE_OPTIONS": f'{told["NODE_OPTIONS"]} --require "{HOOKS / "requests.js"}"',
+        "BACKSTEP_REQUESTS": addresses.requests,
         # Last: what the agent has of that name goes before ours.
         "PYTHONPATH": os.pathsep.join((told["PYTHONPATH"], str(SDK))),
         **addresses.variables,

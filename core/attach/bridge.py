@@ -12,6 +12,7 @@ from core.attach.attachment import Attachment
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.clock import HeldClock
 from core.attach.gateway import AgentQuestion, Gateway
+from core.attach.requests_beside import RequestsAddress
 from core.attach.server import AgentServer
 from core.attach.told import TellingAddress
 from core.attach.upstream import answer_beside
@@ -31,10 +32,12 @@ class AgentBridge:
         self._gateway = Gateway(self._on_question, forward)
         self._proxy = BrowserProxy(host, self.attachment.on_act)
         self._telling = TellingAddress(self.attachment.on_told)
+        self._requests = RequestsAddress(self.attachment.on_act)
         routes = [
             Mount("/v1", self._gateway.app()),
             Mount(self._proxy.path, self._proxy.app()),
             Mount(self._telling.path, self._telling.app()),
+            Mount(self._requests.path, self._requests.app()),
         ]
         self._server = AgentServer(Starlette(routes=routes))
 
@@ -52,6 +55,7 @@ class AgentBridge:
             key=self._gateway.key,
             browser=f"{server}{self._proxy.path}",
             sdk=f"{server}{self._telling.path}/",
+            requests=f"{server}{self._requests.path}/",
         )
 
     async def close(self) -> None:

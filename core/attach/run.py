@@ -28,6 +28,7 @@ from core.attach.attachment import REFUSED, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
 from core.attach.heard import Heard, ToldAt
 from core.attach.replay import HARMLESS, RecordedCall
+from core.attach.requests_beside import sent_by
 from core.attach.upstream import QuestionLLM, refuse
 from core.attach.wire_formats import error_body
 from core.browser.actor import Actor
@@ -39,6 +40,7 @@ from core.schema.action import Action, AgentAct, RefTarget, Stop, Type
 from core.schema.errors import ActionError, BrowserError, LLMError
 from core.schema.messages import LLMReply
 from core.schema.observation import Capture
+from core.schema.restore import SentAt
 from core.schema.step import Acted, Decided, Observed, Phase, Proposal, Recalled, Recognised
 from core.schema.task import Verdict
 from core.trace.prompt_words import words_of
@@ -206,7 +208,7 @@ class AttachedRun(AgentRun):
         if state.pending.action == self._nothing and decider.held is None and not state.pending.skip:
             state.acted = Acted(effect="none", outcome="done", message=self._nothing_said)
             return state.acted
-        script = decider.held[0].act if decider.held is not None else None
+        held = decider.held[0].act if decider.held is not None else None
         before, since = state.capture, self.world.tabs.mark()
         try:
             acted = await act(state, self.world, tools.prompter, tools.history)
@@ -214,11 +216,15 @@ class AttachedRun(AgentRun):
             decider.refuse_held(state.pending.note or REFUSED)
         if acted.inputs and (became := acted.inputs[0].action) != state.pending.action:
             state.pending.action = became
-            acted = state.acted = acted.replace(became=str(became))
-        if script is not None and script.doubtful and acted.outcome == "done":
+            acted = acted.replace(became=str(became))
+        if held is not None and acted.outcome == "done" and (sent := sent_by(held)) is not None:
+            state.sent.append(SentAt(step=state.number, sent=sent))
+            acted = acted.replace(sent=(*acted.sent, sent))
+        if held is not None and held.doubtful and acted.outcome == "done":
             same = not state.stale and self.world.tabs.mark() == since and _same(before, state.capture)
-            if same and self.attachment.learn_harmless(script):
-                acted = state.acted = acted.replace(message=f"{acted.message} {HARMLESS}".strip())
+            if same and self.attachment.learn_harmless(held):
+                acted = acted.replace(message=f"{acted.message} {HARMLESS}".strip())
+        state.acted = acted
         return acted
 
     def hold_calls(self, hold: Hold, replies: Callable[[], bool] = lambda: True) -> None:

@@ -1,8 +1,11 @@
 """What is recorded of scripts that an attached agent runs in the page."""
 
 import pytest
+from werkzeug import Request, Response
 
 from core.attach.replay import HARMLESS
+from core.schema.step import Acted, record_of
+from tests.core.browser.site import Site
 from tests.core.stage import page_file
 from tests.gui.live.attached import AttachedWindow, desk
 from tests.gui.live.test_attached_agent import BUTTONS, steps_of
@@ -79,3 +82,42 @@ def test_a_script_that_is_not_held_and_changes_the_page_is_told_by_its_effect(
 ) -> None:
     steps = recorded(desk, llm_server, tmp_path, program)
     assert steps[-1][0] == "agent_act [a script ran, and the page changed]"
+
+
+def test_a_request_beside_the_page_is_a_step_that_can_be_refused(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path, site: Site
+) -> None:
+    asked: list[str] = []
+
+    def order(request: Request) -> Response:
+        asked.append(f"{request.method} {request.get_data(as_text=True)}")
+        return Response("taken")
+
+    url = site.serve(order)
+    for _ in range(3):
+        llm_server.say("go on")
+    program = f"""
+try:
+    print(page.context.request.post({url!r}, data="tea").text(), flush=True)
+except Exception as error:
+    print("failed", str(error).splitlines()[0], flush=True)
+ask("more")
+print(page.context.request.post({url!r}, data="milk").text(), flush=True)
+"""
+    desk.attach(START + program + END, url=page_file(tmp_path, BUTTONS), instruction="Order.")
+    desk.step_to_review()
+    assert desk.window.step_in_view.action.action == f"agent_act [request POST {url}]"
+    assert asked == []
+    desk.trigger("skip")
+    desk.wait_for("waiting")
+    desk.trigger("run")
+    desk.wait_for("ended")
+    assert any(line.startswith("failed") and "refused it" in line for line in desk.view.output)
+    assert asked == ["POST milk"]
+    steps = steps_of(desk)
+    second = next(one for one in steps[1:] if "request POST" in one.action)
+    store = desk.stored()
+    acted = record_of(Acted, store.step(second.run, second.number).records)
+    store.close()
+    assert acted is not None
+    assert [str(one) for one in acted.sent] == [f"POST {url}"]

@@ -24,7 +24,7 @@ from core.browser.host import runs_as_root
 from core.schema.errors import BackstepError, BrowserError, LLMError
 from core.schema.record import Record
 from core.setup import display_problem
-from core.setup.libraries import missing_libraries, packages_for
+from core.setup.libraries import missing_libraries
 from core.setup.project import find_distribution, load_project, unmet
 from core.system.patience import within
 
@@ -205,13 +205,9 @@ def check_libraries() -> CheckNote:
     from core.setup.console import Console
 
     apt = Apt(Console(Path(os.devnull)))
-    packages, unknown = packages_for(missing, time64=apt.time64)
-    if apt.is_there and packages:
-        return fail(f"The system lacks {missing.sentence()}; run: {apt.command(packages)}")
-    return fail(
-        f"The system lacks {missing.sentence()}; install them with its package manager "
-        f"(on Debian they are in {', '.join((*packages, *unknown))})."
-    )
+    packages = apt.lacking() if apt.is_there else ()
+    advice = f"run: {apt.command(packages)}" if packages else "install them with its package manager."
+    return fail(f"The system lacks {', '.join(missing)}; {advice}")
 
 
 def check_display() -> CheckNote:

@@ -19,7 +19,8 @@ MINIMUM = (3, 11)
 EXIT_WORLD_FAILED = 3
 EXIT_INTERRUPTED = 130
 
-_ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
+"""Where pyproject.toml is."""
 _RESTARTED = "BACKSTEP_RESTARTED"
 _NEWER, _IN_ENVIRONMENT = "newer", "environment"
 _UNINSTALLED = """Usage: python3 main.py [COMMAND] [OPTIONS]
@@ -45,14 +46,14 @@ def ensure(argv: Sequence[str]) -> None:
     from core.setup.project import load_project
 
     try:
-        project = load_project(_ROOT)
-        environment = VirtualEnvironment(_ROOT / ".venv")
+        project = load_project(ROOT)
+        environment = VirtualEnvironment(ROOT / ".venv")
         extras, libraries = needs(argv)
         if not environment.is_running and _has_all_itself(project.wanted(extras)):
             return
         stamp = environment.fitting_stamp(project, extras)
         if stamp is None and "--help" in _own_words(argv):
-            print(f"{_UNINSTALLED}{_ROOT / 'resources' / 'docs' / 'command-line.md'}")
+            print(f"{_UNINSTALLED}{ROOT / 'resources' / 'docs' / 'command-line.md'}")
             sys.exit(0)
         if stamp is None or (libraries != "ignore" and not stamp.libraries):
             from core.setup.installer import Installer
@@ -85,13 +86,13 @@ def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
     from core.setup.installer import Installer
     from core.setup.project import load_project
 
-    environment = VirtualEnvironment(_ROOT / ".venv")
+    environment = VirtualEnvironment(ROOT / ".venv")
     if not environment.is_running:
         _fail(f"{error}; install it for {sys.executable}, then start again.")
     if os.environ.get("BACKSTEP_REPAIRED") == "1":
         _fail(f"{error}; install it, or delete {environment.folder} and start again.")
     try:
-        Installer(load_project(_ROOT), environment).repair(needs(argv)[0], reason=str(error))
+        Installer(load_project(ROOT), environment).repair(needs(argv)[0], reason=str(error))
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     except Exception as failure:
@@ -127,13 +128,6 @@ def display_problem() -> str | None:
         "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so the window cannot open. "
         "Without a display, you can run tasks: python3 main.py run --task miniwob/click-test-2"
     )
-
-
-def run_tests(argv: Sequence[str]) -> int:
-    """Run the linters and the tests of the project; see `core.setup.checks`."""
-    from core.setup.checks import run_checks
-
-    return run_checks(_ROOT, argv)
 
 
 def _own_words(argv: Sequence[str]) -> list[str]:
@@ -193,7 +187,7 @@ def _restart(interpreter: str, argv: Sequence[str], why: str) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    command = [interpreter, str(_ROOT / "main.py"), *argv[1:]]
+    command = [interpreter, str(ROOT / "main.py"), *argv[1:]]
     if os.name == "posix":
         os.execv(interpreter, command)
     import subprocess  # on Windows, exec returns to the shell before the program has ended

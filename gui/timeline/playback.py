@@ -78,5 +78,4 @@ class Playback(FeatureController):
             self._ask(at + 1)
 
     def _position(self) -> int | None:
-        steps = self.window.time.film.view.steps
-        return next((at for at, one in enumerate(steps) if (one.run, one.number) == self._shown), None)
+        return None if self._shown is None else self.window.time.film.view.position(*self._shown)

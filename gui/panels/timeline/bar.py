@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QWidget
 
-from core.debugger.timeline.views import StepSpan, TimeView
+from core.debugger.timeline.views import StepSpan, TimeMark, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.painter import TimelineRows, TimePainter, TimeScale
 from gui.theme.theme import Theme
@@ -45,7 +45,7 @@ class TimeBar(QWidget):
         self.scale = TimeScale()
         self._painter = TimePainter(theme, self.scale)
         self._begins: list[float] = []
-        self._viewed: tuple[int, int] | None = None
+        self._viewed = (0, 0)
         self.folded = True
         self._picture: QPixmap | None = None
         self._pressed: float | None = None
@@ -74,12 +74,8 @@ class TimeBar(QWidget):
     @property
     def viewed(self) -> StepSpan | None:
         """The step whose content the panels show, if it belongs to this run."""
-        if self._viewed is None:
-            return None
-        run, number = self._viewed
-        found = self._of_number(number)
-        own = found is not None and run in (self.view.run, found.run)
-        return found if own else None
+        at = self.view.position(*self._viewed)
+        return None if at is None else self.view.steps[at]
 
     def show_times(self, view: TimeView) -> None:
         """Replace what is drawn; zoom and position stay if it is the same run."""
@@ -124,20 +120,17 @@ class TimeBar(QWidget):
         steps = self.view.steps
         if not steps:
             return
-        numbers = [step.number for step in steps]
-        viewed = self.viewed
-        at = numbers.index(viewed.number) + offset if viewed is not None else len(steps) - 1
-        self._ask(steps[min(max(at, 0), len(steps) - 1)])
+        at = self.view.position(*self._viewed)
+        last = len(steps) - 1
+        self._ask(steps[last if at is None else min(max(at + offset, 0), last)])
 
     def words_at(self, x: float, y: float) -> str:
         """Return a description of what is at a position; empty if there is nothing."""
         view, time = self.view, self.scale.time(x)
         if not view.steps:
             return ""
-        if y < self.rows.steps:
-            near = [mark for mark in view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
-            if near:
-                return "\n".join(time_words.mark_words(mark) for mark in near[:8])
+        if near := self._marks_at(x, y):
+            return "\n".join(time_words.mark_words(mark) for mark in near[:8])
         held = next((one for one in view.held if one.begun <= time < one.ended), None)
         step = self.step_at(x)
         if held is not None and not (step is not None and y < self.rows.phases):
@@ -150,7 +143,7 @@ class TimeBar(QWidget):
                 return time_words.phase_words(step, phase)
         if self.rows.calls <= y < self.rows.cost:
             since, until = self.scale.time(x - 2), self.scale.time(x + 2)
-            call = next((one for one in step.calls if one.begun <= until and since <= one.ended), None)
+            call = next((one for one in step.calls if one.started <= until and since <= one.ended), None)
             if call is not None:
                 return time_words.call_words(step, call)
         if y >= self.rows.cost and view.costs:
@@ -163,6 +156,11 @@ class TimeBar(QWidget):
         """Return the step at a position; for a wait, the step before it."""
         at = bisect_right(self._begins, self.scale.time(x)) - 1
         return self.view.steps[at] if 0 <= at < len(self.view.steps) else None
+
+    def _marks_at(self, x: float, y: float) -> list[TimeMark]:
+        if y >= self.rows.steps:
+            return []
+        return [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
 
     def _ask(self, step: StepSpan) -> None:
         self.step_requested.emit(step.run, step.number)
@@ -252,9 +250,10 @@ class TimeBar(QWidget):
         if pressed is None or self._moved or event.button() != Qt.MouseButton.LeftButton:
             return
         x, y = event.position().x() - _SIDE, event.position().y()
-        near = [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
-        step = self._of_number(near[0].step) if near and y < self.rows.steps else None
-        if step := step or self.step_at(x):
+        near = self._marks_at(x, y)
+        at = self.view.position(self.view.run, near[0].step) if near else None
+        step = self.step_at(x) if at is None else self.view.steps[at]
+        if step is not None:
             self._ask(step)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -267,21 +266,14 @@ class TimeBar(QWidget):
                 self.go(-len(self.view.steps))
             case Qt.Key.Key_End:
                 self.go(len(self.view.steps))
-            case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
-                self._zoom_at_viewed(1.5)
-            case Qt.Key.Key_Minus:
-                self._zoom_at_viewed(1 / 1.5)
+            case Qt.Key.Key_Plus | Qt.Key.Key_Equal | Qt.Key.Key_Minus:
+                step = self.viewed
+                middle = None if step is None else self.scale.x((step.begun + step.ended) / 2)
+                self.zoom_by(1 / 1.5 if event.key() == Qt.Key.Key_Minus else 1.5, middle)
             case Qt.Key.Key_0:
                 self.fit()
             case _:
                 super().keyPressEvent(event)
-
-    def _zoom_at_viewed(self, factor: float) -> None:
-        step = self.viewed
-        self.zoom_by(factor, None if step is None else self.scale.x((step.begun + step.ended) / 2))
-
-    def _of_number(self, number: int) -> StepSpan | None:
-        return next((step for step in self.view.steps if step.number == number), None)
 
 
 class TimeArea(QWidget):

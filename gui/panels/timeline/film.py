@@ -51,8 +51,6 @@ class FilmStrip(QAbstractScrollArea):
         self.thumbnails = Thumbnails(self)
         self.thumbnails.changed.connect(self.viewport().update)
         self._marks: dict[int, list[TimeMark]] = {}
-        self._places: dict[tuple[int, int], int] = {}
-        """Index of a step by its run and number."""
         self._at: int | None = None
         """Index of the framed step."""
         self._viewed = (0, 0)
@@ -92,8 +90,7 @@ class FilmStrip(QAbstractScrollArea):
         self._marks = {}
         for mark in view.marks:
             self._marks.setdefault(mark.step, []).append(mark)
-        self._places = {(step.run, step.number): at for at, step in enumerate(view.steps)}
-        self._at = self._places.get((shown.run, shown.number)) if shown is not None else None
+        self._at = view.position(shown.run, shown.number) if shown is not None else None
         self._lay_out()
         if not same and scrubbing:
             self.end_scrubbing()
@@ -104,12 +101,8 @@ class FilmStrip(QAbstractScrollArea):
     def show_viewed(self, run: int, number: int) -> None:
         """Frame the step that the panels show and scroll it into view; not while another one is being scrubbed."""
         self._viewed = (run, number)
-        if self.is_scrubbing:
-            return
-        at = self._places.get((run, number))
-        if at is None and run == self.view.run:  # A step before the branch, requested by the branch's number.
-            at = next((at for at, step in enumerate(self.view.steps) if step.number == number), None)
-        self._frame(at)
+        if not self.is_scrubbing:
+            self._frame(self.view.position(run, number))
 
     def go(self, offset: int) -> None:
         """Scrub to the step that is `offset` steps further."""

@@ -43,13 +43,13 @@ def ensure(argv: Sequence[str]) -> None:
     if sys.version_info < MINIMUM:
         _use_newer_python(argv, restarted)
     from core.setup.environment import VirtualEnvironment
-    from core.setup.project import load_project
+    from core.setup.project import load_project, unmet
 
     try:
         project = load_project(ROOT)
         environment = VirtualEnvironment(ROOT / ".venv")
         extras, libraries = needs(argv)
-        if not environment.is_running and _has_all_itself(project.wanted(extras)):
+        if not environment.is_running and not unmet(project.wanted(extras), sys.path):
             return
         stamp = environment.fitting_stamp(project, extras)
         if stamp is None and "--help" in _own_words(argv):
@@ -77,26 +77,21 @@ def ensure(argv: Sequence[str]) -> None:
 
 
 def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
-    """See to what made an import fail after `ensure` had returned, and start ``main.py`` again.
+    """Start ``main.py`` again without the stamp, because an import failed after `ensure` had returned.
 
     For shared libraries that were removed, or packages damaged, since the
-    last look. Exits with 3 if that does not help.
+    last look: `ensure` then looks at everything. Exits with 3 if that does
+    not help.
     """
     from core.setup.environment import VirtualEnvironment
-    from core.setup.installer import Installer
-    from core.setup.project import load_project
 
     environment = VirtualEnvironment(ROOT / ".venv")
     if not environment.is_running:
         _fail(f"{error}; install it for {sys.executable}, then start again.")
     if os.environ.get("BACKSTEP_REPAIRED") == "1":
         _fail(f"{error}; install it, or delete {environment.folder} and start again.")
-    try:
-        Installer(load_project(ROOT), environment).repair(needs(argv)[0], reason=str(error))
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
-    except Exception as failure:
-        _report(failure)
+    print(f"Backstep cannot start ({error}). Checking what is missing.", file=sys.stderr)
+    environment.forget_stamp()
     os.environ["BACKSTEP_REPAIRED"] = "1"
     _restart(str(environment.python), argv, _IN_ENVIRONMENT)
 
@@ -145,16 +140,6 @@ def _option(words: Sequence[str], name: str, default: str) -> str:
     return default
 
 
-def _has_all_itself(requirements: Sequence[str]) -> bool:
-    from importlib.util import find_spec
-
-    if find_spec("PySide6") is None:
-        return False  # the quick answer for a bare Python
-    from core.setup.project import unmet
-
-    return not unmet(requirements, sys.path)
-
-
 def _use_newer_python(argv: Sequence[str], restarted: str) -> NoReturn:
     found = None if restarted == _NEWER else _newer_python()
     if found is None:
@@ -174,10 +159,7 @@ def _newer_python() -> str | None:
     program = f"import sys; sys.exit(sys.version_info < {MINIMUM})"
     for minor in range(MINIMUM[1], MINIMUM[1] + 9):
         path = shutil.which(f"python3.{minor}")
-        if (
-            path is not None
-            and subprocess.run([path, "-c", program], stderr=subprocess.DEVNULL).returncode == 0
-        ):
+        if path and subprocess.run([path, "-c", program], stderr=subprocess.DEVNULL).returncode == 0:
             return path
     return None
 

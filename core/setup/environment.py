@@ -87,6 +87,10 @@ class VirtualEnvironment:
         """Note what the environment was made for."""
         self._write(self._stamp_for(project, extras, libraries=libraries))
 
+    def forget_stamp(self) -> None:
+        """Let the next start look at everything."""
+        (self.folder / STAMP).unlink(missing_ok=True)
+
     def note_libraries(self, found: bool) -> None:
         """Keep in the stamp whether all shared libraries were found."""
         stamp = self.stamp()

@@ -83,13 +83,6 @@ class Installer:
             if libraries != "ignore" and not (stamp and stamp.libraries):
                 self._install_libraries(is_fatal=libraries == "require")
 
-    def repair(self, extras: Sequence[str], *, reason: str) -> None:
-        """Look at everything again, because an import failed for `reason`; raises WorldError."""
-        with locked(self._project.root, self._say_wait) as descriptors:
-            self._console.say(f"Backstep cannot start ({reason}). Checking what is missing.")
-            self._install_packages(extras, descriptors)
-            self._install_libraries(is_fatal=True)
-
     def _say_wait(self) -> None:
         self._console.say("Another start of Backstep is installing here. Waiting for it to finish.")
 

@@ -40,9 +40,11 @@ test = ["tinytest>=1"]
 
 MAIN = """
 import sys
-from core.setup import ensure
+from core.setup import ensure, import_failed
 if __name__ == "__main__":
     ensure(sys.argv)
+if "unimportable" in sys.argv:
+    import_failed(ImportError("libgone.so.1 is missing"), sys.argv)
 print(sys.prefix, *sys.argv[1:])
 """
 

@@ -9,18 +9,17 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
 from core.debugger.timeline.views import StepSpan, TimeMark, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.painter import TimelineRows, TimePainter, TimeScale
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
-from gui.widgets.words import OrWords, labelled
+from gui.widgets.words import OrWords, labelled, show_words
 
 NONE = "No run is in view. F10 takes the first step; its steps, calls and waits appear here over time."
 _BEGINNING = "The run has no steps yet. F10 takes the first one."
@@ -41,13 +40,13 @@ class TimeBar(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.view = TimeView()
         self.scale = TimeScale()
         self._painter = TimePainter(theme, self.scale)
         self._begins: list[float] = []
         self._viewed = (0, 0)
         self.folded = True
-        self._picture: QPixmap | None = None
         self._pressed: float | None = None
         self._moved = False
         self._scrubbed: StepSpan | None = None
@@ -172,7 +171,6 @@ class TimeBar(QWidget):
         self._repaint()
 
     def _repaint(self) -> None:
-        self._picture = None
         self.update()
         self.changed.emit()
 
@@ -183,31 +181,21 @@ class TimeBar(QWidget):
         self._lay_out()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        ratio = self.devicePixelRatioF()
-        if self._picture is None:
-            self._picture = QPixmap(self.size() * ratio)
-            self._picture.setDevicePixelRatio(ratio)
-            self._picture.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(self._picture)
-            painter.translate(_SIDE, 0)
-            first = max(bisect_right(self._begins, self.scale.time(0)) - 1, 0)
-            last = bisect_left(self._begins, self.scale.time(self.width()))
-            self._painter.paint(painter, self.view, (first, last + 1), self.viewed, self.width() - 2 * _SIDE)
-            painter.end()
         painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._picture)
+        painter.translate(_SIDE, 0)
+        first = max(bisect_right(self._begins, self.scale.time(0)) - 1, 0)
+        last = bisect_left(self._begins, self.scale.time(self.width()))
+        self._painter.paint(painter, self.view, (first, last + 1), self.viewed, self.width() - 2 * _SIDE)
+        painter.resetTransform()
         if self.hasFocus():
-            self._painter.paint_focus(painter, self.rect())
+            painter.setPen(self._theme.colour("agent"))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            words = self.words_at(event.pos().x() - _SIDE, event.pos().y())
-            if words:
-                QToolTip.showText(event.globalPos(), words, self)
-            else:
-                QToolTip.hideText()
-            return True
+        if isinstance(event, QHelpEvent):
+            return show_words(event, self.words_at(event.pos().x() - _SIDE, event.pos().y()), self)
         return super().event(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:

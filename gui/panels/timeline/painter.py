@@ -180,11 +180,6 @@ class TimePainter:
         self._costs(painter, view, width)
         self._marks(painter, view, width)
 
-    def paint_focus(self, painter: QPainter, rect: QRect) -> None:
-        painter.setPen(QPen(self._colour("agent"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(rect.adjusted(0, 0, -1, -1))
-
     def _step(self, painter: QPainter, step: StepSpan, viewed: bool, width: int) -> None:
         left, right = self._span(step.begun, step.ended, width)
         room = QRectF(left, self.rows.steps, max(right - left, 1.0), self.rows.phases - self.rows.steps - 2)

@@ -2,7 +2,7 @@
 
 from core.debugger.timeline.views import HeldSpan, MarkKind, PhaseSpan, StepSpan, TimeMark, TimeView
 from core.schema.step import CallRecord
-from gui.widgets.formats import count, dollars, seconds, thousands
+from gui.widgets.formats import count, cut, dollars, seconds, thousands
 
 _OUTCOMES = {"failed": "failed", "skipped": "skipped", "pending": "not done yet"}
 MARKS: dict[MarkKind, tuple[str, str, str]] = {
@@ -100,6 +100,5 @@ def description(view: TimeView) -> str:
     return "\n".join(lines)
 
 
-def _short(text: str, most: int = 160) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+def _short(text: str) -> str:
+    return cut(" ".join(text.split()), 160)

@@ -19,7 +19,7 @@ from gui.panels.timeline import text as time_words
 from gui.panels.timeline.thumbnails import Thumbnails
 from gui.theme.theme import Theme
 from gui.widgets.formats import step_text
-from gui.widgets.item_views import LEFT, Index, RowDelegate, RowsModel, draw_cut
+from gui.widgets.item_views import LEFT, Index, RowDelegate, RowMenu, RowsModel, draw_cut
 from gui.widgets.origin import paint_origin
 from gui.widgets.words import show_words
 
@@ -65,6 +65,7 @@ class FilmStrip(QListView):
         self._rows = RowsModel({Qt.ItemDataRole.AccessibleTextRole: time_words.step_words}, self)
         self.setModel(self._rows)
         self.setItemDelegate(_Cells(theme, self))
+        RowMenu(self)
         self.setFlow(QListView.Flow.LeftToRight)
         self.setUniformItemSizes(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)

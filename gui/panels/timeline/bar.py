@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHelpEvent,
     QKeyEvent,
@@ -294,12 +294,11 @@ class TimeArea(QWidget):
         scale = self.bar.scale
         room = self.bar.width()
         self.slider.setVisible(not scale.is_whole)
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, max(round(scale.length) - room, 0))
-        self.slider.setPageStep(room)
-        self.slider.setSingleStep(max(room // 10, 1))
-        self.slider.setValue(round(scale.left))
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, max(round(scale.length) - room, 0))
+            self.slider.setPageStep(room)
+            self.slider.setSingleStep(max(room // 10, 1))
+            self.slider.setValue(round(scale.left))
 
     def _on_scrolled(self, value: int) -> None:
         self.bar.move_to(float(value))

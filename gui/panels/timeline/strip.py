@@ -42,7 +42,7 @@ class HeightGrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._from: float | None = None
+        self._from = 0.0
         self.setFixedHeight(6)
         self.setCursor(Qt.CursorShape.SplitVCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -53,13 +53,9 @@ class HeightGrip(QWidget):
         self._from = event.globalPosition().y()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._from is not None:
-            y = event.globalPosition().y()
-            self.grown.emit(round(self._from - y))
-            self._from = y
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._from = None
+        y = event.globalPosition().y()
+        self.grown.emit(round(self._from - y))
+        self._from = y
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):

@@ -42,6 +42,8 @@ def ensure(argv: Sequence[str]) -> None:
     restarted = os.environ.pop(_RESTARTED, "")
     if sys.version_info < MINIMUM:
         _use_newer_python(argv, restarted)
+    from importlib.util import find_spec
+
     from core.setup.environment import VirtualEnvironment
     from core.setup.project import load_project, unmet
 
@@ -49,7 +51,9 @@ def ensure(argv: Sequence[str]) -> None:
         project = load_project(ROOT)
         environment = VirtualEnvironment(ROOT / ".venv")
         extras, libraries = needs(argv)
-        if not environment.is_running and not unmet(project.wanted(extras), sys.path):
+        # The first question answers for a bare Python at once.
+        is_own = find_spec("PySide6") is not None and not environment.is_running
+        if is_own and not unmet(project.wanted(extras), sys.path):
             return
         stamp = environment.fitting_stamp(project, extras)
         if stamp is None and "--help" in _own_words(argv):

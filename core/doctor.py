@@ -6,16 +6,16 @@ system is in `core.cli.doctor`.
 """
 
 import asyncio
-import inspect
 import os
+import queue
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,9 +24,9 @@ from core.browser.host import runs_as_root
 from core.schema.errors import BackstepError, BrowserError, LLMError
 from core.schema.record import Record
 from core.setup import display_problem
-from core.setup.libraries import missing_libraries, packages_for
+from core.setup.libraries import missing_libraries
 from core.setup.project import find_distribution, load_project, unmet
-from core.system.patience import within
+from core.system.patience import Limit
 
 if TYPE_CHECKING:
     from core.settings.settings import Settings
@@ -48,8 +48,8 @@ class Finding(CheckNote):
     name: str
 
 
-Check = Callable[[], CheckNote | Awaitable[CheckNote]]
-"""Looks at one thing. A plain function runs in a thread of its own, a coroutine function in the loop."""
+Check = Callable[[], CheckNote]
+"""Looks at one thing, in a thread of its own."""
 
 
 def ok(text: str) -> CheckNote:
@@ -64,14 +64,14 @@ def fail(text: str) -> CheckNote:
     return CheckNote(level="fail", text=text)
 
 
-async def examine(checks: Mapping[str, Check], *, seconds: float = 30.0) -> AsyncIterator[Finding]:
+def examine(checks: Mapping[str, Check], *, seconds: float = 30.0) -> Iterator[Finding]:
     """Make the checks one after the other, each for at most `seconds`, and yield each finding at once.
 
-    An error that a check raises is its finding. A plain function that hangs
-    is left behind in its thread, which does not keep the program from ending.
+    An error that a check raises is its finding. A check that hangs is left
+    behind in its thread, which does not keep the program from ending.
     """
     for name, check in checks.items():
-        note = await _made(name, check, seconds)
+        note = _made(name, check, seconds)
         yield Finding(name=name, level=note.level, text=note.text)
 
 
@@ -80,18 +80,22 @@ def exit_code(findings: Iterable[Finding]) -> int:
     return 3 if any(finding.level == "fail" for finding in findings) else 0
 
 
-async def _made(name: str, check: Check, seconds: float) -> CheckNote:
-    try:
-        async with within(seconds) as limit:
-            found = check() if inspect.iscoroutinefunction(check) else await _in_thread(check)
-            return await found if inspect.isawaitable(found) else found
-    except TimeoutError as error:
-        if not limit.expired():
-            return fail(_sentence(error))
-        return fail(f"No answer within {seconds:g} seconds. Check what {name} needs and try again.")
-    except Exception as error:
-        # The doctor tells of everything that can go wrong, our own mistakes in a check included.
-        return fail(_sentence(error))
+def _made(name: str, check: Check, seconds: float) -> CheckNote:
+    notes: queue.SimpleQueue[CheckNote] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            notes.put(check())
+        except Exception as error:
+            # The doctor tells of everything that can go wrong, our own mistakes in a check included.
+            notes.put(fail(_sentence(error)))
+
+    threading.Thread(target=work, name="doctor", daemon=True).start()
+    limit = Limit(seconds)
+    while limit.left() > 0:
+        with suppress(queue.Empty):
+            return notes.get(timeout=limit.first())
+    return fail(f"No answer within {seconds:g} seconds. Check what {name} needs and try again.")
 
 
 def _sentence(error: Exception) -> str:
@@ -99,35 +103,6 @@ def _sentence(error: Exception) -> str:
         return str(error)
     first = (str(error).strip() or "no details").splitlines()[0]
     return f"{type(error).__name__}: {first}"
-
-
-async def _in_thread(check: Check) -> CheckNote | Awaitable[CheckNote]:
-    """Call `check` in a daemon thread: asyncio's own threads are waited for at exit, hung ones too."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[CheckNote | Awaitable[CheckNote]] = loop.create_future()
-
-    def settle(note: CheckNote | Awaitable[CheckNote] | None, error: Exception | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        elif note is not None:
-            future.set_result(note)
-
-    def work() -> None:
-        note: CheckNote | Awaitable[CheckNote] | None = None
-        failure: Exception | None = None
-        try:
-            note = check()
-        except Exception as error:
-            failure = error
-        try:
-            loop.call_soon_threadsafe(settle, note, failure)
-        except RuntimeError:
-            pass  # the loop has ended: nobody waits for this any more
-
-    threading.Thread(target=work, name="doctor", daemon=True).start()
-    return await future
 
 
 Load = Callable[[], "Settings"]
@@ -205,13 +180,9 @@ def check_libraries() -> CheckNote:
     from core.setup.console import Console
 
     apt = Apt(Console(Path(os.devnull)))
-    packages, unknown = packages_for(missing, time64=apt.time64)
-    if apt.is_there and packages:
-        return fail(f"The system lacks {missing.sentence()}; run: {apt.command(packages)}")
-    return fail(
-        f"The system lacks {missing.sentence()}; install them with its package manager "
-        f"(on Debian they are in {', '.join((*packages, *unknown))})."
-    )
+    packages = apt.lacking() if apt.is_there else ()
+    advice = f"run: {apt.command(packages)}" if packages else "install them with its package manager."
+    return fail(f"The system lacks {', '.join(missing)}; {advice}")
 
 
 def check_display() -> CheckNote:
@@ -347,11 +318,15 @@ def check_keyring() -> CheckNote:
     return ok(f"{backend.name}.")
 
 
-async def check_llm(load: Load) -> CheckNote:
+def check_llm(load: Load) -> CheckNote:
     """Ask the server of the chosen LLM for its list of models; the built-in ones need none."""
     settings = _settings(load)
     if settings is None:
         return _UNREAD
+    return asyncio.run(_asked(settings))
+
+
+async def _asked(settings: "Settings") -> CheckNote:
     from core.llm.endpoint_check import check_endpoint
     from core.llm.openai_compatible import OpenAICompatibleLLM
     from core.llm.registry import open_llms

@@ -39,7 +39,7 @@ from core.cli.output import print_any_character, put, say, say_lines
 from core.cli.stored_runs import add_runs_commands
 from core.schema.errors import ActionError, BackstepError, Interrupted, UsageError, WorldError
 from core.settings.settings import Settings
-from core.setup import display_problem, run_tests
+from core.setup import ROOT, display_problem
 from core.trace.exports.registry import FORMATS
 
 # What a command needs is imported when it is called: the window is to open quickly.
@@ -545,7 +545,9 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
     @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
     def test(context: typer.Context) -> None:
         """Run the project's linters and tests. Further arguments go to pytest."""
-        raise typer.Exit(run_tests(context.args))
+        from core.setup.checks import run_checks
+
+        raise typer.Exit(run_checks(ROOT, context.args))
 
     return app
 

@@ -1,35 +1,30 @@
 """The doctor command: one line per check."""
 
-import asyncio
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.cli.output import put
-from core.doctor import Check, CheckNote, Finding, examine, exit_code, fail, ok, standard_checks
+from core.doctor import CheckNote, Finding, examine, exit_code, fail, ok, standard_checks
 from core.settings.settings import Settings
+from core.setup import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 _MARKS = {"ok": "ok  ", "warn": "note", "fail": "FAIL"}
 
 
 def check_all(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> int:
     """Make all checks, print each as it is made, and return 0, or 3 when one has failed."""
-    checks: dict[str, Check] = standard_checks(ROOT, load)
+    found = []
+    for finding in _findings(load, with_embedded):
+        put(f"{_MARKS[finding.level]} {finding.name}: {finding.text}")
+        found.append(finding)
+    return exit_code(found)
 
-    async def make() -> list[Finding]:
-        found = []
-        async for finding in examine(checks):
-            _print(finding)
-            found.append(finding)
-        return found
 
-    findings = asyncio.run(make())
-    browser = _embedded_browser(load, with_embedded)
-    _print(browser)
-    return exit_code([*findings, browser])
+def _findings(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> Iterator[Finding]:
+    yield from examine(standard_checks(ROOT, load))
+    yield _embedded_browser(load, with_embedded)
 
 
 def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[..., Any]) -> Finding:
@@ -53,7 +48,3 @@ def _embedded_browser(load: Callable[[], Settings], with_embedded: Callable[...,
     except Exception as error:
         note = fail(f"does not start: {error}")
     return Finding(name="embedded browser", level=note.level, text=note.text)
-
-
-def _print(finding: Finding) -> None:
-    put(f"{_MARKS[finding.level]} {finding.name}: {finding.text}")

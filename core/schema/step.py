@@ -558,6 +558,10 @@ class CallRecord(Record):
     retries: tuple[Retry, ...] = ()
     error: str = ""
 
+    @property
+    def ended(self) -> float:
+        return self.started + self.seconds
+
 
 def seconds_covered(spans: Iterable[tuple[float, float]]) -> float:
     """Return the wall time of spans (begin, seconds), where what overlaps counts once."""

@@ -19,7 +19,8 @@ MINIMUM = (3, 11)
 EXIT_WORLD_FAILED = 3
 EXIT_INTERRUPTED = 130
 
-_ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
+"""Where pyproject.toml is."""
 _RESTARTED = "BACKSTEP_RESTARTED"
 _NEWER, _IN_ENVIRONMENT = "newer", "environment"
 _UNINSTALLED = """Usage: python3 main.py [COMMAND] [OPTIONS]
@@ -41,18 +42,22 @@ def ensure(argv: Sequence[str]) -> None:
     restarted = os.environ.pop(_RESTARTED, "")
     if sys.version_info < MINIMUM:
         _use_newer_python(argv, restarted)
+    from importlib.util import find_spec
+
     from core.setup.environment import VirtualEnvironment
-    from core.setup.project import load_project
+    from core.setup.project import load_project, unmet
 
     try:
-        project = load_project(_ROOT)
-        environment = VirtualEnvironment(_ROOT / ".venv")
+        project = load_project(ROOT)
+        environment = VirtualEnvironment(ROOT / ".venv")
         extras, libraries = needs(argv)
-        if not environment.is_running and _has_all_itself(project.wanted(extras)):
+        # The first question answers for a bare Python at once.
+        is_own = find_spec("PySide6") is not None and not environment.is_running
+        if is_own and not unmet(project.wanted(extras), sys.path):
             return
         stamp = environment.fitting_stamp(project, extras)
         if stamp is None and "--help" in _own_words(argv):
-            print(f"{_UNINSTALLED}{_ROOT / 'resources' / 'docs' / 'command-line.md'}")
+            print(f"{_UNINSTALLED}{ROOT / 'resources' / 'docs' / 'command-line.md'}")
             sys.exit(0)
         if stamp is None or (libraries != "ignore" and not stamp.libraries):
             from core.setup.installer import Installer
@@ -76,26 +81,21 @@ def ensure(argv: Sequence[str]) -> None:
 
 
 def import_failed(error: ImportError, argv: Sequence[str]) -> NoReturn:
-    """See to what made an import fail after `ensure` had returned, and start ``main.py`` again.
+    """Start ``main.py`` again without the stamp, because an import failed after `ensure` had returned.
 
     For shared libraries that were removed, or packages damaged, since the
-    last look. Exits with 3 if that does not help.
+    last look: `ensure` then looks at everything. Exits with 3 if that does
+    not help.
     """
     from core.setup.environment import VirtualEnvironment
-    from core.setup.installer import Installer
-    from core.setup.project import load_project
 
-    environment = VirtualEnvironment(_ROOT / ".venv")
+    environment = VirtualEnvironment(ROOT / ".venv")
     if not environment.is_running:
         _fail(f"{error}; install it for {sys.executable}, then start again.")
     if os.environ.get("BACKSTEP_REPAIRED") == "1":
         _fail(f"{error}; install it, or delete {environment.folder} and start again.")
-    try:
-        Installer(load_project(_ROOT), environment).repair(needs(argv)[0], reason=str(error))
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
-    except Exception as failure:
-        _report(failure)
+    print(f"Backstep cannot start ({error}). Checking what is missing.", file=sys.stderr)
+    environment.forget_stamp()
     os.environ["BACKSTEP_REPAIRED"] = "1"
     _restart(str(environment.python), argv, _IN_ENVIRONMENT)
 
@@ -129,13 +129,6 @@ def display_problem() -> str | None:
     )
 
 
-def run_tests(argv: Sequence[str]) -> int:
-    """Run the linters and the tests of the project; see `core.setup.checks`."""
-    from core.setup.checks import run_checks
-
-    return run_checks(_ROOT, argv)
-
-
 def _own_words(argv: Sequence[str]) -> list[str]:
     """Return the words that are for this program, and not for one that it starts."""
     words = list(argv[1:])
@@ -149,16 +142,6 @@ def _option(words: Sequence[str], name: str, default: str) -> str:
         if word.startswith(name + "="):
             return word[len(name) + 1 :]
     return default
-
-
-def _has_all_itself(requirements: Sequence[str]) -> bool:
-    from importlib.util import find_spec
-
-    if find_spec("PySide6") is None:
-        return False  # the quick answer for a bare Python
-    from core.setup.project import unmet
-
-    return not unmet(requirements, sys.path)
 
 
 def _use_newer_python(argv: Sequence[str], restarted: str) -> NoReturn:
@@ -180,10 +163,7 @@ def _newer_python() -> str | None:
     program = f"import sys; sys.exit(sys.version_info < {MINIMUM})"
     for minor in range(MINIMUM[1], MINIMUM[1] + 9):
         path = shutil.which(f"python3.{minor}")
-        if (
-            path is not None
-            and subprocess.run([path, "-c", program], stderr=subprocess.DEVNULL).returncode == 0
-        ):
+        if path and subprocess.run([path, "-c", program], stderr=subprocess.DEVNULL).returncode == 0:
             return path
     return None
 
@@ -193,7 +173,7 @@ def _restart(interpreter: str, argv: Sequence[str], why: str) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
-    command = [interpreter, str(_ROOT / "main.py"), *argv[1:]]
+    command = [interpreter, str(ROOT / "main.py"), *argv[1:]]
     if os.name == "posix":
         os.execv(interpreter, command)
     import subprocess  # on Windows, exec returns to the shell before the program has ended

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from core.schema.errors import WorldError
 from core.setup.console import CommandError, Console, answer_of
+from core.setup.libraries import FONT_PACKAGE, PACKAGES, RENAMED, has_fonts
 
 _SURROUNDINGS = ("DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_MODE=a", "LC_ALL=C.UTF-8")
 _OPTIONS = ("-y", "-q", "-o", "DPkg::Lock::Timeout=300", "-o", "Acquire::Retries=2")
 
 _CUT_OFF_HINTS = ("dpkg --configure -a", "--fix-broken install")
-_ENDED = {"installed", "not-installed", "config-files"}
 
 
 class Apt:
@@ -60,12 +60,14 @@ class Apt:
         before = "" if os.geteuid() == 0 else "sudo "
         return f"{before}apt-get update && {before}apt-get install -y {shlex.join(packages)}"
 
-    def unfinished(self, packages: Sequence[str]) -> tuple[str, ...]:
-        """Return those of `packages` whose installation was cut off, though their files may be there."""
-        query = ["dpkg-query", "-W", "-f", r"${Package} ${db:Status-Status}\n", *packages]
-        answer = answer_of(query)
-        rows = (line.split() for line in (answer.stdout.splitlines() if answer is not None else ()))
-        return tuple(row[0] for row in rows if len(row) == 2 and row[1] not in _ENDED)
+    def lacking(self, more: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the packages of shared libraries, and `more`, that are not installed to their end."""
+        names = [RENAMED.get(name, name) if self.time64 else name for name in PACKAGES]
+        answer = answer_of(["dpkg-query", "-W", "-f", r"${Package} ${db:Status-Status}\n", *more, *names])
+        rows = [line.split() for line in (answer.stdout.splitlines() if answer is not None else ())]
+        installed = {row[0] for row in rows if row[1:] == ["installed"]}
+        lacking = [name for name in (*more, *names) if name not in installed]
+        return (*lacking, *(() if has_fonts() else (FONT_PACKAGE,)))
 
     def install(self, packages: Sequence[str], prefix: Sequence[str]) -> None:
         """Install `packages` behind the `prefix` that gives the rights; raises WorldError.

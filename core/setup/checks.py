@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -26,20 +25,13 @@ def run_checks(root: Path, argv: Sequence[str]) -> int:
     Of a linter that passes only one line is shown. The tests are shared
     among processes, as many as there are processors, one more with browsers,
     at most four, where `argv` does not say otherwise (``-n 0`` keeps them in
-    one) and pytest-xdist is there. On success the closing line of pytest is
+    one). On success the closing line of pytest is
     the last one; after a failure a line naming what failed follows it.
     """
     rest = [word for word in argv if word not in ("--no-lint", "--quick")]
     with_lint = "--no-lint" not in argv
     if "--quick" in argv:
         rest = ["-m", "not browser and not program", *rest]
-    absent = [name for name in ("ruff", "mypy", "pytest") if importlib.util.find_spec(name) is None]
-    if absent:
-        print(
-            f"{', '.join(absent)} are missing; install them with: pip install -e '.[test]'",
-            file=sys.stderr,
-        )
-        return 3
     failed = [name for name, words in _LINTERS.items() if with_lint and not _passes(root, name, words)]
     # A third of the time a worker waits for its browsers, so one more than there are processors keeps these busy.
     waiting = 0 if "--quick" in argv else 1
@@ -75,7 +67,5 @@ def _run_pytest(root: Path, arguments: Sequence[str], *, workers: int) -> int:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     # The browsers want memory: there are never more than four.
     environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(min(workers, 4)))
-    shared = importlib.util.find_spec("xdist") is not None
-    words = ["-n", "auto", "--dist", "worksteal"] if shared else []
-    command = [sys.executable, "-m", "pytest", *words, *arguments]
+    command = [sys.executable, "-m", "pytest", "-n", "auto", "--dist", "worksteal", *arguments]
     return subprocess.run(command, cwd=root, env=environment).returncode

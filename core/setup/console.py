@@ -8,10 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -62,7 +60,7 @@ class Console:
         and the end of the command awaited; a second one leaves it behind.
         """
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as sink, _noted_interrupts() as interrupts:
+        with self.log.open("ab") as sink:
             sink.write(f"\n$ {shlex.join(command)}\n".encode())
             sink.flush()
             start = sink.tell()
@@ -75,38 +73,35 @@ class Console:
                     env={**os.environ, **(env or {})},
                     cwd=cwd,
                     pass_fds=tuple(keep_open),
-                    # Ctrl-C on the terminal must not hit dpkg halfway; see _pass_on.
+                    # Ctrl-C on the terminal must not hit dpkg halfway; see _pass_on_interrupt.
                     process_group=0 if os.name == "posix" else None,
                 )
             except OSError as error:
                 raise CommandError(f"{label}: {command[0]} cannot start ({error}).", "") from error
-            code = self._watch(process, label, start, interrupts)
-        if code is None:
+        try:
+            code = self._watch(process, label, start)
+        except KeyboardInterrupt:
             self._pass_on_interrupt(process, label)
-        if code is None or interrupts:
-            raise KeyboardInterrupt
+            raise
         if code != 0:
-            tail = self._tail(start)
             ended = f"exit code {code}" if code > 0 else f"signal {-code}"
-            raise CommandError(f"{label}: {shlex.join(command)} failed with {ended}.", tail)
+            raise CommandError(f"{label}: {shlex.join(command)} failed with {ended}.", self._tail(start))
 
-    def _watch(
-        self, process: subprocess.Popen[bytes], label: str, start: int, interrupts: list[int]
-    ) -> int | None:
-        """Show what the command does until it ends; return its exit code, or None when interrupted."""
+    def _watch(self, process: subprocess.Popen[bytes], label: str, start: int) -> int:
+        """Show what the command does until it ends; return its exit code."""
         began = spoke = time.monotonic()
         if not self._is_terminal:
             self.say(f"  {label} …")
-        code: int | None = None
-        while code is None and not interrupts:
+        while True:
             try:
                 code = process.wait(_LOOK_SECONDS)
+                break
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
-                line = f"  {label}, {now - began:.0f} s: {self._last_line(start)}"
+                last = self._tail(start).rpartition("\n")[2].strip()
+                line = f"  {label}, {now - began:.0f} s: {last[:_SHOWN_CHARACTERS]}"
                 if self._is_terminal:
-                    width = shutil.get_terminal_size().columns - 1
-                    self._write("\r\x1b[K" + line[:width])
+                    self._write("\r\x1b[K" + line[: shutil.get_terminal_size().columns - 1])
                 elif now - spoke > _SPARSE_SECONDS:
                     spoke = now
                     self.say(line)
@@ -124,16 +119,11 @@ class Console:
             pass  # a command under sudo belongs to root: it ends by itself
         process.wait()
 
-    def _last_line(self, start: int) -> str:
-        lines = self._tail(start).splitlines()
-        return lines[-1].strip()[:_SHOWN_CHARACTERS] if lines else ""
-
     def _tail(self, start: int, size: int = 4000) -> str:
         """Return the end of what was logged since `start`, without empty lines."""
         try:
             with self.log.open("rb") as log:
-                end = log.seek(0, os.SEEK_END)
-                log.seek(max(start, end - size))
+                log.seek(max(start, log.seek(0, os.SEEK_END) - size))
                 text = log.read().decode(errors="replace")
         except OSError:
             return ""
@@ -145,21 +135,6 @@ class Console:
             self._stream.flush()
         except (OSError, UnicodeEncodeError):
             pass  # a closed or narrow terminal must not stop the setup
-
-
-@contextmanager
-def _noted_interrupts() -> Iterator[list[int]]:
-    """Give a list that interrupts are added to instead of being raised wherever the program happens to be."""
-    noted: list[int] = []
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
-        yield noted
-        return
-    before = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
-    try:
-        yield noted
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def last_lines(text: str, count: int = 12) -> str:

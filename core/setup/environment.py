@@ -22,13 +22,22 @@ from core.setup.project import Project, find_distribution, unmet
 
 STAMP = "backstep.json"
 LOG = "setup.log"
-
+_MARK = "pyvenv.cfg"
+"""The file that tells an environment from other folders."""
 
 Condition = Literal["absent", "foreign", "broken", "usable"]
 """`foreign`: something else lies there; `broken`: begun and not ended, or its Python is gone."""
 
-_LAYOUT = {STAMP, LOG, "bin", "lib", "lib64", "include", "Scripts", "Lib", "Include"}
-_QUIET_PYTHON = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
+_PYTHON_OPTIONS = {
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONIOENCODING": "utf-8",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_NO_INPUT": "1",
+    "PIP_PROGRESS_BAR": "off",
+    "PIP_ROOT_USER_ACTION": "ignore",
+    "PIP_USER": "0",
+    "PIP_NO_COLOR": "1",
+}
 
 
 class Stamp(NamedTuple):
@@ -69,28 +78,18 @@ class VirtualEnvironment:
     def fitting_stamp(self, project: Project, extras: Iterable[str]) -> Stamp | None:
         """Return the stamp if the environment needs no work for `project` with `extras`, else None."""
         stamp = self.stamp()
-        if (
-            stamp is None
-            or stamp.asked != project.asks
-            or stamp.root != os.path.realpath(project.root)
-            or not set(extras) <= set(stamp.extras)
-            or stamp.interpreter != os.path.realpath(self.python)
-            or not os.access(self.python, os.X_OK)
-        ):
+        if stamp is None or not set(extras) <= set(stamp.extras) or not os.access(self.python, os.X_OK):
             return None
-        return stamp
+        wanted = self._stamp_for(project, stamp.extras, libraries=stamp.libraries)
+        return stamp if stamp == wanted else None
 
     def put_stamp(self, project: Project, extras: Iterable[str], *, libraries: bool) -> None:
-        """Write the stamp: readers see the old one or the whole new one."""
-        self._write(
-            Stamp(
-                asked=project.asks,
-                extras=tuple(sorted(extras)),
-                root=os.path.realpath(project.root),
-                interpreter=os.path.realpath(self.python),
-                libraries=libraries,
-            )
-        )
+        """Note what the environment was made for."""
+        self._write(self._stamp_for(project, extras, libraries=libraries))
+
+    def forget_stamp(self) -> None:
+        """Let the next start look at everything."""
+        (self.folder / STAMP).unlink(missing_ok=True)
 
     def note_libraries(self, found: bool) -> None:
         """Keep in the stamp whether all shared libraries were found."""
@@ -98,7 +97,12 @@ class VirtualEnvironment:
         if stamp is not None and stamp.libraries != found:
             self._write(stamp._replace(libraries=found))
 
+    def _stamp_for(self, project: Project, extras: Iterable[str], *, libraries: bool) -> Stamp:
+        root, interpreter = os.path.realpath(project.root), os.path.realpath(self.python)
+        return Stamp(project.asks, tuple(sorted(extras)), root, interpreter, libraries)
+
     def _write(self, stamp: Stamp) -> None:
+        """Write the stamp: readers see the old one or the whole new one."""
         draft = self.folder / f"{STAMP}.{os.getpid()}"
         draft.write_text(json.dumps(stamp._asdict()), encoding="utf-8")
         os.replace(draft, self.folder / STAMP)
@@ -116,14 +120,11 @@ class VirtualEnvironment:
             return "foreign"
         if set(os.listdir(self.folder)) <= {LOG}:
             return "absent"
-        if not (self.folder / "pyvenv.cfg").is_file():
-            names = {name for name in os.listdir(self.folder) if name.partition(".json.")[0] != "backstep"}
-            begun = names <= _LAYOUT
-            return "broken" if begun else "foreign"
+        if not (self.folder / _MARK).is_file():
+            return "foreign"
         places = self.site_packages()
-        if len(places) != 1 or not self._python_works():
-            return "broken"
-        return "broken" if half_installed(places[0]) else "usable"
+        works = len(places) == 1 and self._python_works() and not half_installed(places[0])
+        return "usable" if works else "broken"
 
     def lacks(self, project: Project, extras: Iterable[str]) -> list[str]:
         """Return the requirements that are not installed; the project itself is the last of them."""
@@ -134,10 +135,15 @@ class VirtualEnvironment:
         return missing
 
     def clear(self) -> None:
-        """Leave an empty folder, but for the log; raises WorldError."""
+        """Leave a broken environment with nothing in it but the log; raises WorldError."""
         try:
-            self._empty()
             self.folder.mkdir(exist_ok=True)
+            (self.folder / _MARK).touch()
+            for entry in self.folder.iterdir():
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                elif entry.name not in (LOG, _MARK):
+                    entry.unlink()
         except OSError as error:
             raise WorldError(
                 f"The virtual environment {self.folder} cannot be created ({error.strerror}); "
@@ -145,14 +151,14 @@ class VirtualEnvironment:
             ) from error
 
     def create(self, console: Console, keep_open: Sequence[int]) -> None:
-        """Make the environment in its empty folder with the running interpreter; raises CommandError."""
+        """Make the environment in its cleared folder with the running interpreter; raises CommandError."""
         # A Python that runs from the environment that was cleared lives on in the one below it.
         interpreter = getattr(sys, "_base_executable", None) or sys.executable
         console.run(
             [interpreter, "-m", "venv", str(self.folder)],
             label="virtual environment",
             keep_open=keep_open,
-            env=_QUIET_PYTHON,
+            env=_PYTHON_OPTIONS,
         )
 
     def install(
@@ -169,28 +175,8 @@ class VirtualEnvironment:
             label="Python packages",
             cwd=project.root,
             keep_open=keep_open,
-            env={
-                **_QUIET_PYTHON,
-                "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-                "PIP_NO_INPUT": "1",
-                "PIP_PROGRESS_BAR": "off",
-                "PIP_ROOT_USER_ACTION": "ignore",
-                "PIP_USER": "0",
-                "PIP_NO_COLOR": "1",
-            },
+            env=_PYTHON_OPTIONS,
         )
-
-    def _empty(self) -> None:
-        """Remove what is in the folder, but for the log; what tells that it was an environment goes last."""
-        if not self.folder.is_dir():
-            return
-        for entry in sorted(self.folder.iterdir(), key=lambda entry: entry.name == "pyvenv.cfg"):
-            if entry.name == LOG:
-                continue
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink()
 
     def _python_works(self) -> bool:
         """Whether the interpreter starts, sees this environment and has pip."""

@@ -16,8 +16,8 @@ from typing import Literal
 from core.schema.errors import WorldError
 from core.setup.apt import Apt
 from core.setup.console import CommandError, Console
-from core.setup.environment import VirtualEnvironment
-from core.setup.libraries import Missing, known_packages, likely_missing, missing_libraries, packages_for
+from core.setup.environment import Condition, VirtualEnvironment
+from core.setup.libraries import missing_libraries
 from core.setup.project import Project
 
 
@@ -52,7 +52,6 @@ def locked(folder: Path, on_wait: Callable[[], None]) -> Iterator[tuple[int, ...
 
 _FRESH_BYTES = 1_800_000_000
 """What a fresh environment takes on disk, with what pip unpacks on the way."""
-_VENV_PACKAGE = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
 _DOWNLOAD = "about 350 MB"
 
 Libraries = Literal["require", "try", "ignore"]
@@ -73,7 +72,6 @@ class Installer:
         self._environment = environment
         self._console = console if console is not None else Console(environment.log)
         self._apt = apt if apt is not None else Apt(self._console)
-        self._refused: set[str] = set()
 
     def install(self, extras: Sequence[str], *, libraries: Libraries) -> None:
         """Make the environment fit, after any other setup of the same project; raises WorldError."""
@@ -85,41 +83,26 @@ class Installer:
             if libraries != "ignore" and not (stamp and stamp.libraries):
                 self._install_libraries(is_fatal=libraries == "require")
 
-    def repair(self, extras: Sequence[str], *, reason: str) -> None:
-        """Look at everything again, because an import failed for `reason`; raises WorldError."""
-        with locked(self._project.root, self._say_wait) as descriptors:
-            self._console.say(f"Backstep cannot start ({reason}). Checking what is missing.")
-            self._environment.note_libraries(False)
-            if self._environment.condition() != "usable" or self._environment.lacks(self._project, extras):
-                self._install_packages(extras, descriptors)
-            self._install_libraries(is_fatal=True)
-
     def _say_wait(self) -> None:
         self._console.say("Another start of Backstep is installing here. Waiting for it to finish.")
 
     def _install_packages(self, extras: Sequence[str], descriptors: Sequence[int]) -> None:
-        """Make or complete the virtual environment, and stamp it."""
+        """Make or complete the virtual environment if it lacks anything, and stamp it."""
         environment, project = self._environment, self._project
         condition = environment.condition()
         if condition == "foreign":
             raise WorldError(
                 f"{environment.folder} exists and is not a virtual environment; move it away and start again."
             )
-        old = environment.stamp()
-        extras = tuple(sorted({*extras, *(old.extras if old and condition == "usable" else ())}))
-        if condition == "usable" and not environment.lacks(project, extras):
-            environment.put_stamp(project, extras, libraries=False)
-            return
-        fresh = condition != "usable"
-        system = self._system_packages(fresh)
-        self._announce(extras, condition, system)
-        if fresh:
-            self._require_room()
-            environment.clear()
-        if system:
-            self._install_system(system, must=_venv_packages() if fresh else ())
-        if fresh:
-            environment.create(self._console, descriptors)
+        if condition == "usable":
+            old = environment.stamp()
+            extras = sorted({*extras, *(old.extras if old else ())})
+            if not environment.lacks(project, extras):
+                environment.put_stamp(project, extras, libraries=False)
+                return
+            self._announce(extras, condition, ())
+        else:
+            self._make_environment(extras, condition, descriptors)
         try:
             environment.install(project, extras, self._console, descriptors)
         except CommandError as error:
@@ -130,23 +113,30 @@ class Installer:
             ) from error
         environment.put_stamp(project, extras, libraries=False)
 
-    def _system_packages(self, fresh: bool) -> tuple[str, ...]:
-        """Return the Debian packages that will be needed, as far as known before PySide6 is there."""
-        venv = _venv_packages() if fresh else ()
-        if not self._apt.is_there:
-            if venv:
-                raise WorldError(
-                    f"{sys.executable} has no module ensurepip, so no virtual environment can be created; "
-                    f"install it with your system's package manager and start again."
-                )
-            return ()
-        known, _ = packages_for(likely_missing(), time64=self._apt.time64)
-        return tuple(dict.fromkeys((*venv, *known, *self._unfinished())))
+    def _make_environment(
+        self, extras: Sequence[str], condition: Condition, descriptors: Sequence[int]
+    ) -> None:
+        """Make a virtual environment without packages, with the system packages known to be needed."""
+        venv = _venv_packages()
+        if venv and not self._apt.is_there:
+            raise WorldError(
+                f"{sys.executable} has no module ensurepip, so no virtual environment can be created; "
+                f"install it with your system's package manager and start again."
+            )
+        system = self._apt.lacking(venv) if self._apt.is_there else ()
+        self._announce(extras, condition, system)
+        free = shutil.disk_usage(self._project.root).free
+        if free < _FRESH_BYTES:
+            raise WorldError(
+                f"{self._project.root} has {free / 1e9:.1f} GB free and the Python packages need "
+                f"{_FRESH_BYTES / 1e9:.1f} GB; free some space and start again."
+            )
+        self._environment.clear()
+        if system:
+            self._install_system(system, must=venv)
+        self._environment.create(self._console, descriptors)
 
-    def _unfinished(self) -> tuple[str, ...]:
-        return self._apt.unfinished((_VENV_PACKAGE, *known_packages(time64=self._apt.time64)))
-
-    def _announce(self, extras: Sequence[str], condition: str, system: Sequence[str]) -> None:
+    def _announce(self, extras: Sequence[str], condition: Condition, system: Sequence[str]) -> None:
         say = self._console.say
         say("Backstep will install what is missing:")
         if system:
@@ -161,14 +151,6 @@ class Installer:
             say(f"  into it: {packages}, {_DOWNLOAD} to download")
         say(f"  The output of the commands goes to {self._environment.log}")
 
-    def _require_room(self) -> None:
-        free = shutil.disk_usage(self._project.root).free
-        if free < _FRESH_BYTES:
-            raise WorldError(
-                f"{self._project.root} has {free / 1e9:.1f} GB free and the Python packages need "
-                f"{_FRESH_BYTES / 1e9:.1f} GB; free some space and start again."
-            )
-
     def _install_system(self, packages: Sequence[str], must: Sequence[str]) -> None:
         """Install what can be installed; raises WorldError if one of `must` cannot."""
         prefix = self._apt.prefix()
@@ -178,7 +160,6 @@ class Installer:
                 f"ask an administrator to run this, then start again: {self._apt.command(packages)}"
             )
         if prefix is None:
-            self._refused.update(packages)
             self._console.say("  apt-get needs root or sudo. Continuing without it.")
             return
         try:
@@ -192,8 +173,7 @@ class Installer:
     def _install_libraries(self, *, is_fatal: bool) -> None:
         """Look what the installed packages link, install what is missing, and look again."""
         try:
-            missing = self._missing()
-            if missing:
+            if missing := self._missing():
                 self._install_missing(missing)
         except WorldError as error:
             if is_fatal:
@@ -202,51 +182,31 @@ class Installer:
             return
         self._environment.note_libraries(True)
 
-    def _install_missing(self, missing: Missing) -> None:
-        """Install packages until nothing is missing; raises WorldError, which names what is and what to do.
-
-        What ldd finds missing can grow once a library is there and its own
-        needs show, so this looks again after each installation.
-        """
-        tried = set(self._refused)
-        while missing:
-            packages, _ = packages_for(missing, time64=self._apt.time64)
-            prefix = None
-            if self._apt.is_there and not tried.issuperset(packages):
-                self._console.say(
-                    f"QtWebEngine needs more system packages. Installing with apt-get: {' '.join(packages)}"
-                )
-                prefix = self._apt.prefix()
-            if prefix is None:
-                raise WorldError(self._advice(missing, tried - self._refused))
-            self._apt.install(packages, prefix)
-            tried.update(packages)
-            missing = self._missing()
-
-    def _advice(self, missing: Missing, installed: set[str]) -> str:
-        """Return what is missing and what a person can do about it."""
-        packages, unknown = packages_for(missing, time64=self._apt.time64)
+    def _install_missing(self, missing: Sequence[str]) -> None:
+        """Install the packages of all libraries; raises WorldError if some are `missing` all the same."""
+        lacks = f"The system lacks {', '.join(missing)}"
         if not self._apt.is_there:
-            return (
-                f"The system lacks {missing.sentence()}; install them with its package manager "
-                f"(on Debian they are in {' '.join(packages)}) and start again."
+            raise WorldError(f"{lacks}; install them with its package manager and start again.")
+        packages = self._apt.lacking()
+        if packages:
+            self._console.say(
+                f"QtWebEngine needs more system packages. Installing with apt-get: {' '.join(packages)}"
             )
-        if not packages:
-            return (
-                f"The system lacks the shared libraries {', '.join(unknown)}, and Backstep does not know "
-                f"their Debian package; find it with: apt-file search {unknown[0]}"
+            prefix = self._apt.prefix()
+            if prefix is None:
+                raise WorldError(
+                    f"{lacks}, and installing packages needs root or sudo; "
+                    f"ask an administrator to run this, then start again: {self._apt.command(packages)}"
+                )
+            self._apt.install(packages, prefix)
+            missing = self._missing()
+        if missing:
+            raise WorldError(
+                f"The system lacks {', '.join(missing)}, which none of the Debian packages known to Backstep "
+                f"brings; find the package with: apt-file search {missing[0]}"
             )
-        if installed.issuperset(packages):
-            return (
-                f"The system still lacks {missing.sentence()} after apt-get installed {' '.join(packages)}; "
-                f"see {self._console.log}"
-            )
-        return (
-            f"The system lacks {missing.sentence()}, and installing them needs root or sudo; "
-            f"ask an administrator to run this, then start again: {self._apt.command(packages)}"
-        )
 
-    def _missing(self) -> Missing:
+    def _missing(self) -> tuple[str, ...]:
         places = self._environment.site_packages()
         if not places:
             raise WorldError(f"{self._environment.folder} is damaged; delete it and start again.")
@@ -257,4 +217,4 @@ def _venv_packages() -> tuple[str, ...]:
     """Return the Debian package without which this interpreter makes no virtual environment."""
     if importlib.util.find_spec("venv") is not None and importlib.util.find_spec("ensurepip") is not None:
         return ()
-    return (_VENV_PACKAGE,)
+    return (f"python{sys.version_info.major}.{sys.version_info.minor}-venv",)

@@ -16,10 +16,11 @@ from core.schema.errors import DataError
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
-_REQUIREMENT = re.compile(
-    r"^\s*(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*(?P<ranges>[^;]*?)\s*(?:;.*)?$"
-)
-_RANGE = re.compile(r"^(?P<sign>>=|<=|==|!=|~=|>|<)\s*(?P<version>\d+(?:\.\d+)*)$")
+_REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*([^;]*)$")
+_RANGE = re.compile(r"^(>=|<=|==|!=|~=|>|<)\s*(\d+(?:\.\d+)*)$")
+_VERSION = re.compile(r"^v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)$")
+_WIDTH = 8
+"""How many numbers of a release are compared."""
 
 
 class Project(NamedTuple):
@@ -85,50 +86,37 @@ def find_distribution(name: str, path: Sequence[str]) -> Distribution | None:
 
 def _meets(line: str, path: Sequence[str]) -> bool:
     match = _REQUIREMENT.match(line)
-    if match is None or ";" in line:
-        return False
-    distribution = find_distribution(match["name"], path)
+    distribution = find_distribution(match[1], path) if match is not None else None
     version: str | None = distribution.metadata["Version"] if distribution is not None else None
-    if version is None:
+    if match is None or version is None:
         return False
-    ranges = [part.strip() for part in match["ranges"].split(",") if part.strip()]
-    return all(_within(version, part) for part in ranges)
+    return all(_within(version, part.strip()) for part in match[2].split(",") if part.strip())
 
 
 def _within(version: str, text: str) -> bool:
     match = _RANGE.match(text)
     if match is None:
         return False
-    have, is_final = _release(version)
-    want = tuple(int(number) for number in match["version"].split("."))
-    width = max(len(have), len(want))
-    left, right = _padded(have, width), _padded(want, width)
-    # A pre-release of the bound itself lies below it.
-    order = (left > right) - (left < right) or (0 if is_final else -1)
-    if match["sign"] == "~=":
-        return order >= 0 and have[: len(want) - 1] == want[:-1]
+    have, want = _release(version), _release(match[2])
+    series = match[2].count(".")
     return {
-        ">=": order >= 0,
-        "<=": order <= 0,
-        ">": order > 0,
+        ">=": have >= want,
+        "<=": have <= want,
+        ">": have > want,
         # 6.12.0b1 is not what "<6.12" lets in, although it sorts before 6.12.
-        "<": order < 0 and left != right,
-        "==": order == 0,
-        "!=": order != 0,
-    }[match["sign"]]
+        "<": have[0] < want[0],
+        "==": have == want,
+        "!=": have != want,
+        "~=": have >= want and have[0][:series] == want[0][:series],
+    }[match[1]]
 
 
-def _release(version: str) -> tuple[tuple[int, ...], bool]:
-    """Return the release numbers and whether it is a final or post release."""
-    match = re.match(r"^v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)$", version.strip())
+def _release(version: str) -> tuple[list[int], bool]:
+    """Return the numbers of a release, filled up with zeros, and whether it is a final or post release."""
+    match = _VERSION.match(version.strip())
     if match is None:
-        return (0,), False
+        return [0] * _WIDTH, False
+    numbers = [int(number) for number in match[1].split(".")]
     rest = match[2].lstrip(".-_").lower()
-    is_final = not rest or rest.startswith(("post", "+", "r"))
-    if rest.startswith("rc"):
-        is_final = False
-    return tuple(int(number) for number in match[1].split(".")), is_final
-
-
-def _padded(numbers: tuple[int, ...], width: int) -> tuple[int, ...]:
-    return numbers + (0,) * (width - len(numbers))
+    is_final = not rest or rest.startswith(("post", "+")) or bool(re.match(r"r(ev)?\d", rest))
+    return (numbers + [0] * _WIDTH)[:_WIDTH], is_final

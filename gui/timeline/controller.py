@@ -39,11 +39,11 @@ class TimelineController(FeatureController):
         self.follow(service.logged, window.page_log.show_log)
         self.follow(window.session.session_changed, self._show_session)
         window.step_shown.connect(self._on_step)
-        window.dock("Page log").visibilityChanged.connect(self._on_log_seen)
+        window.dock("Page log").visibilityChanged.connect(lambda on: self._read_log() if on else None)
         window.time.shown_changed.connect(self._on_shown)
         self._room = QTimer(self, singleShot=True, interval=0)
         self._room.timeout.connect(lambda: window.docks.give_page_room(_PAGE))
-        window.dock("Diff").visibilityChanged.connect(self._on_diff_seen)
+        window.dock("Diff").visibilityChanged.connect(lambda on: self._read_soon() if on else None)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
@@ -68,7 +68,7 @@ class TimelineController(FeatureController):
         self._read_times()
 
     def _read_soon(self) -> None:
-        if not self._rest.isActive():
+        if self._timed and not self._rest.isActive():
             self._rest.start(self._pause)
 
     @Slot(object)
@@ -76,16 +76,6 @@ class TimelineController(FeatureController):
         """Read the time again if the run is paused or has ended."""
         if view.mode in ("waiting", "ended", "failed"):
             self._rest.start(_REST_MS)
-
-    @Slot(bool)
-    def _on_log_seen(self, on: bool) -> None:
-        if on:
-            self._read_log()
-
-    @Slot(bool)
-    def _on_diff_seen(self, on: bool) -> None:
-        if on and self._timed:
-            self._read_soon()
 
     def _read_log(self) -> None:
         if self._step is not None:

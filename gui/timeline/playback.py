@@ -16,11 +16,12 @@ class Playback(FeatureController):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._wanted: tuple[int, int] | None = None
-        """The step that was requested and is not shown yet."""
-        self._shown: tuple[int, int] | None = None
+        self._wanted: int | None = None
+        """The index of the step that was requested and is not shown yet."""
+        self._shown = 0
+        """The index of the step that was shown last."""
         self._wait = QTimer(self, singleShot=True)
-        self._wait.timeout.connect(self._go_on)
+        self._wait.timeout.connect(lambda: self._ask(self._shown + 1))
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(window.time.stop_playing)
         window.time.playing_changed.connect(self._on_playing)
@@ -31,52 +32,32 @@ class Playback(FeatureController):
     def _on_playing(self, on: bool) -> None:
         self._wait.stop()
         self._patience.stop()
-        self._wanted = self._shown = None
-        if not on:
-            return
-        steps = self.window.time.film.view.steps
-        at = self.window.time.film.at
-        if not steps:
-            self.window.time.stop_playing()
-        elif at is None or at is steps[-1]:  # At its end, playback restarts at the beginning.
-            self._ask(0)
-        else:
-            self._ask(steps.index(at))
+        if on:
+            film = self.window.time.film
+            at = film.currentIndex().row()
+            # At its end, playback restarts at the beginning.
+            self._ask(at if 0 <= at < len(film.view.steps) - 1 else 0)
 
     def _ask(self, at: int) -> None:
-        step = self.window.time.film.view.steps[at]
-        self._wanted = (step.run, step.number)
+        steps = self.window.time.film.view.steps
+        if at >= len(steps):
+            self.window.time.stop_playing()
+            return
+        self._wanted = at
         self._patience.start()
-        self.window.session.trace.show_step(*self._wanted)
+        self.window.session.trace.show_step(steps[at].run, steps[at].number)
 
     @Slot(object)
     def _on_step(self, step: StepView) -> None:
         if not self.window.time.is_playing:
             return
-        place = (step.run if step.row is None else step.row.run, step.number)
+        view = self.window.time.film.view
+        at = view.position(step.run, step.number)
         if self._wanted is not None:
-            if place == self._wanted:
-                self._shown, self._wanted = place, None
+            if at == self._wanted:
+                self._shown, self._wanted = at, None
                 self._patience.stop()
-                self._rest()
-        elif place != self._shown:
+                speed = self.window.remembered.play_speed
+                self._wait.start(round(seconds_shown(view, at, speed) * 1000))
+        elif at != self._shown:
             self.window.time.stop_playing()  # The person has gone to another step.
-
-    def _rest(self) -> None:
-        view, at = self.window.time.film.view, self._position()
-        if at is None or at + 1 >= len(view.steps):
-            self.window.time.stop_playing()
-        else:
-            speed = self.window.remembered.play_speed
-            self._wait.start(round(seconds_shown(view, at, speed) * 1000))
-
-    def _go_on(self) -> None:
-        at = self._position()
-        if at is None or at + 1 >= len(self.window.time.film.view.steps):
-            self.window.time.stop_playing()
-        else:
-            self._ask(at + 1)
-
-    def _position(self) -> int | None:
-        steps = self.window.time.film.view.steps
-        return next((at for at, one in enumerate(steps) if (one.run, one.number) == self._shown), None)

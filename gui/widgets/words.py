@@ -4,8 +4,8 @@ import math
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QSizePolicy, QStackedWidget, QToolTip, QWidget
 
 from core.browser.floods import shortened
 from gui.theme.theme import Theme
@@ -139,6 +139,15 @@ def labelled(widget: AnyWidget, name: str, tooltip: str = "") -> AnyWidget:
     widget.setAccessibleName(name)
     widget.setToolTip(tooltip)
     return widget
+
+
+def show_words(event: QHelpEvent, words: str, widget: QWidget) -> bool:
+    """Show the tooltip of a place in a widget that paints itself, or hide it if there are no words."""
+    if words:
+        QToolTip.showText(event.globalPos(), words, widget)
+    else:
+        QToolTip.hideText()
+    return True
 
 
 def dim_label(text: str) -> QLabel:

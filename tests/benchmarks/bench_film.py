@@ -109,7 +109,12 @@ class Bench:
 
     def loaded(self) -> bool:
         film = self.film
-        return all(film.thumbnails.of(film.view.steps[at].picture) is not None for at in film._seen())
+        seen = (
+            step
+            for at, step in enumerate(film.view.steps)
+            if film.cell(at).intersects(film.viewport().rect())
+        )
+        return all(film.thumbnails.of(step.picture) is not None for step in seen)
 
     def tell(self, what: str, taken: list[float] | None = None) -> None:
         rounds, self.rounds = sorted(self.rounds), []

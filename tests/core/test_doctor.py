@@ -1,4 +1,3 @@
-import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -31,51 +30,37 @@ from core.schema.errors import BackstepError, BrowserError, DataError, TraceErro
 from core.settings.settings import Settings, load_settings
 
 
-async def findings(checks: dict[str, Check], seconds: float = 30.0) -> list[Finding]:
-    return [finding async for finding in examine(checks, seconds=seconds)]
+def findings(checks: dict[str, Check], seconds: float = 30.0) -> list[Finding]:
+    return list(examine(checks, seconds=seconds))
 
 
-async def fine() -> CheckNote:
-    return ok("All is well.")
-
-
-async def test_each_check_gives_one_finding_under_its_name_in_order():
-    found = await findings({"first": lambda: ok("one"), "second": fine})
+def test_each_check_gives_one_finding_under_its_name_in_order():
+    found = findings({"first": lambda: ok("one"), "second": lambda: ok("two")})
     assert [(finding.name, finding.text) for finding in found] == [
         ("first", "one"),
-        ("second", "All is well."),
+        ("second", "two"),
     ]
 
 
-async def test_a_check_that_raises_does_not_keep_the_next_from_being_made():
+def test_a_check_that_raises_does_not_keep_the_next_from_being_made():
     def broken() -> CheckNote:
         raise BrowserError("The browser has died; start it again.")
 
-    found = await findings({"broken": broken, "after": fine})
+    found = findings({"broken": broken, "after": lambda: ok("All is well.")})
     assert [(finding.level, finding.text) for finding in found] == [
         ("fail", "The browser has died; start it again."),
         ("ok", "All is well."),
     ]
 
 
-async def test_an_error_that_is_no_sentence_of_ours_names_its_kind():
+def test_an_error_that_is_no_sentence_of_ours_names_its_kind():
     def broken() -> CheckNote:
         raise ModuleNotFoundError("No module named 'lxml'\nmore")
 
-    assert (await findings({"broken": broken}))[0].text == "ModuleNotFoundError: No module named 'lxml'"
+    assert (findings({"broken": broken}))[0].text == "ModuleNotFoundError: No module named 'lxml'"
 
 
-async def test_a_coroutine_that_never_ends_is_left_at_its_limit():
-    async def hanging() -> CheckNote:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    found = await findings({"hanging": hanging, "after": fine}, seconds=0.05)
-    assert [finding.level for finding in found] == ["fail", "ok"]
-    assert "No answer within 0.05 seconds" in found[0].text
-
-
-async def test_a_function_that_never_returns_is_left_at_its_limit():
+def test_a_function_that_never_returns_is_left_at_its_limit():
     release = threading.Event()
 
     def hanging() -> CheckNote:
@@ -83,26 +68,27 @@ async def test_a_function_that_never_returns_is_left_at_its_limit():
         return ok("late")
 
     try:
-        found = await findings({"hanging": hanging, "after": fine}, seconds=0.05)
+        found = findings({"hanging": hanging, "after": lambda: ok("All is well.")}, seconds=0.05)
     finally:
         release.set()
     assert [finding.level for finding in found] == ["fail", "ok"]
+    assert "No answer within 0.05 seconds" in found[0].text
 
 
-async def test_a_timeout_inside_a_check_is_not_taken_for_its_limit():
+def test_a_timeout_inside_a_check_is_not_taken_for_its_limit():
     def slow_server() -> CheckNote:
         raise TimeoutError("the server said nothing")
 
-    assert (await findings({"server": slow_server}))[0].text == "TimeoutError: the server said nothing"
+    assert (findings({"server": slow_server}))[0].text == "TimeoutError: the server said nothing"
 
 
-async def test_a_finding_is_reported_before_the_next_check_is_made():
+def test_a_finding_is_reported_before_the_next_check_is_made():
     made: list[str] = []
     checks: dict[str, Check] = {
         "first": lambda: ok("one"),
         "second": lambda: (made.append("second"), ok("two"))[1],
     }
-    async for finding in examine(checks):
+    for finding in examine(checks):
         if finding.name == "first":
             assert made == []
     assert made == ["second"]
@@ -230,40 +216,40 @@ def test_little_room_for_the_database_is_a_warning(monkeypatch):
     assert check_database(loading()).level == "warn"
 
 
-async def test_settings_that_cannot_be_read_fail_once_and_not_in_each_check():
+def test_settings_that_cannot_be_read_fail_once_and_not_in_each_check():
     checks = {
         name: check
         for name, check in standard_checks(ROOT, unreadable).items()
         if name in ("settings", "database", "LLM")
     }
-    found = {finding.name: finding async for finding in examine(checks)}
+    found = {finding.name: finding for finding in examine(checks)}
     assert found["settings"].text == "settings.toml: line 3 is wrong."
     assert [found[name].level for name in ("settings", "database", "LLM")] == ["fail", "warn", "warn"]
 
 
-async def test_a_server_that_has_the_model_is_well(httpserver):
+def test_a_server_that_has_the_model_is_well(httpserver):
     httpserver.expect_request("/v1/models").respond_with_json({"object": "list", "data": [{"id": "small"}]})
-    note = await check_llm(loading(llm="small", base_url=httpserver.url_for("/v1")))
+    note = check_llm(loading(llm="small", base_url=httpserver.url_for("/v1")))
     assert note.level == "ok"
     assert "has small" in note.text
 
 
-async def test_a_server_without_the_model_is_a_warning(httpserver):
+def test_a_server_without_the_model_is_a_warning(httpserver):
     httpserver.expect_request("/v1/models").respond_with_json({"object": "list", "data": [{"id": "small"}]})
-    note = await check_llm(loading(llm="large", base_url=httpserver.url_for("/v1")))
+    note = check_llm(loading(llm="large", base_url=httpserver.url_for("/v1")))
     assert note.level == "warn"
     assert "large" in note.text
 
 
-async def test_a_server_that_refuses_fails_with_the_reason(httpserver):
+def test_a_server_that_refuses_fails_with_the_reason(httpserver):
     httpserver.expect_request("/v1/models").respond_with_json(
         {"error": {"message": "no such key"}}, status=401
     )
-    note = await check_llm(loading(llm="small", base_url=httpserver.url_for("/v1")))
+    note = check_llm(loading(llm="small", base_url=httpserver.url_for("/v1")))
     assert note.level == "fail"
     assert note.text.startswith("small: ")
 
 
-async def test_an_llm_that_nobody_answers_for_fails():
+def test_an_llm_that_nobody_answers_for_fails():
     with pytest.raises(BackstepError, match="ruels"):
-        await check_llm(loading(llm="ruels"))
+        check_llm(loading(llm="ruels"))

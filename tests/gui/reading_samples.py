@@ -14,7 +14,6 @@ from core.browser.log.records import (
 from core.debugger.compare.views import PairView, Part
 from core.debugger.provenance.views import Lead, Offer, SourcePlace, WhyView
 from core.debugger.timeline.views import (
-    CallSpan,
     CostPoint,
     HeldSpan,
     PageLogView,
@@ -23,6 +22,8 @@ from core.debugger.timeline.views import (
     TimeMark,
     TimeView,
 )
+from core.schema.messages import Usage
+from core.schema.step import CallRecord
 
 START = 1_700_000_000.0
 URL = "http://127.0.0.1:41873"
@@ -111,21 +112,24 @@ def step_span(number: int, begun: float, *, run: int = 18, wait: float = 0.0, **
             at += seconds
         at += held
     calls = (
-        CallSpan(
+        CallRecord(
             number=number * 2,
+            step=number,
             purpose="decide",
             llm="gpt-4o",
-            begun=begun + 0.2,
+            messages="prompt",
+            started=begun + 0.2,
             seconds=1.5,
-            prompt_tokens=1052,
-            completion_tokens=31,
+            usage=Usage(prompt_tokens=1052, completion_tokens=31),
             cost=0.0031,
         ),
-        CallSpan(
+        CallRecord(
             number=number * 2 + 1,
+            step=number,
             purpose="remedies",
             llm="gpt-4o",
-            begun=begun + 1.8,
+            messages="prompt",
+            started=begun + 1.8,
             seconds=0.5,
             error="429 Too Many Requests" if number == 3 else "",
         ),
@@ -157,7 +161,6 @@ def times(count: int = 5, wait: float = 8.0) -> TimeView:
                 begun=at + 2.35,
                 ended=at + 2.35 + wait,
                 step=number,
-                before="review",
                 why=f"Step {number} was held at the review, for the person",
             )
         )

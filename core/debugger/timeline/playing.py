@@ -3,7 +3,6 @@
 from typing import Literal
 
 from core.debugger.timeline.views import TimeView
-from core.schema.step import seconds_covered
 
 Speed = Literal["0.5", "1", "2", "4", "even"]
 LONGEST_LLM = 2.0
@@ -24,6 +23,5 @@ def seconds_shown(view: TimeView, at: int, speed: Speed) -> float:
     if not view.untimed and at + 1 < len(view.steps):
         begun, ended = view.steps[at].begun, view.steps[at + 1].begun
         held = sum(max(min(one.ended, ended) - max(one.begun, begun), 0.0) for one in view.held)
-        asked = seconds_covered((call.begun, call.seconds) for call in view.steps[at].calls)
-        took = ended - begun - held - max(asked - LONGEST_LLM, 0.0)
+        took = ended - begun - held - max(view.steps[at].seconds_asked - LONGEST_LLM, 0.0)
     return max(took / float(speed), _LEAST)

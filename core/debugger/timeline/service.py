@@ -1,7 +1,6 @@
 """The times of a run, for running and old runs alike, and the logs of its pages by step."""
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from core.browser.log.records import LogPart
@@ -9,7 +8,6 @@ from core.debugger.commands import command
 from core.debugger.service import Service
 from core.debugger.timeline.pictures import film_pictures, restored_pictures, step_pictures
 from core.debugger.timeline.views import (
-    CallSpan,
     CostPoint,
     FilmPictures,
     HeldSpan,
@@ -24,7 +22,7 @@ from core.debugger.timeline.views import (
 from core.schema.errors import TraceError
 from core.schema.signal import Signal
 from core.schema.step import Acted, BlobHash, CallRecord, record_of
-from core.trace.records import Hit, Intervention, StepRow, StepTimes
+from core.trace.records import RunRow, StepRow, StepTimes
 from core.trace.store import TraceStore
 
 if TYPE_CHECKING:
@@ -127,43 +125,30 @@ def time_view(store: TraceStore, run: int) -> TimeView:
     row = store.run(run)
     rows = {one.number: one for one in store.steps(run)}
     times = store.times(run)
-    calls = store.calls(run)
     if not times:
         return TimeView(run=run, begun=row.started, ended=row.started)
-    by_step = {
-        number: tuple(of_it)
-        for number, of_it in groupby(sorted(calls, key=lambda call: call.step), lambda call: call.step)
-    }
+    calls = store.calls(run)
+    by_step: dict[int, list[CallRecord]] = {}
+    for call in calls:
+        by_step.setdefault(call.step, []).append(call)
     pictures = store.pictures(run)
     steps = tuple(
-        _step(rows[one.number], one, by_step.get(one.number, ()), pictures.get(one.number, ""))
+        _step(rows[one.number], one, by_step.get(one.number, []), pictures.get(one.number, ""))
         for one in times
         if one.number in rows
     )
     imported = row.environment == "import"
     if imported:
         steps = _apart(steps)
-    marks = [
-        *_of_hits(store.hits(run), steps),
-        *_of_interventions(store.interventions(run)),
-        *_of_steps(store, run, steps),
-        *_of_calls(calls),
-        *_of_judgements(store, run, steps),
-        *_of_branches(store, run, steps),
-    ]
-    own = next((one for one in steps if one.run == run), None)
-    if row.parent_run is not None and own is not None:
-        grade = f", the page {row.grade}" if row.grade else ""
-        text = f"Run {run} branches off run {row.parent_run} before step {own.number}{grade}"
-        marks.append(TimeMark(time=own.begun, step=own.number, kind="branch", text=text))
+    marks = [*_of_events(store, run, calls), *_of_steps(store, run, steps), *_of_branches(store, row, steps)]
     return TimeView(
         run=run,
         begun=steps[0].begun,
         ended=max(one.ended for one in steps),
         steps=steps,
-        held=() if imported else _held(steps),
+        held=() if imported else tuple(_held(steps)),
         marks=tuple(sorted(marks, key=lambda mark: (mark.time, mark.step))),
-        costs=_costs(calls),
+        costs=tuple(_costs(calls)),
         phases_known=imported or all(phase.begun_known for step in steps for phase in step.phases),
         untimed="imported from a file without times of phases and calls" if imported else "",
     )
@@ -174,30 +159,17 @@ def _step(row: StepRow, times: StepTimes, calls: Sequence[CallRecord], picture: 
     phases = []
     before = times.begun
     for phase, saved in sorted(times.saved, key=lambda one: one[1]):
-        known = phase in begun_of
         begun = min(begun_of.get(phase, before), saved)
-        phases.append(PhaseSpan(phase=phase, begun=begun, ended=saved, begun_known=known))
+        phases.append(PhaseSpan(phase=phase, begun=begun, ended=saved, begun_known=phase in begun_of))
         before = max(saved, before)
-    spans = tuple(_call(one) for one in calls)
-    ended = max((times.ended, *(one.ended for one in spans)))
+    ended = max((times.ended, *(one.ended for one in calls)))
     return StepSpan(
-        **dict(row), begun=times.begun, ended=ended, phases=tuple(phases), calls=spans, picture=picture
-    )
-
-
-def _call(call: CallRecord) -> CallSpan:
-    return CallSpan(
-        number=call.number,
-        purpose=call.purpose,
-        llm=call.llm,
-        begun=call.started,
-        seconds=call.seconds,
-        prompt_tokens=call.usage.prompt_tokens,
-        cached_tokens=call.usage.cached_tokens,
-        completion_tokens=call.usage.completion_tokens,
-        estimated=call.usage.estimated,
-        cost=call.cost,
-        error=call.error,
+        **dict(row),
+        begun=times.begun,
+        ended=ended,
+        phases=tuple(phases),
+        calls=tuple(calls),
+        picture=picture,
     )
 
 
@@ -212,25 +184,20 @@ def _apart(steps: tuple[StepSpan, ...]) -> tuple[StepSpan, ...]:
     )
 
 
-def _held(steps: Sequence[StepSpan]) -> tuple[HeldSpan, ...]:
-    """Return if nothing ran: between phases whose beginning is known, and between two steps."""
+def _held(steps: Sequence[StepSpan]) -> Iterator[HeldSpan]:
+    """Yield when nothing ran: between phases whose beginning is known, and between two steps."""
     busy: list[tuple[float, float, int, str]] = []
     for step in steps:
         busy += [(one.begun, one.ended, step.number, one.phase) for one in step.phases]
         # Remedies may be asked for while the action runs: a call outside the phases is work as well.
-        busy += [(call.begun, call.ended, step.number, "") for call in step.calls]
-    busy.sort()
-    found: list[HeldSpan] = []
+        busy += [(call.started, call.ended, step.number, "") for call in step.calls]
     until = steps[0].begun
     last = steps[0].number
-    for begun, ended, number, phase in busy:
+    for begun, ended, number, phase in sorted(busy):
         if begun - until >= _HELD:
-            found.append(
-                HeldSpan(begun=until, ended=begun, step=number, before=phase, why=_why(last, number, phase))
-            )
+            yield HeldSpan(begun=until, ended=begun, step=number, why=_why(last, number, phase))
         until = max(until, ended)
         last = number
-    return tuple(found)
 
 
 def _why(last: int, number: int, phase: str) -> str:
@@ -242,104 +209,76 @@ def _why(last: int, number: int, phase: str) -> str:
     return f"Step {number} was held {where}"
 
 
-def _of_hits(hits: Iterable[Hit], steps: Sequence[StepSpan]) -> list[TimeMark]:
-    return [
-        TimeMark(
-            time=hit.time,
-            step=hit.step,
-            kind="breakpoint",
-            text=_short(
-                f"{'Stopped' if hit.stopped else 'Reported, not stopped'} at {hit.phase}: {hit.sentence}"
-            ),
-        )
-        for hit in hits
-    ]
+def _mark(kind: MarkKind, time: float, step: int, text: str) -> TimeMark:
+    line = " ".join(text.split())
+    text = line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    return TimeMark(time=time, step=step, kind=kind, text=text)
 
 
-def _of_interventions(interventions: Iterable[Intervention]) -> list[TimeMark]:
-    found = []
-    for one in interventions:
-        found.append(TimeMark(time=one.when, step=one.step, kind="person", text=_short(one.in_words)))
-    return found
+def _of_events(store: TraceStore, run: int, calls: Iterable[CallRecord]) -> Iterator[TimeMark]:
+    """Yield hits of breakpoints, what a person did, and calls that failed."""
+    for hit in store.hits(run):
+        how = "Stopped" if hit.stopped else "Reported, not stopped"
+        yield _mark("breakpoint", hit.time, hit.step, f"{how} at {hit.phase}: {hit.sentence}")
+    for one in store.interventions(run):
+        yield _mark("person", one.when, one.step, one.in_words)
+    for call in calls:
+        if call.error:
+            text = f"Call {call.number} ({call.purpose}) failed: {call.error}"
+            yield _mark("error", call.ended, call.step, text)
 
 
-def _of_steps(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> list[TimeMark]:
-    found = []
+def _of_steps(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> Iterator[TimeMark]:
+    """Yield what the steps themselves were, and how they were judged."""
+    judgements = dict(store.judgements(run))
     trial = steps[0].trial
     for step in steps:
-        words = _short(f"{step.action or 'no action'} {step.target}".rstrip())
-        at = _act_of(step)
-
-        def mark(kind: MarkKind, text: str, time: float, number: int = step.number) -> None:
-            found.append(TimeMark(time=time, step=number, kind=kind, text=_short(text)))
-
+        number = step.number
+        words = f"{step.action or 'no action'} {step.target}".rstrip()
+        at = next((phase.ended for phase in step.phases if phase.phase == "act"), step.ended)
         if step.trial != trial:
-            mark("trial", f"Trial {step.trial} begins", step.begun)
+            yield _mark("trial", step.begun, number, f"Trial {step.trial} begins")
             trial = step.trial
         if step.origin == "person":
-            mark("person", f"A person's action: {words}", at)
+            yield _mark("person", at, number, f"A person's action: {words}")
         if step.origin == "remedy":
-            mark("remedy", f"Remedy: {words}", at)
+            yield _mark("remedy", at, number, f"Remedy: {words}")
         if step.effect == "go back":
-            mark("went back", _grade(store, run, step), at)
+            yield _mark("went back", at, number, _grade(store, run, step))
         elif step.outcome == "failed":
-            mark("error", f"Failed: {words}. {step.message}", at)
-    return found
+            yield _mark("error", at, number, f"Failed: {words}. {step.message}")
+        judged = judgements.get(number)
+        if judged is not None and judged.aligned is not None:
+            kind: MarkKind = "right" if judged.aligned else "wrong"
+            by = "a person" if judged.overruled else "rule" if judged.by_rule else "the LLM"
+            text = f"Judged {kind} by {by}. {judged.by_rule} {judged.sentence}"
+            yield _mark(kind, step.ended, number, text)
 
 
-def _of_calls(calls: Iterable[CallRecord]) -> list[TimeMark]:
-    return [
-        TimeMark(
-            time=call.started + call.seconds,
-            step=call.step,
-            kind="error",
-            text=_short(f"Call {call.number} ({call.purpose}) failed: {call.error}"),
-        )
-        for call in calls
-        if call.error
-    ]
-
-
-def _of_judgements(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> list[TimeMark]:
-    ends = {step.number: step.ended for step in steps}
-    found = []
-    for number, judged in store.judgements(run):
-        if judged.aligned is None or number not in ends:
-            continue
-        by = "a person" if judged.overruled else "rule" if judged.by_rule else "the LLM"
-        kind: MarkKind = "right" if judged.aligned else "wrong"
-        text = f"Judged {kind} by {by}. {judged.by_rule} {judged.sentence}"
-        found.append(TimeMark(time=ends[number], step=number, kind=kind, text=_short(text)))
-    return found
-
-
-def _of_branches(store: TraceStore, run: int, steps: Sequence[StepSpan]) -> list[TimeMark]:
-    """Return where other runs left this one, or those that it branched from."""
+def _of_branches(store: TraceStore, row: RunRow, steps: Sequence[StepSpan]) -> Iterator[TimeMark]:
+    """Yield where other runs left this one or those that it branched from, and where it left its parent."""
     begins = {(step.run, step.number): step.begun for step in steps}
-    own = store.path_of(run)
-    return [
-        TimeMark(
-            time=begins[left, number],
-            step=number,
-            kind="branch",
-            text=f"Run {branch} branches off run {left} before step {number}",
-        )
-        for left in own
+    path = store.path_of(row.run)
+    found = [
+        (branch, left, number, begins[left, number], "")
+        for left in path
         for branch, number in store.branches(left)
-        if branch not in own and (left, number) in begins
+        if branch not in path and (left, number) in begins
     ]
-
-
-def _act_of(step: StepSpan) -> float:
-    return next((phase.ended for phase in step.phases if phase.phase == "act"), step.ended)
+    first = next((step for step in steps if step.run == row.run), None)
+    if row.parent_run is not None and first is not None:
+        grade = f", the page {row.grade}" if row.grade else ""
+        found.append((row.run, row.parent_run, first.number, first.begun, grade))
+    for branch, left, number, begun, more in found:
+        text = f"Run {branch} branches off run {left} before step {number}{more}"
+        yield _mark("branch", begun, number, text)
 
 
 def _grade(store: TraceStore, run: int, step: StepSpan) -> str:
     try:
-        records = store.step(run, step.number).records
+        acted = record_of(Acted, store.step(run, step.number).records)
     except TraceError:
         return f"Went back: {step.action}; its grade cannot be read"
-    acted = record_of(Acted, records)
     restored = acted.restored if acted is not None else None
     if restored is None:
         failed = f" {step.message}" if step.message else ""
@@ -347,19 +286,12 @@ def _grade(store: TraceStore, run: int, step: StepSpan) -> str:
     return f"Went back to step {restored.step}, the page {restored.grade}, by {restored.strategy}"
 
 
-def _costs(calls: Iterable[CallRecord]) -> tuple[CostPoint, ...]:
+def _costs(calls: Iterable[CallRecord]) -> Iterator[CostPoint]:
     total = 0.0
-    found = []
-    for call in sorted(calls, key=lambda one: one.started + one.seconds):
+    for call in sorted(calls, key=lambda one: one.ended):
         if call.cost is not None:
             total += call.cost
-            found.append(CostPoint(time=call.started + call.seconds, cost=round(total, 8)))
-    return tuple(found)
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+            yield CostPoint(time=call.ended, cost=round(total, 8))
 
 
 make_service = TimelineService

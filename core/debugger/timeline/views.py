@@ -5,7 +5,7 @@ from typing import Literal
 from core.browser.log.records import LogPart
 from core.debugger.snapshots import ScreenshotView
 from core.schema.record import Record
-from core.schema.step import BlobHash, Phase, seconds_covered
+from core.schema.step import BlobHash, CallRecord, Phase, seconds_covered
 from core.trace.records import StepRow
 
 
@@ -42,34 +42,12 @@ class PhaseSpan(Record):
     """False if only its end was stored: `begun` is then the end of what was before, waiting included."""
 
 
-class CallSpan(Record):
-    """One call of an LLM."""
-
-    number: int
-    purpose: str
-    llm: str
-    begun: float
-    seconds: float
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    estimated: bool = False
-    cost: float | None = None
-    error: str = ""
-
-    @property
-    def ended(self) -> float:
-        return self.begun + self.seconds
-
-
 class HeldSpan(Record):
     """Time in which nothing ran: a person, a breakpoint, the pace or another program held the run."""
 
     begun: float
     ended: float
     step: int
-    before: str = ""
-    """The phase that came next; empty between two steps."""
     why: str = ""
 
     @property
@@ -93,9 +71,14 @@ class StepSpan(StepRow):
     begun: float
     ended: float
     phases: tuple[PhaseSpan, ...] = ()
-    calls: tuple[CallSpan, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
     picture: BlobHash = ""
     """The blob of the page as the step observed it; empty if no picture was taken or kept."""
+
+    @property
+    def seconds_asked(self) -> float:
+        """Wall time of the calls: those that overlapped count once."""
+        return seconds_covered((call.started, call.seconds) for call in self.calls)
 
 
 class CostPoint(Record):
@@ -122,7 +105,6 @@ class TimeView(Record):
     """Whether all phases have their beginnings."""
     untimed: str = ""
     """Why the times are not those of the work, such as a run that was imported."""
-    busy: bool = False
     problem: str = ""
     """In place of the rest: why it cannot be shown."""
 
@@ -137,7 +119,14 @@ class TimeView(Record):
     @property
     def seconds_in_llm(self) -> float:
         """Wall time: calls that overlapped count once."""
-        return seconds_covered((call.begun, call.seconds) for step in self.steps for call in step.calls)
+        return seconds_covered((call.started, call.seconds) for step in self.steps for call in step.calls)
+
+    def position(self, run: int, number: int) -> int | None:
+        """Return the index of a step, which may be of this run's own number where a run before it took it."""
+        return next(
+            (at for at, one in enumerate(self.steps) if one.number == number and run in (self.run, one.run)),
+            None,
+        )
 
 
 class FilmPictures(Record):

@@ -2,25 +2,24 @@
 
 from bisect import bisect_left, bisect_right
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPixmap,
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QScrollBar, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QScrollBar, QWidget
 
-from core.debugger.timeline.views import StepSpan, TimeView
+from core.debugger.timeline.views import StepSpan, TimeMark, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.painter import TimelineRows, TimePainter, TimeScale
 from gui.theme.theme import Theme
 from gui.widgets.layouts import in_column
-from gui.widgets.words import OrWords, labelled
+from gui.widgets.words import OrWords, labelled, show_words
 
 NONE = "No run is in view. F10 takes the first step; its steps, calls and waits appear here over time."
 _BEGINNING = "The run has no steps yet. F10 takes the first one."
@@ -41,13 +40,13 @@ class TimeBar(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.view = TimeView()
         self.scale = TimeScale()
         self._painter = TimePainter(theme, self.scale)
         self._begins: list[float] = []
-        self._viewed: tuple[int, int] | None = None
+        self._viewed = (0, 0)
         self.folded = True
-        self._picture: QPixmap | None = None
         self._pressed: float | None = None
         self._moved = False
         self._scrubbed: StepSpan | None = None
@@ -74,12 +73,8 @@ class TimeBar(QWidget):
     @property
     def viewed(self) -> StepSpan | None:
         """The step whose content the panels show, if it belongs to this run."""
-        if self._viewed is None:
-            return None
-        run, number = self._viewed
-        found = self._of_number(number)
-        own = found is not None and run in (self.view.run, found.run)
-        return found if own else None
+        at = self.view.position(*self._viewed)
+        return None if at is None else self.view.steps[at]
 
     def show_times(self, view: TimeView) -> None:
         """Replace what is drawn; zoom and position stay if it is the same run."""
@@ -124,20 +119,17 @@ class TimeBar(QWidget):
         steps = self.view.steps
         if not steps:
             return
-        numbers = [step.number for step in steps]
-        viewed = self.viewed
-        at = numbers.index(viewed.number) + offset if viewed is not None else len(steps) - 1
-        self._ask(steps[min(max(at, 0), len(steps) - 1)])
+        at = self.view.position(*self._viewed)
+        last = len(steps) - 1
+        self._ask(steps[last if at is None else min(max(at + offset, 0), last)])
 
     def words_at(self, x: float, y: float) -> str:
         """Return a description of what is at a position; empty if there is nothing."""
         view, time = self.view, self.scale.time(x)
         if not view.steps:
             return ""
-        if y < self.rows.steps:
-            near = [mark for mark in view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
-            if near:
-                return "\n".join(time_words.mark_words(mark) for mark in near[:8])
+        if near := self._marks_at(x, y):
+            return "\n".join(time_words.mark_words(mark) for mark in near[:8])
         held = next((one for one in view.held if one.begun <= time < one.ended), None)
         step = self.step_at(x)
         if held is not None and not (step is not None and y < self.rows.phases):
@@ -150,7 +142,7 @@ class TimeBar(QWidget):
                 return time_words.phase_words(step, phase)
         if self.rows.calls <= y < self.rows.cost:
             since, until = self.scale.time(x - 2), self.scale.time(x + 2)
-            call = next((one for one in step.calls if one.begun <= until and since <= one.ended), None)
+            call = next((one for one in step.calls if one.started <= until and since <= one.ended), None)
             if call is not None:
                 return time_words.call_words(step, call)
         if y >= self.rows.cost and view.costs:
@@ -164,6 +156,11 @@ class TimeBar(QWidget):
         at = bisect_right(self._begins, self.scale.time(x)) - 1
         return self.view.steps[at] if 0 <= at < len(self.view.steps) else None
 
+    def _marks_at(self, x: float, y: float) -> list[TimeMark]:
+        if y >= self.rows.steps:
+            return []
+        return [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
+
     def _ask(self, step: StepSpan) -> None:
         self.step_requested.emit(step.run, step.number)
 
@@ -174,7 +171,6 @@ class TimeBar(QWidget):
         self._repaint()
 
     def _repaint(self) -> None:
-        self._picture = None
         self.update()
         self.changed.emit()
 
@@ -185,31 +181,21 @@ class TimeBar(QWidget):
         self._lay_out()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        ratio = self.devicePixelRatioF()
-        if self._picture is None:
-            self._picture = QPixmap(self.size() * ratio)
-            self._picture.setDevicePixelRatio(ratio)
-            self._picture.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(self._picture)
-            painter.translate(_SIDE, 0)
-            first = max(bisect_right(self._begins, self.scale.time(0)) - 1, 0)
-            last = bisect_left(self._begins, self.scale.time(self.width()))
-            self._painter.paint(painter, self.view, (first, last + 1), self.viewed, self.width() - 2 * _SIDE)
-            painter.end()
         painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._picture)
+        painter.translate(_SIDE, 0)
+        first = max(bisect_right(self._begins, self.scale.time(0)) - 1, 0)
+        last = bisect_left(self._begins, self.scale.time(self.width()))
+        self._painter.paint(painter, self.view, (first, last + 1), self.viewed, self.width() - 2 * _SIDE)
+        painter.resetTransform()
         if self.hasFocus():
-            self._painter.paint_focus(painter, self.rect())
+            painter.setPen(self._theme.colour("agent"))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            words = self.words_at(event.pos().x() - _SIDE, event.pos().y())
-            if words:
-                QToolTip.showText(event.globalPos(), words, self)
-            else:
-                QToolTip.hideText()
-            return True
+        if isinstance(event, QHelpEvent):
+            return show_words(event, self.words_at(event.pos().x() - _SIDE, event.pos().y()), self)
         return super().event(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -252,9 +238,10 @@ class TimeBar(QWidget):
         if pressed is None or self._moved or event.button() != Qt.MouseButton.LeftButton:
             return
         x, y = event.position().x() - _SIDE, event.position().y()
-        near = [mark for mark in self.view.marks if abs(self.scale.x(mark.time) - x) <= _NEAR]
-        step = self._of_number(near[0].step) if near and y < self.rows.steps else None
-        if step := step or self.step_at(x):
+        near = self._marks_at(x, y)
+        at = self.view.position(self.view.run, near[0].step) if near else None
+        step = self.step_at(x) if at is None else self.view.steps[at]
+        if step is not None:
             self._ask(step)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -267,21 +254,14 @@ class TimeBar(QWidget):
                 self.go(-len(self.view.steps))
             case Qt.Key.Key_End:
                 self.go(len(self.view.steps))
-            case Qt.Key.Key_Plus | Qt.Key.Key_Equal:
-                self._zoom_at_viewed(1.5)
-            case Qt.Key.Key_Minus:
-                self._zoom_at_viewed(1 / 1.5)
+            case Qt.Key.Key_Plus | Qt.Key.Key_Equal | Qt.Key.Key_Minus:
+                step = self.viewed
+                middle = None if step is None else self.scale.x((step.begun + step.ended) / 2)
+                self.zoom_by(1 / 1.5 if event.key() == Qt.Key.Key_Minus else 1.5, middle)
             case Qt.Key.Key_0:
                 self.fit()
             case _:
                 super().keyPressEvent(event)
-
-    def _zoom_at_viewed(self, factor: float) -> None:
-        step = self.viewed
-        self.zoom_by(factor, None if step is None else self.scale.x((step.begun + step.ended) / 2))
-
-    def _of_number(self, number: int) -> StepSpan | None:
-        return next((step for step in self.view.steps if step.number == number), None)
 
 
 class TimeArea(QWidget):
@@ -314,12 +294,11 @@ class TimeArea(QWidget):
         scale = self.bar.scale
         room = self.bar.width()
         self.slider.setVisible(not scale.is_whole)
-        self.slider.blockSignals(True)
-        self.slider.setRange(0, max(round(scale.length) - room, 0))
-        self.slider.setPageStep(room)
-        self.slider.setSingleStep(max(room // 10, 1))
-        self.slider.setValue(round(scale.left))
-        self.slider.blockSignals(False)
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, max(round(scale.length) - room, 0))
+            self.slider.setPageStep(room)
+            self.slider.setSingleStep(max(room // 10, 1))
+            self.slider.setValue(round(scale.left))
 
     def _on_scrolled(self, value: int) -> None:
         self.bar.move_to(float(value))

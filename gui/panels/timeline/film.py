@@ -11,17 +11,17 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPen,
     QResizeEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyleOptionViewItem, QWidget
 
 from core.debugger.timeline.views import StepSpan, TimeMark, TimeView
 from gui.panels.timeline import text as time_words
 from gui.panels.timeline.thumbnails import Thumbnails
 from gui.theme.theme import Theme
 from gui.widgets.formats import step_text
-from gui.widgets.item_views import LEFT, draw_cut
+from gui.widgets.item_views import LEFT, Index, RowDelegate, RowMenu, RowsModel, draw_cut
 from gui.widgets.origin import paint_origin
+from gui.widgets.words import show_words
 
 _CAPTION = 17
 _GAP = 6
@@ -34,8 +34,11 @@ _DRAG_MS = 60
 _LONGEST = 200
 
 
-class FilmStrip(QAbstractScrollArea):
-    """Draws the steps of a `TimeView` side by side; only visible steps are drawn and have their pictures loaded."""
+class FilmStrip(QListView):
+    """Shows the steps of a `TimeView` side by side; only visible steps have their pictures loaded.
+
+    The current row is the framed step.
+    """
 
     scrubbed = Signal(int, int)
     """Run and number of a step to show large at once, while the mouse or the keys keep moving."""
@@ -51,10 +54,6 @@ class FilmStrip(QAbstractScrollArea):
         self.thumbnails = Thumbnails(self)
         self.thumbnails.changed.connect(self.viewport().update)
         self._marks: dict[int, list[TimeMark]] = {}
-        self._places: dict[tuple[int, int], int] = {}
-        """Index of a step by its run and number."""
-        self._at: int | None = None
-        """Index of the framed step."""
         self._viewed = (0, 0)
         """Run and number of the step that the panels show."""
         self._pressed = False
@@ -63,10 +62,16 @@ class FilmStrip(QAbstractScrollArea):
         self._rest.timeout.connect(self._request)
         self._dragging = QTimer(self, interval=_DRAG_MS)
         self._dragging.timeout.connect(lambda: self._scrub_to(self._pointer))
-        self._loading = QTimer(self, singleShot=True, interval=0)
-        self._loading.timeout.connect(self._load)
+        self._rows = RowsModel({Qt.ItemDataRole.AccessibleTextRole: time_words.step_words}, self)
+        self.setModel(self._rows)
+        self.setItemDelegate(_Cells(theme, self))
+        RowMenu(self)
+        self.setFlow(QListView.Flow.LeftToRight)
+        self.setUniformItemSizes(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setAutoScroll(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # The pictures fill the height. A scroll bar that appears and disappears would change whether it is needed.
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
@@ -78,7 +83,8 @@ class FilmStrip(QAbstractScrollArea):
     @property
     def at(self) -> StepSpan | None:
         """The framed step."""
-        return self.view.steps[self._at] if self._at is not None else None
+        step: StepSpan | None = self._rows.row(self.currentIndex())
+        return step
 
     @property
     def is_scrubbing(self) -> bool:
@@ -88,36 +94,36 @@ class FilmStrip(QAbstractScrollArea):
     def show_times(self, view: TimeView) -> None:
         """Replace the steps; the position stays if it is the same run."""
         same, shown, scrubbing = view.run == self.view.run, self.at, self.is_scrubbing
+        scrolled = self.horizontalScrollBar().value()
         self.view = view
         self._marks = {}
         for mark in view.marks:
             self._marks.setdefault(mark.step, []).append(mark)
-        self._places = {(step.run, step.number): at for at, step in enumerate(view.steps)}
-        self._at = self._places.get((shown.run, shown.number)) if shown is not None else None
+        self._rows.show_rows(view.steps)
         self._lay_out()
+        self.horizontalScrollBar().setValue(scrolled)
+        at = view.position(shown.run, shown.number) if shown is not None else None
+        if at is not None:
+            self._set_current(at)
         if not same and scrubbing:
             self.end_scrubbing()
-        if not self.is_scrubbing and self._at is None:
+        if not self.is_scrubbing and at is None:
             self.show_viewed(*self._viewed)
         self.setAccessibleDescription(time_words.description(view))
 
     def show_viewed(self, run: int, number: int) -> None:
         """Frame the step that the panels show and scroll it into view; not while another one is being scrubbed."""
         self._viewed = (run, number)
-        if self.is_scrubbing:
-            return
-        at = self._places.get((run, number))
-        if at is None and run == self.view.run:  # A step before the branch, requested by the branch's number.
-            at = next((at for at, step in enumerate(self.view.steps) if step.number == number), None)
-        self._frame(at)
+        if not self.is_scrubbing:
+            self._frame(self.view.position(run, number))
 
     def go(self, offset: int) -> None:
         """Scrub to the step that is `offset` steps further."""
         last = len(self.view.steps) - 1
         if last < 0:
             return
-        at = last if self._at is None else min(max(self._at + offset, 0), last)
-        self._scrub(at)
+        at = self.currentIndex().row()
+        self._scrub(last if at < 0 else min(max(at + offset, 0), last))
         self._rest.start()
 
     def end_scrubbing(self) -> None:
@@ -130,21 +136,15 @@ class FilmStrip(QAbstractScrollArea):
 
     def cell(self, at: int) -> QRect:
         """Return where a step is drawn in the viewport."""
-        left = at * self._pitch - self.horizontalScrollBar().value() + _GAP // 2
-        return QRect(left, 2, self._pitch - _GAP, self.viewport().height() - 4)
-
-    def step_at(self, x: int) -> int | None:
-        """Return the index of the step at a position of the viewport."""
-        at = (x + self.horizontalScrollBar().value()) // self._pitch
-        return at if 0 <= at < len(self.view.steps) else None
+        return _inside(self.visualRect(self._rows.index(at)))
 
     def words_at(self, place: QPoint) -> str:
         """Return a description of what is at a position of the viewport; empty if there is nothing."""
-        at = self.step_at(place.x())
-        if at is None:
+        index = self.indexAt(place)
+        step: StepSpan | None = self._rows.row(index)
+        if step is None:
             return ""
-        step = self.view.steps[at]
-        for mark, chip in self._chips(at):
+        for mark, chip in self.chips(step, self.cell(index.row())):
             if chip.contains(place):
                 return time_words.mark_words(mark)
         lines = [time_words.step_words(step, timed=not self.view.untimed)]
@@ -153,47 +153,45 @@ class FilmStrip(QAbstractScrollArea):
         lines += [time_words.mark_words(mark) for mark in self._marks.get(step.number, ())[:8]]
         return "\n".join(lines)
 
-    @property
-    def _pitch(self) -> int:
-        return max(round(self._picture_height * _RATIO), 64) + _GAP
+    def chips(self, step: StepSpan, cell: QRect) -> list[tuple[TimeMark, QRect]]:
+        """Return the marks of a step, one of each kind, with their positions in its cell."""
+        chip = self._theme.scaled(_CHIP)
+        kinds = {mark.kind: mark for mark in reversed(self._marks.get(step.number, ()))}
+        room = (cell.width() - 4) // (chip + 2)
+        return [
+            (mark, QRect(cell.left() + 4 + place * (chip + 2), cell.top() + 4, chip, chip))
+            for place, mark in enumerate(sorted(kinds.values(), key=lambda mark: mark.time)[:room])
+        ]
 
     @property
-    def _picture_height(self) -> int:
+    def picture_height(self) -> int:
+        """Height of a picture's cell in pixels."""
         return max(self.viewport().height() - self._theme.scaled(_CAPTION) - 4, 20)
 
-    def _seen(self) -> range:
-        """Return the indexes of the visible steps."""
-        left = self.horizontalScrollBar().value()
-        first, last = left // self._pitch, (left + self.viewport().width()) // self._pitch
-        return range(max(first, 0), min(last + 1, len(self.view.steps)))
+    @property
+    def pitch(self) -> int:
+        """Width of a cell and the gap beside it in pixels."""
+        return max(round(self.picture_height * _RATIO), 64) + _GAP
 
     def _lay_out(self) -> None:
-        bar, room = self.horizontalScrollBar(), self.viewport().width()
-        bar.setRange(0, max(len(self.view.steps) * self._pitch - room, 0))
-        bar.setPageStep(room)
-        bar.setSingleStep(self._pitch)
         ratio = self.devicePixelRatioF()
-        self.thumbnails.set_size(QSize(self._pitch - _GAP, self._picture_height) * ratio)
-        self.viewport().update()
-        self._loading.start()
+        self.thumbnails.set_size(QSize(self.pitch - _GAP, self.picture_height) * ratio)
+        self.doItemsLayout()
 
-    def _load(self) -> None:
-        if self.isVisible():
-            names = (self.view.steps[at].picture for at in self._seen())
-            self.thumbnails.want(name for name in names if name)
+    def _set_current(self, at: int) -> None:
+        self.setCurrentIndex(self._rows.index(at))
 
     def _frame(self, at: int | None) -> None:
-        self._at = at
-        step = self.at
-        if at is not None and step is not None:
-            bar, cell = self.horizontalScrollBar(), self.cell(at)
+        self._set_current(-1 if at is None else at)
+        if (step := self.at) is not None:
+            cell = self.cell(self.currentIndex().row())
             if cell.left() < 0 or cell.right() > self.viewport().width():
-                bar.setValue(at * self._pitch - (self.viewport().width() - self._pitch) // 2)
+                self.scrollTo(self.currentIndex(), QAbstractItemView.ScrollHint.PositionAtCenter)
             self.setAccessibleName(f"Filmstrip. {time_words.step_words(step)}".replace("\n", ". "))
         self.viewport().update()
 
     def _scrub(self, at: int) -> None:
-        if at != self._at:
+        if at != self.currentIndex().row():
             self._frame(at)
             step = self.view.steps[at]
             self.scrubbed.emit(step.run, step.number)
@@ -201,123 +199,46 @@ class FilmStrip(QAbstractScrollArea):
     def _scrub_to(self, x: int) -> None:
         """Scrub to the step at a position; one outside of the viewport scrolls."""
         bar, room = self.horizontalScrollBar(), self.viewport().width()
-        outside = min(x, 0) + max(x - room, 0)
-        if outside:
-            bar.setValue(bar.value() + (self._pitch if outside > 0 else -self._pitch))
-        if not self.view.steps:
-            return
-        at = self.step_at(min(max(x, 0), room - 1))
-        self._scrub(len(self.view.steps) - 1 if at is None else at)
+        if not 0 <= x <= room:
+            bar.setValue(bar.value() + (self.pitch if x > 0 else -self.pitch))
+        if self.view.steps:
+            at = self.indexAt(QPoint(min(max(x, 0), room - 1), 1)).row()
+            self._scrub(len(self.view.steps) - 1 if at < 0 else at)
 
     def _request(self) -> None:
         self._rest.stop()
         if (step := self.at) is not None:
             self.step_requested.emit(step.run, step.number)
 
-    # Drawing
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.fillRect(self.viewport().rect(), self._theme.colour("window"))
-        painter.setFont(self._theme.small_font())
-        for at in self._seen():
-            self._paint_cell(painter, at)
-        if self.hasFocus():
-            painter.setPen(QPen(self._theme.colour("agent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
-        painter.end()
-
-    def _paint_cell(self, painter: QPainter, at: int) -> None:
-        step, cell, viewed = self.view.steps[at], self.cell(at), at == self._at
-        room = QRect(cell.left(), cell.top(), cell.width(), self._picture_height)
-        painter.fillRect(cell, self._theme.colour("selected" if viewed else "raised"))
-        self._paint_picture(painter, room, step)
-        self._paint_caption(painter, cell.adjusted(4, room.height(), -3, 0), step, viewed=viewed)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        width = 3 if viewed else 1
-        painter.setPen(QPen(self._theme.colour("agent" if viewed else "line"), width))
-        inset = width // 2
-        painter.drawRect(cell.adjusted(inset, inset, -inset - 1, -inset - 1))
-        for mark, chip in self._chips(at):
-            sign, tone, _ = time_words.MARKS[mark.kind]
-            painter.fillRect(chip, self._theme.colour("panel"))
-            painter.setPen(self._theme.colour("line"))
-            painter.drawRect(chip.adjusted(0, 0, -1, -1))
-            painter.setPen(self._theme.colour(tone))
-            painter.drawText(chip, int(Qt.AlignmentFlag.AlignCenter), sign)
-
-    def _paint_picture(self, painter: QPainter, room: QRect, step: StepSpan) -> None:
-        image = self.thumbnails.of(step.picture) if step.picture else None
-        if image is not None and not image.isNull():
-            painter.drawImage(_place(image, room, self.devicePixelRatioF()), image)
-            return
-        words = "The picture cannot be read" if image is not None else ""
-        if not step.picture:
-            words = step_text(step)
-        if words:
-            painter.setPen(self._theme.colour("dim"))
-            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
-            painter.save()
-            inside = room.adjusted(6, 4, -6, -4)
-            painter.setClipRect(inside)
-            painter.drawText(inside, int(flags | Qt.TextFlag.TextWrapAnywhere), words[:_LONGEST])
-            painter.restore()
-
-    def _paint_caption(self, painter: QPainter, room: QRect, step: StepSpan, *, viewed: bool) -> None:
-        failed, struck = step.outcome == "failed", step.outcome in ("failed", "skipped")
-        colour = self._theme.colour("bad") if failed else QColor(self._theme.tokens.of(step.origin))
-        mark = QRectF(room.left(), room.center().y() - 4, 9, 9)
-        paint_origin(painter, mark, step.origin, colour, hollow=struck or step.outcome == "pending")
-        painter.setPen(self._theme.colour("bad" if failed else "text" if viewed else "dim"))
-        words = f"{step.number}{' ✗' if failed else ''} {step_text(step) if step.picture else ''}"
-        draw_cut(painter, room.adjusted(13, 0, 0, 0), words.rstrip(), LEFT)
-
-    def _chips(self, at: int) -> list[tuple[TimeMark, QRect]]:
-        """Return the marks of a step, one of each kind, with their positions."""
-        cell, chip = self.cell(at), self._theme.scaled(_CHIP)
-        kinds = {mark.kind: mark for mark in reversed(self._marks.get(self.view.steps[at].number, ()))}
-        found = []
-        for place, mark in enumerate(sorted(kinds.values(), key=lambda mark: mark.time)):
-            left = cell.left() + 4 + place * (chip + 2)
-            if left + chip > cell.right():
-                break
-            found.append((mark, QRect(left, cell.top() + 4, chip, chip)))
-        return found
-
     # Qt's events
 
-    def scrollContentsBy(self, dx: int, dy: int) -> None:
-        self.viewport().update()
-        self._loading.start()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        room = self.viewport().rect()
+        painter = QPainter(self.viewport())
+        painter.fillRect(room, self._theme.colour("window"))
+        painter.end()
+        super().paintEvent(event)
+        first, last = (self.indexAt(QPoint(x, 1)).row() for x in (0, room.right()))
+        seen = self.view.steps[max(first, 0) : last + 1 if last >= 0 else None]
+        self.thumbnails.want(step.picture for step in seen if step.picture)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._lay_out()
-        if not self._pressed:
-            self._frame(self._at)
+        if not self._pressed and self.at is not None:
+            self._frame(self.currentIndex().row())
 
     def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            if words := self.words_at(event.pos()):
-                QToolTip.showText(event.globalPos(), words, self)
-            else:
-                QToolTip.hideText()
-            return True
+        if isinstance(event, QHelpEvent):
+            return show_words(event, self.words_at(event.pos()), self)
         return super().viewportEvent(event)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        turned = event.angleDelta()
-        bar = self.horizontalScrollBar()
-        bar.setValue(bar.value() - (turned.x() or turned.y()))
-        event.accept()
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        x = event.position().toPoint().x()
-        if event.button() == Qt.MouseButton.LeftButton and self.step_at(x) is not None:
+        place = event.position().toPoint()
+        if event.button() == Qt.MouseButton.LeftButton and self.indexAt(place).isValid():
             self._rest.stop()
-            self._pressed, self._pointer = True, x
-            self._scrub_to(x)
+            self._pressed, self._pointer = True, place.x()
+            self._scrub_to(place.x())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if not self._pressed:
@@ -337,7 +258,7 @@ class FilmStrip(QAbstractScrollArea):
             self._request()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        page = max(self.viewport().width() // self._pitch - 1, 1)
+        page = max(self.viewport().width() // self.pitch - 1, 1)
         offsets = {
             Qt.Key.Key_Left: -1,
             Qt.Key.Key_Right: 1,
@@ -351,11 +272,71 @@ class FilmStrip(QAbstractScrollArea):
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._request()
         else:
-            super().keyPressEvent(event)
+            event.ignore()
 
-    def showEvent(self, event) -> None:  # type: ignore[no-untyped-def]
-        super().showEvent(event)
-        self._loading.start()
+
+class _Cells(RowDelegate):
+    """Draws a step of the filmstrip: its picture or its action, a caption, and its marks."""
+
+    def __init__(self, theme: Theme, film: FilmStrip) -> None:
+        super().__init__(theme, QSize(), film)
+        self._film = film
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(self._film.pitch, self._film.viewport().height())
+
+    def draw(self, painter: QPainter, rect: QRect, state: QStyle.StateFlag, index: Index) -> None:
+        step: StepSpan = self._film.view.steps[index.row()]
+        cell, viewed = _inside(rect), index == self._film.currentIndex()
+        colour = self.theme.colour
+        room = QRect(cell.topLeft(), QSize(cell.width(), self._film.picture_height))
+        painter.setFont(self.theme.small_font())
+        painter.fillRect(cell, colour("selected" if viewed else "raised"))
+        self._paint_picture(painter, room, step)
+        self._paint_caption(painter, cell.adjusted(4, room.height(), -3, 0), step, viewed=viewed)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        width = 3 if viewed else 1
+        painter.setPen(QPen(colour("agent" if viewed else "line"), width))
+        inset = width // 2
+        painter.drawRect(cell.adjusted(inset, inset, -inset - 1, -inset - 1))
+        for mark, chip in self._film.chips(step, cell):
+            sign, tone, _ = time_words.MARKS[mark.kind]
+            painter.fillRect(chip, colour("panel"))
+            painter.setPen(colour("line"))
+            painter.drawRect(chip.adjusted(0, 0, -1, -1))
+            painter.setPen(colour(tone))
+            painter.drawText(chip, int(Qt.AlignmentFlag.AlignCenter), sign)
+
+    def _paint_picture(self, painter: QPainter, room: QRect, step: StepSpan) -> None:
+        image = self._film.thumbnails.of(step.picture) if step.picture else None
+        if image is not None and not image.isNull():
+            painter.drawImage(_place(image, room, self._film.devicePixelRatioF()), image)
+            return
+        words = "The picture cannot be read" if image is not None else ""
+        if not step.picture:
+            words = step_text(step)
+        if words:
+            painter.setPen(self.theme.colour("dim"))
+            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
+            painter.save()
+            inside = room.adjusted(6, 4, -6, -4)
+            painter.setClipRect(inside)
+            painter.drawText(inside, int(flags | Qt.TextFlag.TextWrapAnywhere), words[:_LONGEST])
+            painter.restore()
+
+    def _paint_caption(self, painter: QPainter, room: QRect, step: StepSpan, *, viewed: bool) -> None:
+        failed, struck = step.outcome == "failed", step.outcome in ("failed", "skipped")
+        colour = self.theme.colour("bad") if failed else QColor(self.theme.tokens.of(step.origin))
+        mark = QRectF(room.left(), room.center().y() - 4, 9, 9)
+        paint_origin(painter, mark, step.origin, colour, hollow=struck or step.outcome == "pending")
+        painter.setPen(self.theme.colour("bad" if failed else "text" if viewed else "dim"))
+        words = f"{step.number}{' ✗' if failed else ''} {step_text(step) if step.picture else ''}"
+        draw_cut(painter, room.adjusted(13, 0, 0, 0), words.rstrip(), LEFT)
+
+
+def _inside(rect: QRect) -> QRect:
+    """Return the part of a row in which its step is drawn, without the gap."""
+    return rect.adjusted(_GAP // 2, 2, -_GAP // 2, -2)
 
 
 def _place(image: QImage, room: QRect, ratio: float) -> QRect:

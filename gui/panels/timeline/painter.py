@@ -7,8 +7,8 @@ from typing import NamedTuple
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
-from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, StepSpan, TimeView
-from core.schema.step import RECORDS, Phase
+from core.debugger.timeline.views import HeldSpan, MarkKind, StepSpan, TimeView
+from core.schema.step import RECORDS, CallRecord, Phase
 from gui.panels.timeline.text import MARKS
 from gui.theme.theme import Theme
 from gui.theme.tokens import ORIGIN_SHAPES
@@ -25,25 +25,14 @@ _LEAST = 2.0
 """Minimum width of a call in pixels, so that it can be seen and clicked."""
 
 
-class _Piece(NamedTuple):
-    time: float
-    length: float
-    at: float
-    """In units of the bar: seconds, unless it is folded."""
-    width: float
-
-
 class TimeScale:
     """The position of each moment in a bar of a given width; waits are short while they are folded."""
 
     def __init__(self) -> None:
-        self._begun = self._ended = 0.0
-        self._waits: tuple[HeldSpan, ...] = ()
-        self._folded = True
-        self._pieces: list[_Piece] = []
-        self._times: list[float] = []
-        self._places: list[float] = []
-        self._units = 0.0
+        self._times = [0.0]
+        """Moments between which time passes evenly: the beginning, where waits begin and end, and the end."""
+        self._units = [0.0]
+        """Where these moments are, in units of the bar: seconds, unless waits are folded."""
         self._width = 1.0
         self.zoom = 1.0
         """1 if the whole bar fits."""
@@ -62,10 +51,14 @@ class TimeScale:
 
     def show(self, begun: float, ended: float, waits: Sequence[HeldSpan], *, folded: bool) -> None:
         """Show another period; zoom and position stay as far as possible."""
-        self._begun, self._ended = begun, max(ended, begun + 1e-3)
-        self._waits = tuple(wait for wait in waits if wait.ended > wait.begun)
-        self._folded = folded
-        self._lay_out()
+        ended = max(ended, begun + 1e-3)
+        active = max(ended - begun - sum(wait.seconds for wait in waits), 1e-3)
+        most = active * _WAITS / max(len(waits), 1) if folded else ended - begun
+        self._times, self._units = [begun], [0.0]
+        for wait in waits:
+            self._add(wait.begun)
+            self._add(wait.ended, most)
+        self._add(ended)
         self._keep_inside()
 
     def resize(self, width: float) -> None:
@@ -100,49 +93,36 @@ class TimeScale:
 
     def x(self, time: float) -> float:
         """Return the position of a moment in the view, in pixels; outside of the view if the moment is not visible."""
-        return self._unit(time) / self._units * self.length - self.left if self._units else 0.0
+        whole = self._units[-1]
+        return _between(time, self._times, self._units) / whole * self.length - self.left if whole else 0.0
 
     def time(self, x: float) -> float:
         """Return the moment at a position of the view."""
-        if not self._units:
-            return self._begun
-        unit = min(max((self.left + x) / self.length * self._units, 0.0), self._units)
-        piece = self._pieces[max(bisect_right(self._places, unit) - 1, 0)]
-        return piece.time + (unit - piece.at) / piece.width * piece.length if piece.width else piece.time
+        unit = (self.left + x) / self.length * self._units[-1]
+        return _between(unit, self._units, self._times)
 
     def _closest(self) -> float:
-        return max(1.0, _CLOSEST * self._units / self._width)
+        return max(1.0, _CLOSEST * self._units[-1] / self._width)
 
     def _keep_inside(self) -> None:
         self.zoom = min(max(self.zoom, 1.0), self._closest())
         self.left = min(max(self.left, 0.0), self.length - self._width)
 
-    def _unit(self, time: float) -> float:
-        time = min(max(time, self._begun), self._ended)
-        piece = self._pieces[max(bisect_right(self._times, time) - 1, 0)]
-        if not piece.length:
-            return piece.at
-        return piece.at + min((time - piece.time) / piece.length, 1.0) * piece.width
+    def _add(self, time: float, most: float = float("inf")) -> None:
+        """Add the next moment, at most so many units further."""
+        passed = time - self._times[-1]
+        if passed > 0:
+            self._times.append(time)
+            self._units.append(self._units[-1] + min(passed, most))
 
-    def _lay_out(self) -> None:
-        held = sum(wait.seconds for wait in self._waits)
-        active = max(self._ended - self._begun - held, 1e-3)
-        most = active * _WAITS / max(len(self._waits), 1)
-        self._pieces = []
-        at, place = self._begun, 0.0
-        for wait in self._waits:
-            place = self._add(at, wait.begun - at, place, wait.begun - at)
-            length = wait.seconds
-            place = self._add(wait.begun, length, place, min(length, most) if self._folded else length)
-            at = wait.ended
-        self._units = self._add(at, self._ended - at, place, self._ended - at)
-        self._times = [piece.time for piece in self._pieces]
-        self._places = [piece.at for piece in self._pieces]
 
-    def _add(self, time: float, length: float, place: float, width: float) -> float:
-        if length > 0 or not self._pieces:
-            self._pieces.append(_Piece(time, max(length, 0.0), place, max(width, 0.0)))
-        return place + max(width, 0.0)
+def _between(value: float, known: Sequence[float], wanted: Sequence[float]) -> float:
+    """Return what corresponds to `value`, evenly between neighbours; both lists ascend and are as long."""
+    at = bisect_right(known, value)
+    if at == 0 or at == len(known):
+        return wanted[0 if at == 0 else -1]
+    share = (value - known[at - 1]) / (known[at] - known[at - 1])
+    return wanted[at - 1] + share * (wanted[at] - wanted[at - 1])
 
 
 class TimelineRows(NamedTuple):
@@ -200,11 +180,6 @@ class TimePainter:
         self._costs(painter, view, width)
         self._marks(painter, view, width)
 
-    def paint_focus(self, painter: QPainter, rect: QRect) -> None:
-        painter.setPen(QPen(self._colour("agent"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(rect.adjusted(0, 0, -1, -1))
-
     def _step(self, painter: QPainter, step: StepSpan, viewed: bool, width: int) -> None:
         left, right = self._span(step.begun, step.ended, width)
         room = QRectF(left, self.rows.steps, max(right - left, 1.0), self.rows.phases - self.rows.steps - 2)
@@ -245,9 +220,9 @@ class TimePainter:
             painter.fillRect(QRectF(left, self.rows.phases, 1, room.height()), self._colour("panel"))
         self._name(painter, room, phase, "text")
 
-    def _call(self, painter: QPainter, call: CallSpan, width: int, drawn: float) -> float:
+    def _call(self, painter: QPainter, call: CallRecord, width: int, drawn: float) -> float:
         """Draw a call and return how far to the right calls are drawn; a call that is covered by others is skipped."""
-        left, right = self._span(call.begun, call.ended, width)
+        left, right = self._span(call.started, call.ended, width)
         if right < 0 or left > width or (max(right, left + _LEAST) <= drawn and not call.error):
             return drawn
         room = QRectF(left, self.rows.calls, max(right - left, _LEAST), self.rows.cost - self.rows.calls - 2)

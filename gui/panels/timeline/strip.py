@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolBar, QToolButton, QWidget
 
@@ -42,7 +42,7 @@ class HeightGrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._from: float | None = None
+        self._from = 0.0
         self.setFixedHeight(6)
         self.setCursor(Qt.CursorShape.SplitVCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -53,24 +53,15 @@ class HeightGrip(QWidget):
         self._from = event.globalPosition().y()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if self._from is not None:
-            y = event.globalPosition().y()
-            self.grown.emit(round(self._from - y))
-            self._from = y
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._from = None
+        y = event.globalPosition().y()
+        self.grown.emit(round(self._from - y))
+        self._from = y
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.grown.emit(_KEY_STEP if event.key() == Qt.Key.Key_Up else -_KEY_STEP)
         else:
             super().keyPressEvent(event)
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
-            self.update()
-        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

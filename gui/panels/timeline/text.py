@@ -1,8 +1,8 @@
 """The time of a run as text: for tooltips and screen readers."""
 
-from core.debugger.timeline.views import CallSpan, HeldSpan, MarkKind, PhaseSpan, StepSpan, TimeMark, TimeView
-from core.schema.step import seconds_covered
-from gui.widgets.formats import count, dollars, seconds, thousands
+from core.debugger.timeline.views import HeldSpan, MarkKind, PhaseSpan, StepSpan, TimeMark, TimeView
+from core.schema.step import CallRecord
+from gui.widgets.formats import count, cut, dollars, seconds, thousands
 
 _OUTCOMES = {"failed": "failed", "skipped": "skipped", "pending": "not done yet"}
 MARKS: dict[MarkKind, tuple[str, str, str]] = {
@@ -47,8 +47,7 @@ def step_words(step: StepSpan, *, timed: bool = True) -> str:
         _short(words),
     ]
     if step.calls:
-        asked = seconds_covered((call.begun, call.seconds) for call in step.calls)
-        lines.append(f"{count(len(step.calls), 'LLM call')}, {seconds(asked)}")
+        lines.append(f"{count(len(step.calls), 'LLM call')}, {seconds(step.seconds_asked)}")
     if step.message and step.outcome == "failed":
         lines.append(_short(step.message))
     return "\n".join(lines)
@@ -59,12 +58,13 @@ def phase_words(step: StepSpan, phase: PhaseSpan) -> str:
     return f"Step {step.number}, {phase.phase}: {seconds(phase.ended - phase.begun)}{known}"
 
 
-def call_words(step: StepSpan, call: CallSpan) -> str:
-    about = "~" if call.estimated else ""
-    cached = f" ({thousands(call.cached_tokens)} cached)" if call.cached_tokens else ""
+def call_words(step: StepSpan, call: CallRecord) -> str:
+    usage = call.usage
+    about = "~" if usage.estimated else ""
+    cached = f" ({thousands(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
     lines = [
         f"Call {call.number} for {call.purpose}, {call.llm}: {seconds(call.seconds)}",
-        f"{about}{thousands(call.prompt_tokens)} tokens in{cached}, {about}{thousands(call.completion_tokens)} out, "
+        f"{about}{thousands(usage.prompt_tokens)} tokens in{cached}, {about}{thousands(usage.completion_tokens)} out, "
         + (dollars(call.cost) if call.cost is not None else "no price known"),
     ]
     return "\n".join([*lines, f"Failed: {_short(call.error)}"] if call.error else lines)
@@ -100,6 +100,5 @@ def description(view: TimeView) -> str:
     return "\n".join(lines)
 
 
-def _short(text: str, most: int = 160) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+def _short(text: str) -> str:
+    return cut(" ".join(text.split()), 160)

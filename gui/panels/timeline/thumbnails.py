@@ -28,10 +28,9 @@ class Thumbnails(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._made: OrderedDict[BlobHash, QImage] = OrderedDict()
-        self._bytes = 0
         self._size = QSize()
         self._in_view: tuple[BlobHash, ...] = ()
-        self._asked: frozenset[BlobHash] = frozenset()
+        self._asked = False
         self._decoding: set[BlobHash] = set()
         self._decoder = PictureDecoder(self)
         self._decoder.decoded.connect(self._keep)
@@ -39,14 +38,13 @@ class Thumbnails(QObject):
     @property
     def bytes(self) -> int:
         """The total size of the thumbnails."""
-        return self._bytes
+        return sum(image.sizeInBytes() for image in self._made.values())
 
     def set_size(self, size: QSize) -> None:
         """Set the maximum size of thumbnails; those of another size are created again."""
         if size != self._size:
             self._size = size
             self._made.clear()
-            self._bytes = 0
 
     def of(self, name: BlobHash) -> QImage | None:
         """Return a thumbnail, a null one if the picture cannot be read, or None if it is not available yet."""
@@ -62,7 +60,7 @@ class Thumbnails(QObject):
 
     def show_pictures(self, view: FilmPictures) -> None:
         """Receive the requested pictures."""
-        self._asked = frozenset()
+        self._asked = False
         for name, data in view.pictures:
             if name in self._in_view and name not in self._made:
                 self._decoding.add(name)
@@ -75,7 +73,7 @@ class Thumbnails(QObject):
         missing = (name for name in self._in_view if name not in self._made and name not in self._decoding)
         names = tuple(dict.fromkeys(missing))[:_AT_ONCE]
         if names:
-            self._asked = frozenset(names)
+            self._asked = True
             self.wanted.emit(names)
 
     def _keep(self, key: tuple[BlobHash, QSize], image: QImage) -> None:
@@ -83,8 +81,7 @@ class Thumbnails(QObject):
         self._decoding.discard(name)
         if size == self._size:
             self._made[name] = image
-            self._bytes += image.sizeInBytes()
-            while self._bytes > MOST_BYTES and len(self._made) > 1:
-                self._bytes -= self._made.popitem(last=False)[1].sizeInBytes()
+            while self.bytes > MOST_BYTES and len(self._made) > 1:
+                self._made.popitem(last=False)
             self.changed.emit()
         self._ask()

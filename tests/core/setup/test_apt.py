@@ -7,6 +7,7 @@ import pytest
 from core.schema.errors import WorldError
 from core.setup.apt import Apt
 from core.setup.console import Console
+from tests.core.setup.conftest import all_installed
 
 INSTALL = "apt-get install"
 
@@ -62,11 +63,21 @@ def test_an_installation_cut_off_before_is_brought_to_its_end(apt, commands, tmp
     assert verbs(commands.calls()) == [INSTALL, "dpkg --configure", INSTALL, INSTALL]
 
 
-def test_packages_whose_installation_was_cut_off_are_told_from_the_others(apt, commands):
-    commands.add(
-        "dpkg-query", "echo libnss3 unpacked; echo libgl1 installed; echo libgbm1 config-files; exit 1"
-    )
-    assert apt.unfinished(["libnss3", "libgl1", "libgbm1", "libegl1"]) == ("libnss3",)
+def test_packages_that_are_not_installed_to_their_end_are_lacking(apt, commands):
+    commands.add("dpkg-query", f"{all_installed('libnss3')}; echo libnss3 unpacked; exit 1")
+    assert apt.lacking(["python3.11-venv"]) == ("python3.11-venv", "libnss3")
+
+
+def test_packages_renamed_for_64_bit_time_have_their_new_names(apt, commands, system):
+    (system / "var/lib/dpkg/info/libssl3t64:amd64.list").touch()
+    commands.add("dpkg-query", all_installed("libasound2", "libglib2.0-0"))
+    assert apt.lacking() == ("libasound2t64", "libglib2.0-0t64")
+
+
+def test_without_any_font_a_font_package_is_lacking(apt, commands, monkeypatch):
+    monkeypatch.setattr("core.setup.apt.has_fonts", lambda: False)
+    commands.add("dpkg-query", all_installed())
+    assert apt.lacking() == ("fonts-dejavu-core",)
 
 
 def test_a_failure_names_the_packages_and_the_command(apt, commands):

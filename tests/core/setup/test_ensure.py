@@ -60,6 +60,16 @@ def test_a_lost_stamp_is_written_anew_without_installing_anything(ready):
     assert (ready.venv / "backstep.json").exists()
 
 
+def test_an_import_that_fails_has_all_looked_at_once_more_and_is_then_reported(ready):
+    done = ready.start("runs", "unimportable")
+    assert done.returncode == 3
+    assert done.stderr.splitlines() == [
+        "Backstep cannot start (libgone.so.1 is missing). Checking what is missing.",
+        f"libgone.so.1 is missing; install it, or delete {ready.venv} and start again.",
+    ]
+    assert (ready.venv / "backstep.json").exists()
+
+
 def test_the_packages_for_tests_are_added_to_what_is_there(ready):
     done = ready.start("test")
     # The tiny project has no PySide6, so a command that needs it stops there.

@@ -89,7 +89,7 @@ def test_phases_have_their_times_and_what_lies_between_is_held(store, run, clock
     assert [phase.ended - phase.begun for phase in view.steps[0].phases] == [1.0] * 10
     assert view.phases_known
     review, between = view.held
-    assert (review.seconds, review.step, review.before) == (30.0, 1, "act")
+    assert (review.seconds, review.step) == (30.0, 1)
     assert "for the person" in review.why
     assert between.seconds == 5.0
     assert "between step 1 and step 2" in between.why

@@ -55,7 +55,7 @@ def test_what_lies_under_the_pointer_is_described_in_words(bar):
     x = bar.scale.x
     decide = next(phase for phase in step.phases if phase.phase == "decide")
     assert bar.words_at(x(decide.begun + 0.5), ROWS.phases + 2) == "Step 1, decide: 1.6 s"
-    words = bar.words_at(x(step.calls[0].begun + 0.5), ROWS.calls + 2)
+    words = bar.words_at(x(step.calls[0].started + 0.5), ROWS.calls + 2)
     assert "Call 2 for decide, gpt-4o: 1.5 s" in words
     assert "$0.0031" in words
     held = bar.words_at(x(bar.view.held[0].begun + 4), ROWS.calls + 2)
@@ -69,7 +69,7 @@ def test_what_lies_under_the_pointer_is_described_in_words(bar):
 
 def test_a_failed_call_says_why(bar):
     step = bar.view.steps[2]
-    assert "429" in bar.words_at(bar.scale.x(step.calls[1].begun + 0.2), ROWS.calls + 2)
+    assert "429" in bar.words_at(bar.scale.x(step.calls[1].started + 0.2), ROWS.calls + 2)
 
 
 def test_a_click_leads_to_the_step_and_a_drag_does_not(bar, asked, qtbot):

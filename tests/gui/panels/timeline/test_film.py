@@ -120,7 +120,7 @@ def test_a_picture_that_cannot_be_read_is_asked_for_once(qtbot):
 def test_each_mark_says_what_it_is(film):
     view = pictured(5)
     film.show_times(view)
-    chips = [(mark, chip) for at in range(5) for mark, chip in film._chips(at)]
+    chips = [(mark, chip) for at in range(5) for mark, chip in film.chips(view.steps[at], film.cell(at))]
     assert {mark.kind for mark, _ in chips} == {"breakpoint", "error", "person", "went back"}
     for mark, chip in chips:
         assert mark.text in film.words_at(chip.center())

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from core.environments.protocol import Environment
-from core.environments.task_file import TaskEntry, TaskFile
+from core.environments.task_file import TASKS_ARE, TaskEntry, TaskFile
 from core.environments.webarena import WebArena
 from core.environments.webarena_config import WebArenaConfig, read_configs
 from core.schema.errors import DataError, UsageError
 from core.schema.task import SourceKind, TaskSource
+from core.settings.file_kinds import TASKS, refuse_others
 from core.settings.user_file import UserFile
 
 Content = TaskFile | tuple[WebArenaConfig, ...]
@@ -171,12 +172,10 @@ def kind_of(path: Path) -> SourceKind:
     data = UserFile.read(path).content()
     if isinstance(data, dict) and "tasks" in data:
         return "tasks"
+    refuse_others(path, data, TASKS, TASKS_ARE)
     first = next(iter(data), None) if isinstance(data, list) else data
     if not isinstance(first, dict):
-        raise DataError(
-            f"{path} contains no tasks: a task file has [[tasks]] or a list of tasks, and a WebArena "
-            "configuration is a task or a list of tasks."
-        )
+        raise DataError(f"{path} contains no tasks: {TASKS_ARE}.")
     of_task_file = len(first.keys() & TaskEntry.model_fields.keys())
     of_webarena = len(first.keys() & WebArenaConfig.model_fields.keys())
     return "webarena" if of_webarena > of_task_file else "tasks"

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from core.schema import action as kinds
 from core.schema.action import Action, Target
 from core.schema.record import Record
+from core.settings.file_kinds import is_recording
 from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
 
 _NEEDED = {
@@ -79,7 +80,7 @@ class _Found(Record):
 
 
 def is_chrome_recording(document: object) -> bool:
-    return isinstance(document, dict) and isinstance(document.get("steps"), list)
+    return isinstance(document, dict) and is_recording(document)
 
 
 def read_chrome_recording(document: dict[str, Any]) -> ImportedRun:

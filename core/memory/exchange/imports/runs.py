@@ -24,10 +24,7 @@ def is_browser_use(document: Document) -> bool:
 
 
 def is_recording(document: Document) -> bool:
-    value = document.value
-    return is_chrome_recording(value) and any(
-        isinstance(one, dict) and isinstance(one.get("type"), str) for one in value["steps"]
-    )
+    return is_chrome_recording(document.value)
 
 
 def read_browser_use(document: Document, beside: Document | None, options: ReadOptions) -> Reading:

@@ -10,7 +10,7 @@ from core.settings.file_kinds import kind_of_value
 from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, near, not_json, read_text
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
-from core.trace.imports.records import ImportedRun
+from core.trace.imports.records import ImportedRun, check_steps
 
 
 class ImportFormat(NamedTuple):
@@ -35,7 +35,8 @@ def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
     """Return the kind of the file, recognised by what is in it unless `form` says it, and its run.
 
     Raises UsageError for an unknown kind, and DataError for a file that is
-    not of it; single entries that are faulty are listed in the run.
+    not of it or contains no action; single entries that are faulty are listed
+    in the run.
     """
     names = tuple(one.name for one in FORMATS)
     if form and form not in names:
@@ -53,8 +54,8 @@ def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
         )
     assert isinstance(document, dict)
     imported = chosen.read(document)
-    if not imported.steps and not imported.faulty:
-        raise DataError(f"{path} contains no page action, so there is nothing to import.")
+    if not imported.faulty:
+        check_steps(path, imported)
     return chosen, imported
 
 

@@ -83,4 +83,5 @@ def first_reason(error: ValidationError) -> str:
     """Return the first thing that a validation found wrong, with the name of its field."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else str(first["msg"])
+    said = str(first["msg"]).partition(" or instance of ")[0]
+    return f"{where}: {said}" if where else said

@@ -30,8 +30,8 @@ class WebArena:
 
     @classmethod
     def read(cls, paths: Sequence[Path], *, sites: Mapping[str, str] | None = None) -> "WebArena":
-        """Read configuration files and folders; raises DataError with all their problems."""
-        return cls(read_configs(paths), sites)
+        """Read configuration files and folders; raises DataError if none of their tasks can be used."""
+        return cls(read_configs(paths).configs, sites)
 
     def tasks(self) -> tuple[Task, ...]:
         return self._tasks
@@ -77,6 +77,8 @@ def _task(config: WebArenaConfig) -> Task:
         tags.append("login")
     if config.require_reset:
         tags.append("reset")
+    if config.unjudged:
+        tags.append("partly-judged")
     return Task(
         id=f"webarena/{config.task_id}",
         environment="webarena",

@@ -13,7 +13,7 @@ from core.environments.web import full_url
 from core.environments.webarena_config import WebArenaConfig, read_configs, read_storage_state, with_sites
 from core.environments.webarena_judge import judge_config
 from core.schema.errors import BrowserError
-from core.schema.task import Episode, Task, Verdict
+from core.schema.task import PARTLY_JUDGED, Episode, Task, Verdict
 
 
 class WebArena:
@@ -78,7 +78,7 @@ def _task(config: WebArenaConfig) -> Task:
     if config.require_reset:
         tags.append("reset")
     if config.unjudged:
-        tags.append("partly-judged")
+        tags.append(PARTLY_JUDGED)
     return Task(
         id=f"webarena/{config.task_id}",
         environment="webarena",

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from core.schema.record import Record
 
+PARTLY_JUDGED = "partly-judged"
+"""The tag of a task whose verdict says what was not judged, shown or done."""
 _NUMBER = re.compile(r"[-_ ]?\d+$")
 
 

@@ -177,7 +177,7 @@ def _actions(entry: object, element: dict[str, Any], state: _State) -> tuple[Act
     if len(named) != 1:
         raise FaultyError(f"it must have one action, not {len(named)}")
     ((name, given),) = named.items()
-    values = given if isinstance(given, dict) else {}
+    values = {key: one for key, one in given.items() if one is not None} if isinstance(given, dict) else {}
     try:
         return _known(_NAMES.get(name, name), values, element, state) or (_named(name, given),)
     except KeyError as error:
@@ -196,7 +196,7 @@ def _known(name: str, values: dict[str, Any], element: dict[str, Any], state: _S
             return kinds.XPathTarget(xpath=xpath)
         return kinds.RefTarget(ref=values["id"] if "id" in values else values["index"])
 
-    clears = [values[one] for one in ("clear", "clear_existing") if values.get(one) is not None]
+    clears = [values[one] for one in ("clear", "clear_existing") if one in values]
 
     make: dict[str, Callable[[], tuple[Action, ...]]] = {
         "navigate": lambda: (
@@ -238,8 +238,10 @@ def _click(values: dict[str, Any], target: Callable[[], Target]) -> tuple[Action
 
 
 def _at_pixel(values: dict[str, Any]) -> tuple[Action, ...]:
-    """Return a click that names a pixel, or nothing if it names none."""
+    """Return a click that names a pixel; raises KeyError if it names none."""
     x, y = values.get("coordinate_x"), values.get("coordinate_y")
+    if x is None or y is None:
+        raise KeyError("index")
     return (kinds.ClickAt(x=x, y=y),) if isinstance(x, int) and isinstance(y, int) else ()
 
 

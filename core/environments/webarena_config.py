@@ -137,7 +137,7 @@ OR = " |OR| "
 COMPARISON = re.compile(r"\s*(<=|>=|==|<|>)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
-class Texts(_Part):
+class TextChecks(_Part):
     """What a text has to be, to contain and not to contain."""
 
     model_config = ConfigDict(extra="forbid")
@@ -151,13 +151,13 @@ class Texts(_Part):
     """Comparisons such as ``>= 300`` that the text as a whole number fulfils."""
 
 
-class ReferenceAnswers(Texts):
+class ReferenceAnswers(TextChecks):
     one_of: _List = ()
     fuzzy_match: Annotated[tuple[str, ...], BeforeValidator(_as_list)] | None = None
     """Meanings of the answer, for an LLM to compare; ``N/A`` alone for a task that cannot be done."""
 
 
-class RequiredContents(Texts):
+class RequiredContents(TextChecks):
     fuzzy_match: str | tuple[str, ...] | None = None
     """One meaning that is given in parts, or several joined by ``|OR|``, for an LLM to compare."""
 

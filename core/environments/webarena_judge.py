@@ -23,7 +23,7 @@ from core.environments.webarena_config import (
     OR,
     EvaluationConfig,
     ProgramHtml,
-    Texts,
+    TextChecks,
     WebArenaConfig,
     parse_call,
     site_address,
@@ -147,7 +147,7 @@ def _listed(texts: Sequence[str]) -> str:
     return " or ".join(f'"{one}"' for one in texts)
 
 
-def _visual_failure(texts: Texts, found: str, said: str) -> str | None:
+def _visual_failure(texts: TextChecks, found: str, said: str) -> str | None:
     """Return why a text fails by VisualWebArena's rules: a word must be one of its own, alternatives are parted."""
 
     def has(one: str) -> bool:

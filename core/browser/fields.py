@@ -29,7 +29,10 @@ _FILTERED_MILLISECONDS = 600
 
 
 async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]) -> Located:
-    """Type a text, or of `passwords` that of the field where the text is bullets; raises ActionError."""
+    """Type a text, or of `passwords` that of the field where the text is bullets; raises ActionError.
+
+    In a list of options the one with this label or value is chosen.
+    """
     if isinstance(action.target, kinds.FocusTarget):
         ref, frame = await resolve(page, action.target)
         found = Located(ref=ref, label=await _label(page, ref, frame), frame=frame.id if frame else "")
@@ -41,6 +44,11 @@ async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]
     answer = await page.walker("ready", found.ref, action.append, frame=frame)
     require(answer, f"[{found.ref}] {found.label}")
     keyboard, since = page.playwright_page.keyboard, mark(page)
+    if answer.get("list"):
+        chosen = await choose(page, kinds.Select(target=kinds.RefTarget(ref=found.ref), option=action.text))
+        if action.enter:
+            await typed(page, keyboard.press("Enter"))
+        return chosen.replace(note="It is a list: the option was chosen.")
     if "editor" in answer:
         await _write(page, action, found, frame, answer["editor"])
     elif answer.get("slider"):

@@ -144,7 +144,7 @@ def _put_report(report: RunReport, *, as_json: bool) -> None:
         return
     ended = {True: "success", False: "no success", None: "not judged"}[report.success]
     put(f"run {report.run}: {report.outcome}, {ended}, {report.steps} steps, {report.seconds:.1f} s")
-    if report.success is False and report.reason:
+    if report.reason:
         put(f"judge: {report.reason}")
     if report.answer:
         put(f"answer: {report.answer}")

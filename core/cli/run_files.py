@@ -6,10 +6,10 @@ from pathlib import Path
 
 from core.cli.output import put_json, put_table, say
 from core.cli.runs import reading
-from core.schema.errors import DataError, UsageError
+from core.schema.errors import UsageError
 from core.settings.settings import Settings, load_settings
 from core.trace.exports.registry import format_named
-from core.trace.imports.records import ImportedRun
+from core.trace.imports.records import ImportedRun, check_steps, without
 from core.trace.imports.registry import ImportFormat, read_file
 from core.trace.repro.importer import REPRO, import_repro, import_summary, is_repro
 from core.trace.run_files import export_run
@@ -39,7 +39,7 @@ def send(settings: Settings, run: int, form: str, endpoint: str, *, content: boo
 def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_json: bool) -> None:
     """Print what is in the file and store it as a run; with `dry_run` nothing is stored.
 
-    Raises DataError, with nothing stored, where an entry is faulty.
+    Entries that cannot be read are listed, and the others are stored. Raises DataError if there are none.
     """
     if form == REPRO or (not form and is_repro(path)):
         _import_repro(settings, path, dry_run=dry_run, as_json=as_json)
@@ -48,21 +48,20 @@ def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_
     if not as_json:
         _show(path, kind, imported)
     run = None
-    if not imported.faulty and not dry_run:
+    if imported.steps and not dry_run:
         with closing(TraceStore.open(settings.database)) as store:
             run = store.import_run(imported, path.stem)
     if as_json:
         put_json(_as_json(path, kind, imported, run))
-    if imported.faulty:
-        first = imported.faulty[0]
-        more = f" ({len(imported.faulty)} entries in all)" if len(imported.faulty) > 1 else ""
-        raise DataError(
-            f"{path} was not imported: {first.position}: {first.why}{more}. Fix or remove these entries."
-        )
+    check_steps(path, imported)
     if run is None:
-        say(f"{path} would become one run with {len(imported.steps)} steps. Nothing was stored.")
+        steps = len(imported.steps)
+        say(
+            f"{path} would become one run with {steps} step{'' if steps == 1 else 's'}{without(imported)}. "
+            "Nothing was stored."
+        )
     else:
-        say(f"{path} was imported as run {run}.")
+        say(f"{path} was imported as run {run}{without(imported)}.")
 
 
 def _import_repro(settings: Settings, path: Path, *, dry_run: bool, as_json: bool) -> None:
@@ -87,8 +86,8 @@ def _show(path: Path, kind: ImportFormat, imported: ImportedRun) -> None:
     )
     rows = [(one.position, "left out", one.why) for one in imported.left_out]
     rows += [(one.position, "faulty", one.why) for one in imported.faulty]
-    steps = [(one.position, str(one.action or one.message), one.url) for one in imported.steps]
-    put_table(("entry", "action", "at"), steps)
+    steps = [(one.position, str(one.action or one.message), one.target, one.url) for one in imported.steps]
+    put_table(("entry", "action", "element", "at"), steps)
     if rows:
         put_table(("entry", "", "why"), rows)
 

@@ -33,6 +33,7 @@ from core.schema.messages import LLMChoice, LLMRequest
 from core.schema.restore import Restored
 from core.schema.signal import Signal
 from core.schema.step import Aligned, PhaseRecord, Recalled
+from core.schema.task import PARTLY_JUDGED
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +148,8 @@ class Publisher:
             judged = "" if run.state.episode.task.judged else ": say how it ended"
         else:
             judged = ": success" if verdict.success else ": no success"
-        why = f" {verdict.reason}" if verdict.success is False and verdict.reason else ""
+        tells = verdict.success is False or PARTLY_JUDGED in run.state.episode.task.tags
+        why = f" {verdict.reason}" if tells and verdict.reason else ""
         if verdict.reward is not None and "reward" not in why:
             judged += f", reward {round(verdict.reward, 3):g}"
         if verdict.judge == "agent":

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from core.environments.protocol import Environment
-from core.environments.task_file import TaskEntry, TaskFile
+from core.environments.task_file import TASKS_ARE, TaskEntry, TaskFile
 from core.environments.webarena import WebArena
-from core.environments.webarena_config import WebArenaConfig, read_configs
+from core.environments.webarena_config import WebArenaConfig, WebArenaConfigs, read_configs
 from core.schema.errors import DataError, UsageError
-from core.schema.task import SourceKind, TaskSource
+from core.schema.task import SourceKind, TaskSource, UnsupportedTask
+from core.settings.file_kinds import TASKS, refuse_others
 from core.settings.user_file import UserFile
 
-Content = TaskFile | tuple[WebArenaConfig, ...]
+Content = TaskFile | WebArenaConfigs
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Name, inode, time of change and size of each file; nothing if they cannot be read."""
 
@@ -142,8 +143,8 @@ class OwnTasks:
                     )
             return ""
         for other in others:
-            known = {config.id for config in other.content} if isinstance(other.content, tuple) else set()
-            twice = [config.id for config in content if config.id in known]
+            known = {config.id for config in _configs(other.content)}
+            twice = [config.id for config in content.configs if config.id in known]
             if twice:
                 more = f" and {len(twice) - 1} more" if len(twice) > 1 else ""
                 return (
@@ -154,9 +155,13 @@ class OwnTasks:
 
     def _hold(self, held: Sequence[_Held]) -> None:
         files = [one.content for one in held if isinstance(one.content, TaskFile)]
-        configs = [config for one in held if isinstance(one.content, tuple) for config in one.content]
+        configs = [config for one in held for config in _configs(one.content)]
         webarena = [WebArena(configs, self._sites)] if configs else []
         self._held, self._members = tuple(held), (*files, *webarena)
+
+
+def _configs(content: Content | None) -> tuple[WebArenaConfig, ...]:
+    return content.configs if isinstance(content, WebArenaConfigs) else ()
 
 
 def absolute(path: Path) -> Path:
@@ -171,12 +176,10 @@ def kind_of(path: Path) -> SourceKind:
     data = UserFile.read(path).content()
     if isinstance(data, dict) and "tasks" in data:
         return "tasks"
+    refuse_others(path, data, TASKS, TASKS_ARE)
     first = next(iter(data), None) if isinstance(data, list) else data
     if not isinstance(first, dict):
-        raise DataError(
-            f"{path} contains no tasks: a task file has [[tasks]] or a list of tasks, and a WebArena "
-            "configuration is a task or a list of tasks."
-        )
+        raise DataError(f"{path} contains no tasks: {TASKS_ARE}.")
     of_task_file = len(first.keys() & TaskEntry.model_fields.keys())
     of_webarena = len(first.keys() & WebArenaConfig.model_fields.keys())
     return "webarena" if of_webarena > of_task_file else "tasks"
@@ -197,11 +200,14 @@ def _merged(sources: Iterable[TaskSource]) -> tuple[TaskSource, ...]:
 
 
 def _filled(one: _Held, content: Content, stamp: Stamp) -> _Held:
+    unsupported: tuple[UnsupportedTask, ...] = ()
     if isinstance(content, TaskFile):
         title, ids = content.title, tuple(task.id for task in content.tasks())
     else:
-        title, ids = "WebArena", tuple(f"{WebArena.id}/{config.id}" for config in content)
-    return replace(one.changed(title=title, tasks=ids, problem=""), content=content, stamp=stamp)
+        title, ids = "WebArena", tuple(f"{WebArena.id}/{config.id}" for config in content.configs)
+        unsupported = content.unsupported
+    changed = one.changed(title=title, tasks=ids, unsupported=unsupported, problem="")
+    return replace(changed, content=content, stamp=stamp)
 
 
 def _read(path: Path, kind: SourceKind) -> Content:

@@ -124,6 +124,9 @@ class Environments:
             return self._web.task(url, instruction) if url or instruction else self._web.tasks()[0]
         task = self._tasks.get(wanted)
         if task is None:
+            unsupported = [one for each in self.sources for one in each.unsupported if one.id == wanted]
+            if unsupported:
+                raise DataError(unsupported[0].sentence)
             raise UsageError(f'There is no task "{wanted}"; {self._nearest(wanted)}.')
         source = self._own.source_of(wanted)
         if source is not None and source.problem:

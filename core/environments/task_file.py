@@ -22,9 +22,13 @@ from core.schema.errors import ActionError, DataError, UsageError
 from core.schema.pattern import Expression
 from core.schema.record import Record
 from core.schema.task import Episode, Task, Verdict
+from core.settings.file_kinds import TASK_FILE, refuse_others
 from core.settings.user_file import Problem, UserFile
 from core.storage.resources import RESOURCES
 
+TASKS_ARE = (
+    "a task file has [[tasks]] or a list of tasks, and a WebArena configuration is a task or a list of tasks"
+)
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 PAGE_TEXT = '(document.body ? document.body.innerText : "")'
@@ -208,9 +212,10 @@ class TaskFile:
     @classmethod
     def read(cls, path: Path) -> "TaskFile":
         """Read a task file; raises DataError that lists all its problems, one a line."""
+        file = UserFile.read(path)
         if path.suffix.lower() not in (".toml", ".json"):
             raise DataError(f"{path} is not a task file: its name must end in .toml or .json.")
-        file = UserFile.read(path)
+        refuse_others(path, file.content(), TASK_FILE, TASKS_ARE)
         if isinstance(file.content(), list):
             file = UserFile(path, f'{{"tasks": {file.text}}}')
         try:

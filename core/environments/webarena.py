@@ -13,7 +13,7 @@ from core.environments.web import full_url
 from core.environments.webarena_config import WebArenaConfig, read_configs, read_storage_state, with_sites
 from core.environments.webarena_judge import judge_config
 from core.schema.errors import BrowserError
-from core.schema.task import Episode, Task, Verdict
+from core.schema.task import PARTLY_JUDGED, Episode, Task, Verdict
 
 
 class WebArena:
@@ -30,8 +30,8 @@ class WebArena:
 
     @classmethod
     def read(cls, paths: Sequence[Path], *, sites: Mapping[str, str] | None = None) -> "WebArena":
-        """Read configuration files and folders; raises DataError with all their problems."""
-        return cls(read_configs(paths), sites)
+        """Read configuration files and folders; raises DataError if none of their tasks can be used."""
+        return cls(read_configs(paths).configs, sites)
 
     def tasks(self) -> tuple[Task, ...]:
         return self._tasks
@@ -77,6 +77,8 @@ def _task(config: WebArenaConfig) -> Task:
         tags.append("login")
     if config.require_reset:
         tags.append("reset")
+    if config.unjudged:
+        tags.append(PARTLY_JUDGED)
     return Task(
         id=f"webarena/{config.task_id}",
         environment="webarena",

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -17,9 +17,21 @@ from pydantic import (
 
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
-from core.settings.user_file import MOST_TOLD, UserFile, problem
+from core.schema.task import UnsupportedTask
+from core.settings.file_kinds import TASKS, kind_of_folder, refuse_others
+from core.settings.user_file import MOST_TOLD, Location, Problem, UserFile, problem
 
-SITES = ("SHOPPING", "SHOPPING_ADMIN", "REDDIT", "GITLAB", "WIKIPEDIA", "MAP", "HOMEPAGE")
+SITES = (
+    "SHOPPING",
+    "SHOPPING_ADMIN",
+    "REDDIT",
+    "GITLAB",
+    "WIKIPEDIA",
+    "MAP",
+    "HOMEPAGE",
+    "CLASSIFIEDS",
+    "SUITECRM",
+)
 _PLACEHOLDER = re.compile(rf"__({'|'.join(sorted(SITES, key=len, reverse=True))})__")
 
 
@@ -56,6 +68,8 @@ _CALLS = (
     "shopping_get_sku_latest_review_author",
     "shopping_get_sku_latest_review_rating",
     "gitlab_get_project_memeber_role",
+    "get_query_text",
+    "get_query_text_lowercase",
 )
 """The ``func:`` forms of program_html; no code of the file is run."""
 _LONGEST_CALL = 2000
@@ -109,24 +123,47 @@ class _Part(Record):
     model_config = ConfigDict(extra="ignore")
 
 
-class ReferenceAnswers(_Part):
+_List = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+
+
+def _comparison(value: str) -> str:
+    if not all(COMPARISON.fullmatch(one) for one in value.split(OR)):
+        raise ValueError("it needs a sign and a number, such as >= 300")
+    return value
+
+
+OR = " |OR| "
+"""What joins alternatives."""
+COMPARISON = re.compile(r"\s*(<=|>=|==|<|>)\s*(-?\d+(?:\.\d+)?)\s*")
+
+
+class TextChecks(_Part):
+    """What a text has to be, to contain and not to contain."""
+
     model_config = ConfigDict(extra="forbid")
 
     exact_match: str | None = None
-    must_include: tuple[str, ...] | None = None
+    must_include: _List | None = None
+    must_exclude: _List | None = None
+    required_values: Annotated[
+        tuple[Annotated[str, AfterValidator(_comparison)], ...], BeforeValidator(_as_list)
+    ] = ()
+    """Comparisons such as ``>= 300`` that the text as a whole number fulfils."""
+
+
+class ReferenceAnswers(TextChecks):
+    one_of: _List = ()
     fuzzy_match: Annotated[tuple[str, ...], BeforeValidator(_as_list)] | None = None
     """Meanings of the answer, for an LLM to compare; ``N/A`` alone for a task that cannot be done."""
 
 
-class RequiredContents(_Part):
-    model_config = ConfigDict(extra="forbid")
-
-    exact_match: str | None = None
-    must_include: tuple[str, ...] | None = None
+class RequiredContents(TextChecks):
+    fuzzy_match: str | tuple[str, ...] | None = None
+    """One meaning that is given in parts, or several joined by ``|OR|``, for an LLM to compare."""
 
     @model_validator(mode="after")
     def _asks_something(self) -> "RequiredContents":
-        if self.exact_match is None and self.must_include is None:
+        if not self.model_dump(exclude_defaults=True):
             raise ValueError("it needs exact_match or must_include")
         return self
 
@@ -137,7 +174,7 @@ class ProgramHtml(_Part):
     url: Annotated[str, AfterValidator(_readable_call)]
     """A URL, ``last`` for where the agent ended, or ``func:`` and a call."""
     locator: Annotated[str, AfterValidator(_readable_call)] = ""
-    """JavaScript that gives the content, ``func:`` and a call, or nothing for the page's HTML."""
+    """JavaScript that gives the content, ``func:`` or ``lambda:``, or nothing for the page's HTML."""
     prep_actions: tuple[str, ...] = ()
     required_contents: RequiredContents
 
@@ -148,9 +185,23 @@ class EvaluationConfig(_Part):
     ]
     reference_answers: Annotated[ReferenceAnswers, BeforeValidator(_none_is_empty)] = ReferenceAnswers()
     reference_url: str | None = ""
-    url_note: Literal["GOLD in PRED"] = "GOLD in PRED"
+    url_note: Literal["GOLD in PRED", "EXACT"] | None = None
     string_note: str | None = ""
     program_html: Annotated[tuple[ProgramHtml, ...], BeforeValidator(lambda value: value or ())] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_what_judges(cls, data: Any) -> Any:
+        """Leave out what belongs to an evaluator that is not asked."""
+        kinds = data.get("eval_types") if isinstance(data, dict) else None
+        if not isinstance(kinds, list):
+            return data
+        parts = {
+            "reference_answers": "string_match",
+            "reference_url": "url_match",
+            "program_html": "program_html",
+        }
+        return {key: value for key, value in data.items() if parts.get(key, key) in kinds or key not in parts}
 
     @model_validator(mode="after")
     def _has_references(self) -> "EvaluationConfig":
@@ -161,6 +212,23 @@ class EvaluationConfig(_Part):
         if "program_html" in self.eval_types and not self.program_html:
             raise ValueError("program_html needs at least one entry in program_html")
         return self
+
+
+_VISUAL = frozenset(
+    "image viewport_size visual_difficulty reasoning_difficulty overall_difficulty old_task_id page_image_query"
+    " must_exclude required_values one_of".split()
+)
+"""Keys of VisualWebArena and of WebArena-Lite, which is judged by the same evaluators."""
+_UNJUDGED = {
+    "policies": "Not judged: the task's policies ({}).",
+    "image": "Not shown to the agent: the pictures that the task speaks of ({}).",
+    "setup_scripts": "Not run: the task's setup scripts ({}).",
+    "viewport_size": "Not set: the size of the window that the task asks for.",
+}
+
+
+def _so_many(value: Any) -> str:
+    return str(len(value) if isinstance(value, list) else 1)
 
 
 class WebArenaConfig(_Part):
@@ -177,6 +245,23 @@ class WebArenaConfig(_Part):
     eval: EvaluationConfig
     folder: str = ""
     """Where the file lies that the task came from; relative paths start there. Not part of the form."""
+    visual: bool = False
+    """Whether VisualWebArena's evaluators judge it, by the keys that only its files have. Not part of the form."""
+    unjudged: tuple[str, ...] = ()
+    """What the file asks for and is neither done nor judged here, a sentence each. Not part of the form."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_by_keys(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "unjudged" in data:
+            return data
+        evaluation = data["eval"] if isinstance(data.get("eval"), dict) else {}
+        answers = evaluation.get("reference_answers")
+        keys = set(data) | set(evaluation) | set(answers if isinstance(answers, dict) else ())
+        visual = bool(keys & _VISUAL) or evaluation.get("url_note") == "EXACT"
+        found = {key: data[key] for key in _UNJUDGED if data.get(key)}
+        said = [_UNJUDGED[key].format(_so_many(value)) for key, value in found.items()]
+        return {**data, "visual": visual, "unjudged": said}
 
     @property
     def id(self) -> str:
@@ -223,38 +308,93 @@ class StorageState(_Part):
     origins: tuple[StorageOrigin, ...] = ()
 
 
-def read_configs(paths: Sequence[Path]) -> tuple[WebArenaConfig, ...]:
+class WebArenaConfigs(NamedTuple):
+    """The tasks of files, and those that cannot be run."""
+
+    configs: tuple[WebArenaConfig, ...]
+    unsupported: tuple[UnsupportedTask, ...] = ()
+
+
+def read_configs(paths: Sequence[Path]) -> WebArenaConfigs:
     """Read configuration files, each one task or a list, and folders of them (``0.json``, ``1.json`` …).
 
-    Tasks keep the order of the files and of each list. Raises DataError with
-    all problems of all files.
+    Tasks keep the order of the files and of each list. A task or file that
+    cannot be used is listed beside the others. Raises DataError, with what is
+    wrong, if all are faulty.
     """
     problems: list[str] = []
+    unsupported: list[UnsupportedTask] = []
     configs: dict[str, WebArenaConfig] = {}
+    sound = 0  # Tasks that only need an evaluator that is not built in.
     for path in _files(paths, problems):
         try:
             file = UserFile.read(path)
             data = file.content()
+            refuse_others(path, data, TASKS, "give a WebArena configuration")
         except DataError as error:
             problems.append(str(error))
+            why = str(error).removeprefix(str(path)).lstrip(":, ")
+            unsupported.append(UnsupportedTask(id=path.name, place=path.name, why=why))
             continue
         many = isinstance(data, list)
         for index, raw in enumerate(data if many else [data]):
-            where = (index,) if many else ()
+            where: Location = (index,) if many else ()
+            wrong: list[Problem] = []
             try:
                 config = WebArenaConfig.model_validate(raw)
+                if config.id in configs:
+                    wrong = [((*where, "task_id"), f"the task {config.id} occurs twice; keep one.")]
             except ValidationError as error:
-                problems += [str(file.error(*one)) for one in file.problems(error, WebArenaConfig, where)]
-                continue
-            if config.id in configs:
-                twice = file.error((*where, "task_id"), f"the task {config.id} occurs twice; keep one.")
-                problems.append(str(twice))
-            configs[config.id] = config.replace(folder=str(path.resolve().parent))
-    if problems:
+                needed = _needed(raw)
+                sound += bool(needed)
+                wrong = (
+                    [((*where, "eval"), needed)] if needed else file.problems(error, WebArenaConfig, where)
+                )
+            if wrong:
+                problems += [str(file.error(*one)) for one in wrong]
+                unsupported.append(_unsupported(file, raw, where, wrong))
+            else:
+                configs[config.id] = config.replace(folder=str(path.resolve().parent))
+    if not configs and not sound:
         if more := len(problems[MOST_TOLD:]):
             problems[MOST_TOLD:] = [f"and {more} more problems; correct these first."]
         raise DataError("\n  ".join(("WebArena's configuration cannot be used:", *problems)))
-    return tuple(configs.values())
+    return WebArenaConfigs(tuple(configs.values()), tuple(unsupported))
+
+
+_NEEDS = {
+    "page_image_query": "page_image_query compares pictures of the page with a vision model",
+    "AgentResponseEvaluator": "AgentResponseEvaluator compares an answer in WebArena Verified's own JSON",
+    "NetworkEventEvaluator": "NetworkEventEvaluator compares the requests of the run",
+}
+"""What evaluators that are not built in do."""
+
+
+def _needed(raw: Any) -> str:
+    """Return which evaluators of a task are known and not built in, and what they do; nothing for others."""
+    evaluation = raw.get("eval") if isinstance(raw, dict) else None
+    names: Any = evaluation.get("eval_types") if isinstance(evaluation, dict) else None
+    if isinstance(evaluation, list):  # WebArena Verified
+        names = [one.get("evaluator") for one in evaluation if isinstance(one, dict)]
+    needed = (
+        [_NEEDS[one] for one in names if isinstance(one, str) and one in _NEEDS]
+        if isinstance(names, list)
+        else []
+    )
+    return f"{', and '.join(dict.fromkeys(needed))}, which is not done here." if needed else ""
+
+
+def _unsupported(file: UserFile, raw: Any, where: Location, wrong: Sequence[Problem]) -> UnsupportedTask:
+    task = raw if isinstance(raw, dict) else {}
+    evaluation = task.get("eval")
+    kinds = evaluation.get("eval_types") if isinstance(evaluation, dict) else None
+    judges = f"{', '.join(map(str, kinds))}: " if isinstance(kinds, list) else ""
+    line = file.line(wrong[0][0])
+    return UnsupportedTask(
+        id=f"webarena/{task['task_id']}" if "task_id" in task else f"{file.path.name}{[*where] or ''}",
+        place=f"{file.path.name}, line {line}" if line else file.path.name,
+        why=judges + " ".join(why for _, why in wrong),
+    )
 
 
 def _files(paths: Sequence[Path], problems: list[str]) -> list[Path]:
@@ -267,7 +407,9 @@ def _files(paths: Sequence[Path], problems: list[str]) -> list[Path]:
             (one for one in path.glob("*.json") if one.stem.isdigit()), key=lambda one: int(one.stem)
         )
         if not numbered:
-            problems.append(f"{path}: the folder contains no configuration such as 0.json.")
+            kind = kind_of_folder(path)
+            no_config = f"{path}: the folder contains no configuration such as 0.json."
+            problems.append(kind.sentence(path) if kind else no_config)
         files += numbered
     return files
 

@@ -8,18 +8,22 @@ import asyncio
 import contextlib
 import html
 import json
+import operator
 import re
 import urllib.error
 import urllib.request
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlparse
 
 from core.environments.protocol import Ask, PageDriver
 from core.environments.webarena_config import (
+    COMPARISON,
+    OR,
     EvaluationConfig,
     ProgramHtml,
+    TextChecks,
     WebArenaConfig,
     parse_call,
     site_address,
@@ -50,23 +54,29 @@ async def judge_config(
     """Return the verdict of all evaluators of `config`, whose placeholders are replaced already."""
     kinds = config.eval.eval_types
     failure: str | None = None
+    contents: list[str] = []
     if "string_match" in kinds:
-        failure = plain_string_failure(config.eval, answer)
+        failure = plain_string_failure(config.eval, answer, visual=config.visual)
     if failure is None and "url_match" in kinds:
-        failure = url_failure(config.eval.reference_url or "", await page.url())
+        reference, url = config.eval.reference_url or "", await page.url()
+        exact = config.eval.url_note != "GOLD in PRED"
+        failure = visual_url_failure(reference, url, exact) if config.visual else url_failure(reference, url)
     if failure is None and "program_html" in kinds:
         try:
-            failure = await _program_failure(config.eval.program_html, page, sites, task)
+            failure = await _program_failure(config, page, sites, task, contents)
         except BrowserError:
             raise
         except (UsageError, WorldError) as error:
             return Verdict(judge="none", reason=str(error))
     if failure is not None:
         return Verdict(success=False, reward=0.0, judge="file", reason=failure)
-    questions = _questions(config, answer) if "string_match" in kinds else None
+    questions = [*(_questions(config, answer) if "string_match" in kinds else ()), *contents]
     if questions:
-        return await _ask_all(questions, ask)
-    return Verdict(success=True, reward=1.0, judge="file", reason="Every check of the task's config passes.")
+        verdict = await _ask_all(questions, ask)
+    else:
+        said = "Every check of the task's config passes."
+        verdict = Verdict(success=True, reward=1.0, judge="file", reason=said)
+    return verdict.replace(reason=" ".join((verdict.reason, *config.unjudged)))
 
 
 def clean(text: str) -> str:
@@ -87,26 +97,119 @@ def includes(reference: str, text: str, *, whole_word: bool = False) -> bool:
     so that 0 is not found in 10; longer ones are not affected.
     """
     wanted, given = clean(reference), clean(text)
-    if whole_word and len(wanted) == 1 and wanted.isalnum():
-        return wanted in {_ENDING.sub("", word.strip(_BESIDE)) for word in _BETWEEN.split(given)}
-    return wanted in given
+    return wanted in _words(given) if whole_word and _is_sign(wanted) else wanted in given
 
 
-def plain_string_failure(evaluation: EvaluationConfig, answer: str) -> str | None:
+def _is_sign(text: str) -> bool:
+    return len(text) == 1 and text.isalnum()
+
+
+def _words(text: str) -> set[str]:
+    return {_ENDING.sub("", word.strip(_BESIDE)) for word in _BETWEEN.split(text)}
+
+
+def plain_string_failure(evaluation: EvaluationConfig, answer: str, *, visual: bool = False) -> str | None:
     """Return why the answer fails the checks that take no LLM, or None.
 
-    As published the answer is cleaned twice, the reference once.
+    As published the answer is cleaned twice, the reference once. `visual`
+    takes the rules of VisualWebArena.
     """
     references, cleaned = evaluation.reference_answers, clean(answer)
-    if references.exact_match is not None and clean(cleaned) != clean(references.exact_match):
-        return f'The answer is "{answer}", not "{references.exact_match}".'
-    wanted = references.must_include or ()
-    for one in wanted:
-        if not includes(one, cleaned, whole_word=len(wanted) == 1):
-            return f'The answer "{answer}" does not include "{one}".'
-    if not cleaned and any(references.fuzzy_match or ()):
+    exact, wanted = references.exact_match, references.must_include or ()
+    if exact is not None and clean(cleaned) != clean(exact):
+        return f'The answer is "{answer}", not "{exact}".{_joined(exact)}'
+    said = f'The answer "{answer}"'
+    if visual:
+        failure = _visual_failure(references, cleaned, said)
+        if (
+            failure is None
+            and references.one_of
+            and not any(clean(one) in cleaned for one in references.one_of)
+        ):
+            return f"{said} includes none of {_listed(references.one_of)}."
+    else:
+        alone = len(wanted) == 1
+        missing = next((one for one in wanted if not includes(one, cleaned, whole_word=alone)), None)
+        word = " as a word of its own" if alone and _is_sign(clean(wanted[0])) else ""
+        failure = None if missing is None else f'{said} does not include "{missing}"{word}.{_joined(missing)}'
+    if failure is None and not cleaned and any(references.fuzzy_match or ()):
         return "There is no answer."
+    return failure
+
+
+def _joined(reference: str) -> str:
+    if OR not in reference:
+        return ""
+    return " The task's file joins alternatives with |OR|, which string_match does not part, as published."
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " or ".join(f'"{one}"' for one in texts)
+
+
+def _visual_failure(texts: TextChecks, found: str, said: str) -> str | None:
+    """Return why a text fails by VisualWebArena's rules: a word must be one of its own, alternatives are parted."""
+
+    def has(one: str) -> bool:
+        return clean(one) in _words(clean(found)) if _is_word(one) else includes(one, found)
+
+    for wanted in texts.must_include or ():
+        parts = wanted.split(OR)
+        if not any(map(has, parts)):
+            words = " as a word of its own" if any(map(_is_word, parts)) else ""
+            return f"{said} does not include {_listed(parts)}{words}."
+    for unwanted in texts.must_exclude or ():
+        if has(unwanted):
+            return f'{said} includes "{unwanted}", which it must not.'
+    return _value_failure(texts.required_values, found, said)
+
+
+def _is_word(text: str) -> bool:
+    """Return whether NLTK's tokenizer takes the text for one word."""
+    return re.fullmatch(r"[^\W_](?:[\w./-]*\w)?", clean(text)) is not None
+
+
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.lt,
+    ">": operator.gt,
+    ">=": operator.gt,
+}
+_TOLERANCE = 1e-8
+"""As published it is added on the side that passes, so that < takes the number itself too."""
+
+
+def _value_failure(required: Sequence[str], found: str, said: str) -> str | None:
+    if not required:
+        return None
+    try:
+        value = int(found.strip().replace(",", ""))
+    except ValueError:
+        return f"{said} is not a whole number."
+    for wanted in required:
+        if not any(_holds(value, one) for one in wanted.split(OR)):
+            return f"{said} is not {wanted.replace(OR, ' or ')}."
     return None
+
+
+def _holds(value: int, comparison: str) -> bool:
+    found = COMPARISON.fullmatch(comparison)
+    assert found is not None
+    sign, number = found[1], float(found[2])
+    if sign == "==":
+        return abs(value - number) <= _TOLERANCE
+    return _SIGNS[sign](value, number + (_TOLERANCE if sign[0] == "<" else -_TOLERANCE))
+
+
+def visual_url_failure(reference: str, url: str, exact: bool) -> str | None:
+    """Return why `url` neither is nor contains a reference, or None; as published localhost is 127.0.0.1."""
+    given, *wanted = (
+        one.replace("localhost", "127.0.0.1").removesuffix("/") for one in (url, *reference.split(OR))
+    )
+    if given in wanted if exact else any(one in given for one in wanted):
+        return None
+    rule = "is not exactly" if exact else "does not contain"
+    return f"The URL at the end, {url}, {rule} {reference.replace(OR, ' or ')}."
 
 
 def url_failure(reference: str, url: str) -> str | None:
@@ -139,13 +242,16 @@ def _base_and_query(url: str) -> tuple[str, dict[str, list[str]]]:
 
 
 async def _program_failure(
-    targets: tuple[ProgramHtml, ...], page: PageDriver, sites: Mapping[str, str], task: str
+    config: WebArenaConfig, page: PageDriver, sites: Mapping[str, str], task: str, questions: list[str]
 ) -> str | None:
-    """Look at each page the config names; the tab is brought back to where the agent left it."""
+    """Look at each page the config names; the tab is brought back to where the agent left it.
+
+    What an LLM has to judge of the pages is added to `questions`.
+    """
     last = await page.url()
     moved = False
     try:
-        for target in targets:
+        for target in config.eval.program_html:
             url = target.url.strip()
             if url.startswith("func:"):
                 here = (await page.url()).replace("'", "%27")
@@ -160,24 +266,37 @@ async def _program_failure(
                 except ActionError as error:
                     return f"{url} could not be opened for the check: {error}"
                 seconds = LOADED_SECONDS
-            if failure := await _content_failure(target, page, sites, task, seconds):
+            found, failure = await _content(config, target, page, sites, task, seconds)
+            if failure:
                 return failure
+            meanings = target.required_contents.fuzzy_match or ""
+            parts = meanings.split(OR) if isinstance(meanings, str) else [", ".join(meanings)]
+            questions += [_answer_question(config.intent, one, found) for one in parts if one]
         return None
     finally:
         if moved:
             await _return(page, last)
 
 
-async def _content_failure(
-    target: ProgramHtml, page: PageDriver, sites: Mapping[str, str], task: str, seconds: float
-) -> str | None:
-    """Return why the page does not have what it must, or None as soon as it has; looked at for so many seconds."""
+async def _content(
+    config: WebArenaConfig,
+    target: ProgramHtml,
+    page: PageDriver,
+    sites: Mapping[str, str],
+    task: str,
+    seconds: float,
+) -> tuple[str, str | None]:
+    """Return what the page has, and why that is not what it must be, or None as soon as it is.
+
+    It is looked at for so many seconds, and for all of them where an LLM will compare what it has.
+    """
     limit = Limit(seconds)
     while True:
         found = html.unescape(await _located(target, page, sites, task))
-        failure = contents_failure(target, found)
-        if failure is None or limit.left() <= 0:
-            return failure
+        failure = contents_failure(target, found, visual=config.visual)
+        done = failure is None and not target.required_contents.fuzzy_match
+        if done or limit.left() <= 0:
+            return found, failure
         await asyncio.sleep(_LOOK_SECONDS)
 
 
@@ -201,15 +320,18 @@ async def _located(target: ProgramHtml, page: PageDriver, sites: Mapping[str, st
             await page.evaluate(f"(() => {preparation})()", main_world=True)
         except ActionError:
             break
+    code = locator.removeprefix("lambda:")
+    if code != locator:  # An expression, or a function to be called.
+        code = f"(given => typeof given === 'function' ? given() : given)({code})"
     try:
-        found = await page.evaluate(f"(() => {locator})()", main_world=True)
+        found = await page.evaluate(f"(() => {code})()", main_world=True)
     except ActionError:
         # The element is not there: that is an empty content, not a failure of the judge.
         return ""
     return str(found)  # As published "None" if there is nothing.
 
 
-def contents_failure(target: ProgramHtml, found: str) -> str | None:
+def contents_failure(target: ProgramHtml, found: str, *, visual: bool = False) -> str | None:
     """Return why what was found in a place is not what the config requires, or None."""
     place = f"{target.locator or 'the page'} at {target.url}"
     contents = target.required_contents
@@ -217,9 +339,12 @@ def contents_failure(target: ProgramHtml, found: str) -> str | None:
         if clean(found) != clean(contents.exact_match):
             return f'{place} gives "{_short(found)}", not "{contents.exact_match}".'
         return None
+    said = f'{place} gives "{_short(found)}", which'
+    if visual:
+        return _visual_failure(contents, found, said)
     for wanted in contents.must_include or ():
-        if not any(includes(one, found) for one in wanted.split(" |OR| ")):
-            return f'{place} gives "{_short(found)}", which does not include "{wanted}".'
+        if not any(includes(one, found) for one in wanted.split(OR)):
+            return f"{said} does not include {_listed(wanted.split(OR))}."
     return None
 
 
@@ -294,6 +419,8 @@ _MEMBER_ROLE = """((account) => {
   return index >= 0 && index < roles.length ? roles[index].innerText : "";
 })"""
 
+_TEXT = "(css => { try { return document.querySelector(css).textContent; } catch { return ''; } })"
+
 
 async def run_call(text: str, page: PageDriver, sites: Mapping[str, str], task: str) -> str:
     """Return what the call gives; raises UsageError or WorldError if the shop cannot be asked."""
@@ -302,6 +429,9 @@ async def run_call(text: str, page: PageDriver, sites: Mapping[str, str], task: 
         return post_url(arguments[0])
     if name == "gitlab_get_project_memeber_role":
         return str(await page.evaluate(f"{_MEMBER_ROLE}({json.dumps(arguments[0])})", main_world=True))
+    if name.startswith("get_query_text"):
+        text = str(await page.evaluate(f"{_TEXT}({json.dumps(arguments[0])})", main_world=True))
+        return text.lower() if name.endswith("lowercase") else text
     shop = _Shop(sites, task)
     if name == "shopping_get_latest_order_url":
         return await asyncio.to_thread(shop.latest_order_url)

@@ -410,6 +410,8 @@ class Acted(PhaseSpec):
     after: str = ""
     """The same once it was done, such as ``checkbox "Gift" checked``; empty if it is gone, or as before."""
     xpath: str = ""
+    frames: tuple[int, ...] = ()
+    """The frame of the element, where only its place is known: the number of a child frame, of a child of that, …"""
     settled: str = ""
     """How the wait ended: quiet, navigated, or which bound it ran into."""
     events: tuple[BrowserEvent, ...] = ()

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from core.schema.record import Record
 
+PARTLY_JUDGED = "partly-judged"
+"""The tag of a task whose verdict says what was not judged, shown or done."""
 _NUMBER = re.compile(r"[-_ ]?\d+$")
 
 
@@ -63,6 +65,21 @@ SourceKind = Literal["tasks", "webarena"]
 """A task file, or WebArena's configuration (a file, or a folder of them)."""
 
 
+class UnsupportedTask(Record):
+    """A task of a file that cannot be run."""
+
+    id: str
+    """As a task has it; the name of the file where none can be read."""
+    place: str
+    """The file and the line of what is not supported."""
+    why: str
+    """What judges the task, and what it needs that is not there."""
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.id} is not supported ({self.place}): {self.why}"
+
+
 class TaskSource(Record):
     """A file or folder of tasks that the user has named."""
 
@@ -72,6 +89,7 @@ class TaskSource(Record):
     title: str = ""
     tasks: tuple[str, ...] = ()
     """The ids of its tasks, as they were when it was last read without a problem."""
+    unsupported: tuple[UnsupportedTask, ...] = ()
     given: bool = False
     """Whether it was named on the command line."""
     remembered: bool = False

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from core.schema.errors import DataError
+from core.settings.file_kinds import kind_of_file, kind_of_folder, kind_of_text
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Location = tuple[int | str, ...]
@@ -100,11 +101,10 @@ class UserFile:
         try:
             content = tomllib.loads(self.text) if self.is_toml else json.loads(self.text)
         except json.JSONDecodeError as error:
-            place = f"{self.path}, line {error.lineno}, column {error.colno}"
             or_name = (
                 "" if self.path.suffix.lower() == ".json" else ", or end the name of a TOML file in .toml"
             )
-            raise DataError(f"{place}: this is not JSON ({error.msg}); correct the line{or_name}.") from error
+            raise not_json(self.path, self.text, error, f"correct the line{or_name}") from error
         except tomllib.TOMLDecodeError as error:
             reason, _, at = str(error).partition(" (at ")
             found = re.match(r"line (\d+)", at)
@@ -176,15 +176,27 @@ def read_model(path: Path, model: type[ModelT]) -> ModelT:
     return UserFile.read(path).validated(model)
 
 
-def read_text(path: Path, *, line_ends: bool = False, most: int = MOST_BYTES) -> str:
+def read_text(
+    path: Path, *, line_ends: bool = False, most: int = MOST_BYTES, otherwise: str = "give a text file"
+) -> str:
     """Return the file's text; raises DataError as `read_bytes` does, and where it is not UTF-8.
 
-    Lines end in ``\\n``, with `line_ends` as they do in the file.
+    An archive, a picture and the like is named as what it is, however large, with `otherwise` as what to
+    do where nothing better is known. Lines end in ``\\n``, with
+    `line_ends` as they do in the file.
     """
+    if path.is_dir() and (folder := kind_of_folder(path)):
+        raise DataError(folder.sentence(path, otherwise))
+    with open_regular(path, most=sys.maxsize) as file:
+        kind = kind_of_file(file)
+    if kind is not None:
+        raise DataError(kind.sentence(path, otherwise))
+    data = read_bytes(path, most=most)
     try:
-        text = read_bytes(path, most=most).decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8.") from error
+        other = " but UTF-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else f" (byte {error.start})"
+        raise DataError(f"{path} is not UTF-8 text{other}; save it as UTF-8.") from error
     return text if line_ends else text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -228,7 +240,20 @@ def open_regular(path: Path, *, most: int) -> BinaryIO:
     return file
 
 
+def not_json(
+    path: Path, text: str, error: json.JSONDecodeError, advice: str, otherwise: str = "give a JSON file"
+) -> DataError:
+    """Return the error for a text that is not JSON: what it is instead, or the place and what to do there."""
+    if kind := kind_of_text(text):
+        return DataError(kind.sentence(path, otherwise))
+    return DataError(
+        f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); {advice}."
+    )
+
+
 def _unreadable(path: Path, error: OSError) -> DataError:
+    if error.errno == errno.EISDIR:
+        return DataError(f"{path} cannot be read ({error.strerror}); give a file.")
     return DataError(
         f"{path} cannot be read ({error.strerror or error}); check that it exists and that you may read it."
     )

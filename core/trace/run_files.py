@@ -3,8 +3,10 @@
 import os
 from pathlib import Path
 
-from core.schema.errors import DataError, UsageError
+from core.schema.errors import UsageError
+from core.settings.user_file import MOST_TOLD
 from core.trace.exports.registry import format_named
+from core.trace.imports.records import check_steps, without
 from core.trace.imports.registry import read_file
 from core.trace.repro.importer import import_repro, import_summary, is_repro
 from core.trace.store import TraceStore
@@ -48,15 +50,15 @@ def _write(path: Path, data: bytes) -> None:
 def import_run(store: TraceStore, path: Path) -> tuple[int | None, str]:
     """Return the number of the run, and the outcome of the file in a sentence.
 
-    Raises DataError if the file is of no known kind or faulty, and TraceError: nothing is stored then.
+    Raises DataError if the file is of no known kind or nothing of it can be read, and TraceError: nothing is
+    stored then.
     """
     if is_repro(path):
         content, run = import_repro(store, path)
         return run, import_summary(path.name, content, run)
     kind, imported = read_file(path)
-    if imported.faulty:
-        first = imported.faulty[0]
-        raise DataError(f"{path.name} was not imported: {first.position}: {first.why}")
+    check_steps(path, imported)
     run = store.import_run(imported, path.stem)
+    faults = "".join(f"\n  {one.position}: {one.why}." for one in imported.faulty[:MOST_TOLD])
     left_out = f", {len(imported.left_out)} entries left out" if imported.left_out else ""
-    return run, f"{path.name} ({kind.title}) was imported as run {run}{left_out}."
+    return run, f"{path.name} ({kind.title}) was imported as run {run}{left_out}{without(imported)}.{faults}"

@@ -302,8 +302,13 @@ class TaskChooser(QDialog):
             self.or_words.say("Listing the tasks…")
         else:
             self.or_words.say("" if shown else "No task matches all of these words and tags.")
+        sources = self._catalogue.sources if self._catalogue is not None else ()
+        unsupported = sum(len(source.unsupported) for source in sources)
         counted = count(self.model.total, "task")
-        self.counted.setText(counted if shown == self.model.total else f"{shown} of {counted}")
+        counted = counted if shown == self.model.total else f"{shown} of {counted}"
+        self.counted.setText(
+            f"{counted} · {unsupported} not supported (see Task files)" if unsupported else counted
+        )
         self._refresh()
 
     def _refresh(self) -> None:

@@ -18,6 +18,7 @@ FILE = Qt.ItemDataRole.UserRole + 1
 """The name of the file that a task comes from, or an empty string."""
 _GAP = 12
 _HIGHEST_ANSWER = 130
+_MOST_UNSUPPORTED = 50
 _NO_FILES = "You have no task files yet. Add one below, or drop it here."
 _ABOUT = (
     "A task file (TOML or JSON) or a WebArena configuration, a file or a folder of them. A file stays where "
@@ -171,6 +172,8 @@ class TaskFilesTab(QWidget):
         column = in_column(card, head, place, margins=(12, 8, 10, 9), spacing=4)
         if source.problem:
             column.addWidget(NoteLabel("bad", f"✗ {source.problem}", card))
+        if source.unsupported:
+            column.addWidget(NoteLabel("dim", _unsupported(source), card))
         return card
 
 
@@ -205,7 +208,17 @@ class FilesAnswer(QScrollArea):
         self.setFixedHeight(min(wanted + 2, _HIGHEST_ANSWER))
 
 
+def _unsupported(source: TaskSource) -> str:
+    """Return the tasks that cannot be run, a line each, the first of very many."""
+    lines = [one.sentence for one in source.unsupported[:_MOST_UNSUPPORTED]]
+    if more := len(source.unsupported) - len(lines):
+        lines.append(f"and {more} more, which main.py tasks lists.")
+    return "\n".join(lines)
+
+
 def _facts(source: TaskSource) -> str:
     kind = "task file" if source.kind == "tasks" else "WebArena"
     tasks = count(len(source.tasks), "task") if source.tasks else "no tasks"
+    if source.unsupported:
+        tasks += f" · {len(source.unsupported)} not supported"
     return " · ".join([kind, tasks] if source.remembered else [kind, tasks, "this time only"])

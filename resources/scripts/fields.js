@@ -10,6 +10,7 @@ const fields = (() => {
     if (!el) return { problem: "is no longer in the page" };
     if (el.readOnly || el.getAttribute("aria-readonly") === "true") return { problem: "is read-only" };
     el.focus();
+    if (el.tagName === "SELECT") return { list: true };
     const editor = editors.editorOf(el);
     if (editor) return { editor: editors.read(editor) };
     if (el.tagName !== "INPUT" && role(el) === "slider") {

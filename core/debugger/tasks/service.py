@@ -64,6 +64,8 @@ def _add_one(environments: Environments, path: Path) -> TaskFilesAnswer:
             ok=False, text=f"{path.name} was not added. Correct it, then add it again.\n{error}"
         )
     number = "1 task" if len(source.tasks) == 1 else f"{len(source.tasks)} tasks"
+    if source.unsupported:
+        number += f", {len(source.unsupported)} more not supported (see Task files)"
     said = f"{source.name}: {number}, also added for the next start."
     try:
         _remember(source)
@@ -71,10 +73,10 @@ def _add_one(environments: Environments, path: Path) -> TaskFilesAnswer:
         return TaskFilesAnswer(
             ok=False,
             text=f"{source.name}: {number}, added only until the window closes. {error}",
-            task=source.tasks[0],
+            task=next(iter(source.tasks), ""),
         )
     environments.set_remembered(path, True)
-    return TaskFilesAnswer(ok=True, text=said, task=source.tasks[0])
+    return TaskFilesAnswer(ok=True, text=said, task=next(iter(source.tasks), ""))
 
 
 def _remove_one(environments: Environments, path: Path) -> TaskFilesAnswer:

@@ -20,7 +20,6 @@ from core.memory.exchange.imports.step import is_step, read_step
 from core.memory.exchange.imports.synapse import is_specifiers, is_synapse, read_synapse
 from core.memory.exchange.imports.webshop import is_webshop, read_webshop
 from core.memory.exchange.records import (
-    PICKLE,
     Candidate,
     Document,
     Reading,
@@ -33,6 +32,7 @@ from core.memory.exchange.records import (
 )
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
+from core.settings.file_kinds import PICKLE, kind_of_folder, kind_of_value
 from core.settings.user_file import near
 from core.trace.imports.records import FileEntry
 
@@ -95,6 +95,9 @@ def read_exemplars_of(path: Path, form: str, options: ReadOptions) -> FoundExemp
         chosen = _chosen(document, wanted)
         if chosen is None:
             titles = ", ".join(one.title for one in IMPORTS)
+            value = document.value if not document.lines else document.lines[0].value
+            if wanted is None and (kind := kind_of_value(value)):
+                raise DataError(kind.sentence(path, f"give one of these: {titles}"))
             what = wanted.title if wanted else f"of a known kind ({titles})"
             hint = (
                 " These are specifiers: import the exemplars.json next to them."
@@ -172,6 +175,8 @@ def _folder(path: Path, wanted: ExemplarImportFormat | None, options: ReadOption
             reading, name = _file(file, wanted, options)
             readings.append(_under(file.name, reading))
             formats |= {name} if name else set()
+    if not formats and (kind := kind_of_folder(path)):
+        raise DataError(kind.sentence(path, ""))
     if not formats and not any(one.faulty for one in readings):
         raise DataError(f"{path} contains no file that is {wanted.title if wanted else 'of a known kind'}.")
     return FoundExemplars(
@@ -193,7 +198,7 @@ def _files(path: Path) -> list[Path]:
 def _file(file: Path, wanted: ExemplarImportFormat | None, options: ReadOptions) -> tuple[Reading, str]:
     """Return what is in a file of a folder, and the name of its format, or nothing."""
     if is_pickle(file):
-        return Reading(left_out=(FileEntry(position="", why=f"it {PICKLE}"),)), ""
+        return Reading(left_out=(FileEntry(position="", why=f"it is {PICKLE.reason()}"),)), ""
     if file.suffix not in _READ:
         return Reading(left_out=(FileEntry(position="", why="it is not JSON"),)), ""
     try:

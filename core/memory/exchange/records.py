@@ -12,22 +12,10 @@ from core.memory.exchange.imports.step_module import read_module
 from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
-from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, problem, read_bytes
+from core.settings.file_kinds import PICKLE
+from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, not_json, problem, read_text
 from core.trace.imports.records import FaultyError, FileEntry
 
-_ARCHIVES = {
-    b"PK\x03\x04": "ZIP",
-    b"PK\x05\x06": "ZIP",
-    b"\x1f\x8b": "gzip",
-    b"7z\xbc\xaf": "7z",
-    b"BZh": "bzip2",
-}
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
-PICKLE = (
-    "is a Python pickle. It is never opened, because reading it runs the code in it. Export the "
-    "steps as JSON with the program that made it (in BrowserGym with save_json=True, as "
-    "steps_info.json), and import that"
-)
 LONGEST = 120
 
 
@@ -61,8 +49,8 @@ def read_document(path: Path) -> Document:
     A line that is not JSON is reported in the line: the others stand.
     """
     if is_pickle(path):
-        raise DataError(f"{path} {PICKLE}.")
-    text = _text(path)
+        raise DataError(PICKLE.sentence(path, ""))
+    text = read_text(path, line_ends=True, most=MOST_LINES_BYTES)
     if path.suffix == ".py":
         value, faulty = read_module(text, path)
         return Document(path=path, value=value, faulty=faulty)
@@ -76,29 +64,12 @@ def read_document(path: Path) -> Document:
         # A file of lines is known by its first one; "Extra data" stands where the second begins.
         if error.msg == "Extra data" and error.lineno > 1 and text[: error.pos].count("\n") < 3:
             return Document(path=path, lines=_lines(text))
-        raise DataError(
-            f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); export it again."
-        ) from error
+        raise not_json(path, text, error, "export it again") from error
     except ValueError as error:
         raise DataError(f"{path} contains a number that is too long; export it again.") from error
     if too_much := beyond_bounds(value):
         raise DataError(f"{path} cannot be read: {too_much}; export it again.")
     return Document(path=path, value=value)
-
-
-def _text(path: Path) -> str:
-    data = read_bytes(path, most=MOST_LINES_BYTES)
-    for start, name in _ARCHIVES.items():
-        if data.startswith(start):
-            raise DataError(f"{path} is a {name} archive: unpack it, and import the folder.")
-    if data.startswith(b"\x80") and data[1:2] in b"\x02\x03\x04\x05":
-        raise DataError(f"{path} {PICKLE}.")
-    if data.startswith(_UTF16):
-        raise DataError(f"{path} is text in UTF-16: save it as UTF-8.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not text in UTF-8 (byte {error.start}): save it as UTF-8.") from error
 
 
 def _lines(text: str) -> tuple[DocumentLine, ...]:

@@ -40,18 +40,24 @@ def literal(text: str) -> str:
 
 
 def lines_of(
-    action: Action, seen: Observation | None, xpath: str, start_url: str, label: str = ""
+    action: Action,
+    seen: Observation | None,
+    xpath: str,
+    start_url: str,
+    frames: tuple[int, ...] = (),
+    label: str = "",
 ) -> list[str]:
     """Return the lines that repeat the action; raises NotExpressibleError.
 
     `seen` is the page that its refs belong to, `xpath` that of its first
     element as it was found, `start_url` where the run began: addresses there
-    are named by their paths, because it may be served elsewhere now. `label`
-    names the element of an action that has only words.
+    are named by their paths, because it may be served elsewhere now. `frames`
+    is as in `Acted`; `label` names the element of an action that has only words.
     """
+    scope = "page.main_frame" + "".join(f".child_frames[{one}]" for one in frames) if frames else "page"
 
     def on(target: Target, path: str = xpath) -> str:
-        return _locator(target, seen, path, start_url)
+        return _locator(target, seen, path, start_url, scope)
 
     match action:
         case kinds.Click():
@@ -73,7 +79,7 @@ def lines_of(
         case kinds.Press():
             return [f"page.keyboard.press({literal(chord(action.keys))})"]
         case kinds.Scroll():
-            what = on(action.target) if action.target is not None else 'page.locator("html")'
+            what = on(action.target) if action.target is not None else f'{scope}.locator("html")'
             across, down = _SIDES[action.direction]
             turns = "" if action.target is None else ", wheel=True"
             return [f"scroll({what}, across={across}, down={down}{turns})"]
@@ -139,20 +145,20 @@ def address(url: str, start_url: str) -> str:
     return literal(url)
 
 
-def _locator(target: Target, seen: Observation | None, xpath: str, start_url: str) -> str:
+def _locator(target: Target, seen: Observation | None, xpath: str, start_url: str, scope: str) -> str:
     match target:
         case kinds.FocusTarget():
             return 'page.locator(":focus")'
         case kinds.XPathTarget():
-            return f"page.locator({literal(f'xpath={target.xpath}')})"
+            return _by_xpath(target.xpath, scope)
         case kinds.RoleTarget():
             if target.role not in ROLES:
-                return _by_xpath(xpath)
-            return _either(f"page.{_by_role(target.role, target.name)}", xpath)
+                return _by_xpath(xpath, scope)
+            return _either(f"{scope}.{_by_role(target.role, target.name)}", xpath, scope)
         case kinds.RefTarget():
             element = seen.element(target.ref) if seen is not None else None
             if seen is None or element is None:
-                return _by_xpath(xpath)
+                return _by_xpath(xpath, scope)
             return _of_element(element, seen, xpath, start_url)
 
 
@@ -306,7 +312,9 @@ def _step_lines(
     acted = step.acted
     assert acted is not None
     primitives = _primitives(step, acted, after)
-    lines = [line for one, seen in primitives for line in _primitive_lines(step, one, seen, row)]
+    lines = [
+        line for one, seen in primitives for line in _primitive_lines(step, one, seen, row, acted.frames)
+    ]
     if not any(_is_code(line) for line in lines):
         return [comment, *lines], place
     opened = sum(event.kind == "popup" for event in acted.events)
@@ -375,12 +383,14 @@ def _page_of(action: Action, before: Observation | None, after: Observation | No
     return None
 
 
-def _primitive_lines(step: RunStep, primitive: Primitive, seen: Observation | None, row: RunRow) -> list[str]:
+def _primitive_lines(
+    step: RunStep, primitive: Primitive, seen: Observation | None, row: RunRow, frames: tuple[int, ...]
+) -> list[str]:
     description = f"{primitive.action} {primitive.target}".rstrip()
     if primitive.outcome == "failed":
         return [f"# Left out, because it failed: {_line(description)}. {_line(primitive.message)}".rstrip()]
     try:
-        return lines_of(primitive.action, seen, primitive.xpath, row.start_url, primitive.target)
+        return lines_of(primitive.action, seen, primitive.xpath, row.start_url, frames, primitive.target)
     except NotExpressibleError as error:
         return [_warning(f"Step {step.number} is left out, {_line(description)}: {error}.")]
 

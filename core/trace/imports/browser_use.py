@@ -1,4 +1,4 @@
-"""Imports histories of browser-use (`AgentHistoryList.save_to_file`) as runs of an agent.
+"""Imports histories of browser-use (`AgentHistoryList.save_to_file`), since 0.1, as runs of an agent.
 
 An item of the history may contain several actions: each becomes a step, and the first one gets the thought.
 Actions that Backstep does not have keep their names.
@@ -6,10 +6,12 @@ Actions that Backstep does not have keep their names.
 
 import base64
 import binascii
+import json
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
 from core.schema import action as kinds
 from core.schema.action import Action, Target
@@ -24,8 +26,17 @@ _NAMES = {
     "select_dropdown_option": "select_dropdown",
     "switch_tab": "switch",
     "close_tab": "close",
+    "upload_file_to_element": "upload_file",
 }
 """What older versions called the same action."""
+
+
+def _listed(value: Any) -> Any:
+    """Return a list; early versions have one object in its place, and a history that broke off has null."""
+    return [] if value is None else [value] if isinstance(value, dict) else value
+
+
+_Objects = Annotated[list[dict[str, Any] | None], BeforeValidator(_listed)]
 
 
 class _State(BaseModel):
@@ -34,8 +45,8 @@ class _State(BaseModel):
     model_config = ConfigDict(extra="ignore")
     url: str | None = None
     title: str | None = None
-    tabs: list[dict[str, Any]] = []
-    interacted_element: list[dict[str, Any] | None] | None = None
+    tabs: _Objects = []
+    interacted_element: _Objects = []
     screenshot: str | None = None
 
 
@@ -50,9 +61,9 @@ class _Item(BaseModel):
 
     model_config = ConfigDict(extra="ignore", protected_namespaces=())
     model_output: dict[str, Any] | None = None
-    result: list[dict[str, Any]] = []
-    state: _State = _State()
-    metadata: _Metadata | None = None
+    result: _Objects = []
+    state: Annotated[_State, BeforeValidator(lambda value: {} if value is None else value)] = _State()
+    metadata: Any = None
 
 
 def is_browser_use_history(document: object) -> bool:
@@ -68,13 +79,14 @@ def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
         position = f"history[{number}]"
         try:
             item = _Item.model_validate(entry)
-            found = _steps(position, item)
+            found, faults = _steps(position, item)
         except (FaultyError, ValidationError) as error:
             why = first_reason(error) if isinstance(error, ValidationError) else str(error)
             faulty.append(FileEntry(position=position, why=why))
             continue
         steps += found
-        if not found:
+        faulty += faults
+        if not found and not faults:
             left_out.append(FileEntry(position=position, why="it contains neither an action nor an error"))
     answers = [step.action.answer for step in steps if isinstance(step.action, kinds.Stop)]
     return ImportedRun(
@@ -88,12 +100,13 @@ def read_browser_use_history(document: dict[str, Any]) -> ImportedRun:
     )
 
 
-def _steps(position: str, item: _Item) -> list[ImportedStep]:
+def _steps(position: str, item: _Item) -> tuple[list[ImportedStep], list[FileEntry]]:
+    """Return the steps of an item, and its actions that cannot be read."""
     output, state = item.model_output or {}, item.state
-    actions = output.get("action", [])
-    if not isinstance(actions, list) or not all(isinstance(one, dict) for one in actions):
+    actions = _listed(output.get("action"))
+    if not isinstance(actions, list):
         raise FaultyError("model_output.action is not a list of actions")
-    elements = state.interacted_element or []
+    elements = state.interacted_element
     begun, seconds = _times(item.metadata)
     shared: dict[str, Any] = {"url": state.url or "", "title": state.title or ""}
     first = {
@@ -103,11 +116,16 @@ def _steps(position: str, item: _Item) -> list[ImportedStep]:
         "seconds": seconds,
     }
     steps: list[ImportedStep] = []
+    faulty: list[FileEntry] = []
     for place, entry in enumerate(actions):
         where = f"{position}.model_output.action[{place}]"
         element = (elements[place] if place < len(elements) else None) or {}
         result = item.result[place] if place < len(item.result) else None
-        made = _actions(entry, element, state, where)
+        try:
+            made = _actions(entry, element, state)
+        except FaultyError as error:
+            faulty.append(FileEntry(position=where, why=str(error)))
+            continue
         for one in made:
             steps.append(
                 ImportedStep(
@@ -120,7 +138,7 @@ def _steps(position: str, item: _Item) -> list[ImportedStep]:
                     **_outcome(one, result),
                 )
             )
-    errors = [str(one["error"]) for one in item.result if one.get("error")]
+    errors = [str(one["error"]) for one in item.result if one and one.get("error")]
     if not actions and errors:
         message = " ".join(errors)
         steps.append(
@@ -128,7 +146,7 @@ def _steps(position: str, item: _Item) -> list[ImportedStep]:
                 position=position, effect="none", outcome="failed", message=message, **shared, **first
             )
         )
-    return steps
+    return steps, faulty
 
 
 def _outcome(action: Action, result: dict[str, Any] | None) -> dict[str, Any]:
@@ -149,31 +167,36 @@ def _outcome(action: Action, result: dict[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def _actions(entry: dict[str, Any], element: dict[str, Any], state: _State, where: str) -> tuple[Action, ...]:
+def _actions(entry: object, element: dict[str, Any], state: _State) -> tuple[Action, ...]:
     """Return what an action of browser-use is in our words; opening an address in a new tab is two."""
-    given = {
+    if not isinstance(entry, dict):
+        raise FaultyError('it is not an object such as {"click": {"index": 1}}')
+    named = {
         name: value for name, value in entry.items() if value is not None and name != "interacted_element"
     }
-    if len(given) != 1:
-        raise FaultyError(f"{where} must have one action, not {len(given)}")
-    ((name, values),) = given.items()
-    values = values if isinstance(values, dict) else {}
+    if len(named) != 1:
+        raise FaultyError(f"it must have one action, not {len(named)}")
+    ((name, given),) = named.items()
+    values = {key: one for key, one in given.items() if one is not None} if isinstance(given, dict) else {}
     try:
-        return _known(_NAMES.get(name, name), values, element, state) or (_named(name, values),)
+        return _known(_NAMES.get(name, name), values, element, state) or (_named(name, given),)
     except KeyError as error:
-        raise FaultyError(f"{where}: {name} needs {error.args[0]}") from error
+        raise FaultyError(f"{name} needs {error.args[0]}") from error
     except ValidationError as error:
-        raise FaultyError(f"{where}: {name}: {first_reason(error)}") from error
+        raise FaultyError(f"{name}: {first_reason(error)}") from error
     except (TypeError, ValueError) as error:
-        raise FaultyError(f"{where}: {name} has a value that cannot be used ({error})") from error
+        raise FaultyError(f"{name} has a value that cannot be used ({error})") from error
 
 
 def _known(name: str, values: dict[str, Any], element: dict[str, Any], state: _State) -> tuple[Action, ...]:
     """Return the actions, or none where we have no word for it."""
 
     def target() -> Target:
-        xpath = _xpath(element)
-        return kinds.XPathTarget(xpath=xpath) if xpath else kinds.RefTarget(ref=values["index"])
+        if xpath := _xpath(element) or _xpath(values):
+            return kinds.XPathTarget(xpath=xpath)
+        return kinds.RefTarget(ref=values["id"] if "id" in values else values["index"])
+
+    clears = [values[one] for one in ("clear", "clear_existing") if one in values]
 
     make: dict[str, Callable[[], tuple[Action, ...]]] = {
         "navigate": lambda: (
@@ -181,9 +204,9 @@ def _known(name: str, values: dict[str, Any], element: dict[str, Any], state: _S
             kinds.Goto(url=values["url"]),
         ),
         "new_tab": lambda: (kinds.NewTab(), kinds.Goto(url=values["url"])),
-        "click": lambda: (kinds.Click(target=target()),) if "index" in values else _at_pixel(values),
+        "click": lambda: _click(values, target) if {"index", "id"} & set(values) else _at_pixel(values),
         "input": lambda: (
-            kinds.Type(target=target(), text=values["text"], append=not values.get("clear", True)),
+            kinds.Type(target=target(), text=values["text"], append=bool(clears) and not clears[0]),
         ),
         "select_dropdown": lambda: (kinds.Select(target=target(), option=values["text"]),),
         "upload_file": lambda: (kinds.Upload(target=target(), path=values["path"]),),
@@ -196,39 +219,79 @@ def _known(name: str, values: dict[str, Any], element: dict[str, Any], state: _S
             (kinds.Wait(seconds=values.get("seconds", 3)),) if values.get("seconds", 3) <= 30 else ()
         ),
         "switch": lambda: _switch(values, state),
-        "close": lambda: (kinds.CloseTab(),),
+        "close": lambda: _close(values, state),
         "done": lambda: (kinds.Stop(answer=_answer(values)),),
     }
     return make[name]() if name in make else ()
 
 
 def _scroll(direction: Any, values: dict[str, Any], target: Callable[[], Target]) -> Action:
-    return kinds.Scroll(direction=direction, target=target() if values.get("index") else None)
+    values["index"] = values.get("index") or values.get("frame_element_index")
+    return kinds.Scroll(direction=direction, target=target() if values["index"] else None)
+
+
+def _click(values: dict[str, Any], target: Callable[[], Target]) -> tuple[Action, ...]:
+    """Return the clicks; early versions tell their number, later ones whether Control was held."""
+    held = "Control" if values.get("ctrl") or values.get("while_holding_ctrl") else ""
+    times = values.get("num_clicks", 1)
+    return (kinds.Click(target=target(), keys=held),) * (times if times in range(1, 11) else 0)
 
 
 def _at_pixel(values: dict[str, Any]) -> tuple[Action, ...]:
-    """Return a click that names a pixel, or nothing if it names none."""
+    """Return a click that names a pixel; raises KeyError if it names none."""
     x, y = values.get("coordinate_x"), values.get("coordinate_y")
+    if x is None or y is None:
+        raise KeyError("index")
     return (kinds.ClickAt(x=x, y=y),) if isinstance(x, int) and isinstance(y, int) else ()
 
 
+def _tab(values: dict[str, Any], state: _State) -> int | None:
+    """Return the place of the tab that an action names: by number, by handle, by the end of its id, or by address."""
+    if isinstance(values.get("page_id"), int):
+        return values["page_id"] if values["page_id"] >= 0 else None
+    for name, keys in (("tab_id", ("target_id", "tab_id")), ("handle", ("handle",)), ("url", ("url",))):
+        if wanted := _text(values, name):
+            tabs = [[str(tab.get(key)) for key in keys] for tab in state.tabs if tab is not None]
+            fits = [at for at, said in enumerate(tabs) if any(one.endswith(wanted) for one in said)]
+            return fits[0] if len(fits) == 1 else None
+    return None
+
+
 def _switch(values: dict[str, Any], state: _State) -> tuple[Action, ...]:
-    """Return the tab by its place; newer versions name it by the last signs of its id."""
-    if isinstance(values.get("page_id"), int) and values["page_id"] >= 0:
-        return (kinds.TabFocus(index=values["page_id"]),)
-    wanted = str(values.get("tab_id") or "\0")
-    places = [index for index, tab in enumerate(state.tabs) if str(tab.get("target_id")).endswith(wanted)]
-    return (kinds.TabFocus(index=places[0]),) if len(places) == 1 else ()
+    place = _tab(values, state)
+    return () if place is None else (kinds.TabFocus(index=place),)
 
 
-def _named(name: str, values: dict[str, Any]) -> Action:
+def _close(values: dict[str, Any], state: _State) -> tuple[Action, ...]:
+    """Return what closes the tab that is named; the current one where none is."""
+    if values.get("page_id") is None and values.get("tab_id") is None:
+        return (kinds.CloseTab(),)
+    place = _tab(values, state)
+    if place is None:
+        return ()
+    tab = state.tabs[place] if place < len(state.tabs) else None
+    is_current = tab is not None and tab.get("url") == state.url
+    return (kinds.CloseTab(),) if is_current else (kinds.TabFocus(index=place), kinds.CloseTab())
+
+
+def _named(name: str, given: object) -> Action:
+    """Return the action by its own name, in which a sign that no name may have becomes an underscore."""
+    listed = list(given.values()) if isinstance(given, dict) else [] if given is True else [given]
     return kinds.Named(
-        name=name, arguments=tuple(str(value) for value in values.values() if value is not None)
+        name=re.sub(r"[^\w]", "_", name), arguments=tuple(_said(one) for one in listed if one is not None)
     )
 
 
 def _answer(values: dict[str, Any]) -> str:
-    return str(values["text"]) if "text" in values else str(values.get("data", ""))
+    """Return the answer: a text, or the structured output, which 0.1 had in place of the text."""
+    given = {name: one for name, one in values.items() if name not in ("success", "files_to_display")}
+    if set(given) <= {"text"} or set(given) == {"data"}:
+        return _said(next(iter(given.values()), ""))
+    return _said(given)
+
+
+def _said(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _thought(output: dict[str, Any]) -> str:
@@ -261,10 +324,12 @@ def _screenshot(state: _State) -> bytes:
         return b""
 
 
-def _times(metadata: _Metadata | None) -> tuple[float | None, float]:
-    if metadata is None:
+def _times(metadata: object) -> tuple[float | None, float]:
+    try:
+        times = _Metadata.model_validate(metadata)
+    except ValidationError:
         return None, 0.0
-    return metadata.step_start_time, max(0.0, metadata.step_end_time - metadata.step_start_time)
+    return times.step_start_time, max(0.0, times.step_end_time - times.step_start_time)
 
 
 def _text(values: dict[str, Any], name: str) -> str:

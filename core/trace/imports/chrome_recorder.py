@@ -9,7 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from core.schema import action as kinds
 from core.schema.action import Action, Target
 from core.schema.record import Record
+from core.settings.file_kinds import is_recording
 from core.trace.imports.records import FaultyError, FileEntry, ImportedRun, ImportedStep, first_reason
+from core.trace.imports.selectors import css_xpath, name_xpath, text_xpath
 
 _NEEDED = {
     "navigate": ("url",),
@@ -37,8 +39,13 @@ _NO_ACTIONS = {
     "keyUp": "it releases a key",
 }
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta")
+_NO_TARGET = "Its selector goes through a shadow root or has no XPath: it cannot be repeated."
 _KEYS = {"\r": "Enter", "\n": "Enter", " ": "Space"}
-_ARIA = re.compile(r'aria/(?P<name>.*?)(?:\[role="(?P<role>[a-z-]+)"\])?$', re.DOTALL)
+_ATTRIBUTE = re.compile(
+    r"""\[\s*(?P<key>name|role)\s*=\s*(?P<quote>["'])(?P<value>.*?)(?P=quote)\s*\]""", re.DOTALL
+)
+_ROLE = r"[a-z]+(?:-[a-z]+)*"
+_SELECT = re.compile(r"(?:^|[\s>/])select(?:\[[^\]]*\]|[.#:][\w-]+(?:\(\d+\))?)*$")
 _BUTTONS = {
     "auxiliary": "middle_click",
     "back": "go_back",
@@ -49,8 +56,8 @@ _BUTTONS = {
 class _Asserted(BaseModel):
     model_config = ConfigDict(extra="ignore")
     type: str = ""
-    url: str = ""
-    title: str = ""
+    url: str | None = None
+    title: str | None = None
 
 
 class _Step(BaseModel):
@@ -66,20 +73,23 @@ class _Step(BaseModel):
     x: float | None = None
     y: float | None = None
     target: str = "main"
+    frame: tuple[int, ...] = ()
     assertedEvents: list[_Asserted] = []  # noqa: N815 (the file's own name)
 
 
 class _Found(Record):
     """An element as an action names it, and in words."""
 
-    target: Target
+    target: Target | None
+    """None if no target of ours says it."""
     words: str
+    selector: str
     xpath: str = ""
     is_select: bool = False
 
 
 def is_chrome_recording(document: object) -> bool:
-    return isinstance(document, dict) and isinstance(document.get("steps"), list)
+    return isinstance(document, dict) and is_recording(document)
 
 
 def read_chrome_recording(document: dict[str, Any]) -> ImportedRun:
@@ -146,8 +156,9 @@ class _Reading:
         return ImportedStep(
             position=position,
             action=action,
-            target=found.words if found is not None else "",
+            target=found.words if found is not None else _in_frame(step).strip(),
             xpath=found.xpath if found is not None else "",
+            frames=step.frame,
             url=there,
             title=self._title if there == self._url else "",
             message=message,
@@ -163,23 +174,30 @@ class _Reading:
                 return kinds.Press(keys="+".join([*dict.fromkeys(self._held), key])), ""
             case "close":
                 return kinds.CloseTab(), ""
-            case "scroll":
+            case "scroll" if found is None or found.target is not None:
                 return self._scroll(step, found)
         assert found is not None
+        if found.target is None:
+            given = (found.selector, step.value) if step.type == "change" else (found.selector,)
+            return kinds.Named(name=f"{step.type}_by_selector", arguments=given), _NO_TARGET
+        held = "+".join(dict.fromkeys(self._held))
+        beside = f"{held} was held." if held else ""
         match step.type:
+            case "doubleClick" if step.button != "primary":
+                return kinds.Named(name=f"double_{step.button}_click", arguments=(str(found.target),)), beside
             case "doubleClick":
-                return kinds.DoubleClick(target=found.target), ""
+                return kinds.DoubleClick(target=found.target), beside
             case "hover":
-                return kinds.Hover(target=found.target), ""
+                return kinds.Hover(target=found.target), beside
             case "change" if found.is_select:
                 return kinds.Select(target=found.target, option=step.value), ""
             case "change":
                 return kinds.Type(target=found.target, text=step.value), ""
         if step.button == "secondary":
-            return kinds.RightClick(target=found.target), ""
+            return kinds.RightClick(target=found.target), beside
         if step.button in _BUTTONS:
-            return kinds.Named(name=_BUTTONS[step.button], arguments=(str(found.target),)), ""
-        return kinds.Click(target=found.target, keys="+".join(dict.fromkeys(self._held))), ""
+            return kinds.Named(name=_BUTTONS[step.button], arguments=(str(found.target),)), beside
+        return kinds.Click(target=found.target, keys=held), ""
 
     def _scroll(self, step: _Step, found: _Found | None) -> tuple[Action, str]:
         """Return the direction of a scroll; the recording tells the place, which no action of ours has."""
@@ -199,7 +217,7 @@ class _Reading:
             self._url, self._title, self._scrolled = step.url, "", (0.0, 0.0)
         for event in step.assertedEvents:
             if event.type == "navigation" and event.url:
-                self._url, self._title, self._scrolled = event.url, event.title, (0.0, 0.0)
+                self._url, self._title, self._scrolled = event.url, event.title or "", (0.0, 0.0)
 
 
 def _valid(entry: object) -> _Step:
@@ -207,12 +225,12 @@ def _valid(entry: object) -> _Step:
         raise FaultyError('it has no type: a step is an object such as {"type": "click", …}')
     kind = entry["type"]
     if kind not in _NEEDED:
-        raise FaultyError(f"there is no step type {kind!r}; remove it")
+        raise FaultyError(f"there is no step type {kind!r}")
     missing = [name for name in _NEEDED[kind] if entry.get(name) in (None, [])]
     if missing:
         raise FaultyError(f"a {kind} needs {' and '.join(missing)}")
     try:
-        return _Step.model_validate(entry)
+        return _Step.model_validate({key: value for key, value in entry.items() if value is not None})
     except ValidationError as error:
         raise FaultyError(first_reason(error)) from error
 
@@ -223,53 +241,44 @@ def _modifier(key: str) -> str:
 
 
 def _found(step: _Step) -> _Found:
-    """Return the element by role and name, else by XPath, id or text; what lies in a shadow root has no XPath."""
-    single = [one if isinstance(one, str) else one[0] for one in step.selectors if _is_single(one)]
-    aria = [match for one in single if one.startswith("aria/") and (match := _ARIA.fullmatch(one))]
-    xpaths = [one.removeprefix("xpath/") for one in single if one.startswith("xpath/")]
-    ids = [match[1] for one in single if (match := re.fullmatch(r"(?:pierce/)?#([\w-]+)", one))]
-    texts = [one.removeprefix("text/") for one in single if one.startswith("text/")]
-    xpath = next(
-        iter(
-            [
-                *xpaths,
-                *(f'//*[@id="{id}"]' for id in ids),
-                *(f"//*[normalize-space()={_quoted(text)}]" for text in texts),
-            ]
-        ),
-        "",
-    )
-    named = next((match for match in aria if match["role"] and match["name"]), None)
-    words = [
-        f"{match['role'] or ''} {json.dumps(match['name'], ensure_ascii=False)}".strip() for match in aria
-    ]
+    """Return the element by role and name, else by XPath, CSS, name or text; what is in a shadow root has no XPath."""
+    chains = [[one] if isinstance(one, str) else one for one in step.selectors if one]
+    # A selector of several parts goes through a shadow root.
+    outside = [one[0] for one in chains] if all(len(one) == 1 for one in chains) else []
+    aria = [_aria(chain[-1].removeprefix("aria/")) for chain in chains if chain[-1].startswith("aria/")]
+    named = next((one for one in aria if re.fullmatch(_ROLE, one[0]) and one[1]), None)
+    css = [one.removeprefix("pierce/") for one in outside if not one.startswith(("aria/", "xpath/", "text/"))]
+    texts = [one.removeprefix("text/") for one in outside if one.startswith("text/")]
+    xpaths = [one.removeprefix("xpath/") for one in outside if one.startswith("xpath/")]
+    xpaths += map(css_xpath, sorted(css, key=lambda one: not re.fullmatch(r"#[\w-]+", one)))
+    xpaths += [name_xpath(name) for _, name in aria if outside and name]
+    xpaths += [text_xpath(text) for text in texts if text.strip()]
+    xpath = next(filter(None, xpaths), "")
+    selector = next((" >>> ".join(chain) for chain in chains if any(chain)), "")
+    words = [f"{role} {json.dumps(name, ensure_ascii=False)}".strip() for role, name in aria if role or name]
     words += [f'"{text}"' for text in texts]
-    target: Target
+    target: Target | None = None
     if named is not None:
-        target = kinds.RoleTarget(role=named["role"], name=named["name"])
+        target = kinds.RoleTarget(role=named[0], name=named[1])
     elif xpath:
         target = kinds.XPathTarget(xpath=xpath)
-    else:
-        raise FaultyError(
-            "its selectors do not identify an element by XPath, text, id, or role and name; record it with "
-            "XPath selectors on"
-        )
-    last = [one if isinstance(one, str) else one[-1] for one in step.selectors if one]
-    is_select = any(
-        re.search(r"(?:^|[\s>/])select(?:\[[^\]]*\]|[.#:][\w-]+(?:\(\d+\))?)*$", one) for one in last
+    elif not selector or selector == "xpath/":
+        raise FaultyError("its selectors are empty; add one")
+    return _Found(
+        target=target,
+        words=(words[0] if words else selector) + _in_frame(step),
+        selector=selector,
+        xpath=xpath,
+        is_select=any(_SELECT.search(chain[-1]) for chain in chains),
     )
-    return _Found(target=target, words=words[0] if words else single[0], xpath=xpath, is_select=is_select)
 
 
-def _is_single(selector: str | list[str]) -> bool:
-    return isinstance(selector, str) or len(selector) == 1
+def _in_frame(step: _Step) -> str:
+    return f" in frame {', '.join(map(str, step.frame))}" if step.frame else ""
 
 
-def _quoted(text: str) -> str:
-    """Return the text as XPath quotes it."""
-    if '"' not in text:
-        return f'"{text}"'
-    if "'" not in text:
-        return f"'{text}'"
-    parts = ", '\"', ".join(f'"{part}"' for part in text.split('"'))
-    return f"concat({parts})"
+def _aria(selector: str) -> tuple[str, str]:
+    """Return the role and the name of ``Name[role="button"]``, either of which may be missing."""
+    given = {one["key"]: one["value"] for one in _ATTRIBUTE.finditer(selector)}
+    name = given.get("name") or _ATTRIBUTE.sub("", selector)
+    return given.get("role", ""), " ".join(name.split())

@@ -1,10 +1,12 @@
 """The content of an imported file: a run, the entries that were left out, and errors."""
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from core.schema.action import Action
+from core.schema.errors import DataError
 from core.schema.record import Record
 from core.schema.step import Effect
 
@@ -27,6 +29,8 @@ class ImportedStep(Record):
     target: str = ""
     """What was acted on, in words."""
     xpath: str = ""
+    frames: tuple[int, ...] = ()
+    """The frame it is in: the number of a child frame of the page, of a child of that, and so on."""
     url: str = ""
     title: str = ""
     screenshot: bytes = b""
@@ -50,7 +54,25 @@ class ImportedRun(Record):
     left_out: tuple[FileEntry, ...] = ()
     """Entries that are no actions of a page."""
     faulty: tuple[FileEntry, ...] = ()
-    """Entries that cannot be read: with any, nothing is imported."""
+    """Entries that cannot be read; the others are imported."""
+
+
+def check_steps(path: Path, imported: ImportedRun) -> None:
+    """Raise DataError if there is nothing to import."""
+    if imported.steps:
+        return
+    why = "contains no page action, so there is nothing to import"
+    if imported.faulty:
+        first, count = imported.faulty[0], len(imported.faulty)
+        more = f" ({count} entries in all)" if count > 1 else ""
+        why = f"was not imported, because no entry can be read: {first.position}: {first.why}{more}"
+    raise DataError(f"{path} {why}.")
+
+
+def without(imported: ImportedRun) -> str:
+    """Return how many entries of an imported file could not be read, as the end of a sentence, or nothing."""
+    count = len(imported.faulty)
+    return f", without {count} {'entry' if count == 1 else 'entries'} that cannot be read" if count else ""
 
 
 class FaultyError(Exception):
@@ -61,4 +83,5 @@ def first_reason(error: ValidationError) -> str:
     """Return the first thing that a validation found wrong, with the name of its field."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else str(first["msg"])
+    said = str(first["msg"]).partition(" or instance of ")[0]
+    return f"{where}: {said}" if where else said

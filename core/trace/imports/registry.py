@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.schema.errors import DataError, UsageError
-from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, near, read_text
+from core.settings.file_kinds import kind_of_value
+from core.settings.user_file import MOST_LINES_BYTES, beyond_bounds, near, not_json, read_text
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording
-from core.trace.imports.records import ImportedRun
+from core.trace.imports.records import ImportedRun, check_steps
 
 
 class ImportFormat(NamedTuple):
@@ -34,34 +35,36 @@ def read_file(path: Path, form: str = "") -> tuple[ImportFormat, ImportedRun]:
     """Return the kind of the file, recognised by what is in it unless `form` says it, and its run.
 
     Raises UsageError for an unknown kind, and DataError for a file that is
-    not of it; single entries that are faulty are listed in the run.
+    not of it or contains no action; single entries that are faulty are listed
+    in the run.
     """
     names = tuple(one.name for one in FORMATS)
     if form and form not in names:
         raise UsageError(f'There is no import form "{form}"; {near(form, names)}')
-    document = _document(path)
+    titles = " or ".join(one.title for one in FORMATS)
+    wanted = f"give {titles}, or a repro file"
+    document = _document(path, wanted)
     chosen = next((one for one in FORMATS if one.name == form or (not form and one.is_one(document))), None)
     if chosen is None or not chosen.is_one(document):
-        wanted = chosen.title if chosen else " or ".join(one.title for one in FORMATS)
+        if chosen is None and (kind := kind_of_value(document)):
+            raise DataError(kind.sentence(path, wanted))
         raise DataError(
-            f"{path} is not {wanted}: a recording has a list of steps, a history a list named history;"
-            " export it again as JSON."
+            f"{path} is not {chosen.title if chosen else titles}: a recording has a list of steps, a history "
+            "a list named history; export it again as JSON."
         )
     assert isinstance(document, dict)
     imported = chosen.read(document)
-    if not imported.steps and not imported.faulty:
-        raise DataError(f"{path} contains no page action, so there is nothing to import.")
+    if not imported.faulty:
+        check_steps(path, imported)
     return chosen, imported
 
 
-def _document(path: Path) -> object:
-    text = read_text(path, most=MOST_LINES_BYTES)
+def _document(path: Path, otherwise: str) -> object:
+    text = read_text(path, most=MOST_LINES_BYTES, otherwise=otherwise)
     try:
         document: object = json.loads(text)
     except json.JSONDecodeError as error:
-        raise DataError(
-            f"{path}, line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); export it again."
-        ) from error
+        raise not_json(path, text, error, "export it again", otherwise) from error
     except RecursionError as error:
         raise DataError(f"{path} is nested too deeply; export it again.") from error
     except ValueError as error:

@@ -92,5 +92,6 @@ def _records(step: ImportedStep, origin: str) -> Iterator[PhaseRecord]:
         message=step.message,
         target=step.target,
         xpath=step.xpath,
+        frames=step.frames,
     )
     yield Committed(seconds=step.seconds, seconds_in_llm=0.0)

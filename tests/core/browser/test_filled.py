@@ -93,6 +93,22 @@ async def test_with_enter_the_field_is_compared_before_its_text_is_taken(
 
 
 @in_browser
+async def test_a_text_for_a_list_chooses_the_option_with_that_label_or_value(
+    browser: Browsing, site: Site
+) -> None:
+    await browser.open(
+        site.page("<select aria-label=Country><option value=se>Sweden<option value=no>Norway</select>")
+    )
+    await browser.do('type [combobox "Country"] [no]')
+    assert browser.said == "It is a list: the option was chosen."
+    assert await browser.js("document.querySelector('select').selectedIndex") == 1
+    await browser.do('type [combobox "Country"] [Sweden]')
+    assert await browser.js("document.querySelector('select').selectedIndex") == 0
+    with pytest.raises(ActionError, match="has no option"):
+        await browser.do('type [combobox "Country"] [Denmark]')
+
+
+@in_browser
 async def test_an_option_that_is_put_back_is_told(browser: Browsing, site: Site) -> None:
     options = "<option>Small<option>Large</select>"
     await browser.open(

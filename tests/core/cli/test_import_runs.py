@@ -21,7 +21,7 @@ def test_a_recording_is_shown_and_stored(inside):
 def test_a_dry_run_stores_nothing(inside):
     done = inside("import", saved(inside.folder, LAMPS), "--dry-run")
     assert done.code == 0
-    assert "would become one run with 1 steps. Nothing was stored" in done.err
+    assert "would become one run with 1 step. Nothing was stored" in done.err
     assert not inside.db.exists()
 
 
@@ -39,12 +39,32 @@ def test_json_tells_what_was_done(inside):
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",), ("--json",)])
-def test_one_faulty_entry_keeps_all_out_and_every_one_is_reported(inside, words):
+def test_faulty_entries_are_listed_and_the_others_imported(inside, words):
     done = inside("import", saved(inside.folder, FAULTY), *words)
-    assert done.code == 2
-    assert "was not imported: steps[2]: a click needs selectors (2 entries in all)" in done.err
+    assert done.code == 0
+    assert "a click needs selectors" in done.out
     assert "steps[4]" in done.out
+    assert "--json" in words or "without 2 entries that cannot be read" in done.err
+    assert inside.db.exists() == ("--dry-run" not in words)
+    assert not inside.db.exists() or inside("runs", "--json").json[0]["steps"] == 1
+
+
+def test_a_file_of_which_no_entry_can_be_read_is_refused(inside):
+    done = inside("import", saved(inside.folder, {"steps": [{"type": "klick"}, {"type": "click"}]}))
+    assert done.code == 2
+    assert "no entry can be read: steps[0]: there is no step type 'klick' (2 entries in all)." in done.err
     assert not inside.db.exists()
+
+
+def test_the_playwright_script_of_a_recording_goes_into_the_frame(inside):
+    change = {"type": "change", **on('aria/Card[role="textbox"]', "#card"), "frame": [1, 0], "value": "4"}
+    inside("import", saved(inside.folder, recording(change)))
+    inside("export", 1, "--format", "playwright", "-o", "run.py")
+    assert (
+        "page.main_frame.child_frames[1].child_frames[0].get_by_role("
+        in (inside.folder / "run.py").read_text()
+    )
+    assert 'textbox "Card" in frame 1, 0' in inside("show", 1, "--step", 1).out
 
 
 @pytest.mark.parametrize(

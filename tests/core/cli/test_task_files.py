@@ -1,5 +1,7 @@
 """Files of tasks that the settings remember and flags add to, for each command and for the window."""
 
+import json
+
 import pytest
 
 import core.cli.app
@@ -43,6 +45,36 @@ def test_a_bad_file_that_was_asked_for_has_the_code_2(inside, tmp_path):
     done = inside("tasks", "--tasks-file", tmp_path / "gone.toml")
     assert (done.code, done.out) == (2, "")
     assert "gone.toml" in done.err
+
+
+@pytest.fixture
+def partly(inside):
+    """A WebArena configuration of which one task cannot be used."""
+    good = {"task_id": 1, "intent": "Do it.", "start_url": "http://a/"}
+    good["eval"] = {"eval_types": ["string_match"], "reference_answers": {"exact_match": "x"}}
+    bad = good | {"task_id": 2, "eval": {"eval_types": ["page_image_query"]}}
+    path = inside.folder / "partly.json"
+    path.write_text(json.dumps([good, bad], indent=1))
+    return path
+
+
+def test_tasks_that_are_not_supported_are_listed_after_the_others(inside, partly):
+    done = inside("tasks", "--webarena", partly)
+    assert done.code == 0
+    after = done.out.partition("not supported")[2]
+    assert "webarena/1 " in done.out
+    assert "webarena/1 " not in after
+    assert "webarena/2" in after
+    assert "partly.json, line " in after
+    assert "page_image_query compares pictures of the page with a vision model" in after
+    last = inside("tasks", "--webarena", partly, "--json").json[-1]
+    assert (last["id"], last["place"].startswith("partly.json, line ")) == ("webarena/2", True)
+
+
+def test_a_task_that_is_not_supported_is_not_run_and_says_why(inside, partly):
+    done = inside("run", "--webarena", partly, "--task", "webarena/2", "--llm", "rules")
+    assert done.code == 2
+    assert "webarena/2 is not supported (partly.json, line " in done.err
 
 
 def test_the_window_takes_several_files_of_each_kind(inside, monkeypatch):

@@ -5,6 +5,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from core.environments.webarena import WebArena
+from core.environments.webarena_config import read_configs
 from core.schema.errors import BrowserError, DataError, UsageError
 from core.schema.task import Episode
 
@@ -76,7 +77,10 @@ def test_a_folder_gives_its_numbered_files_in_order(tmp_path):
 def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
     bad = [
         config(intent=""),
-        config(task_id=8, eval={"eval_types": ["string_mach"], "reference_answers": {"exact": "a"}}),
+        config(
+            task_id=8,
+            eval={"eval_types": ["string_mach", "string_match"], "reference_answers": {"exact": "a"}},
+        ),
         config(task_id=9, geolocation={"latitude": 1}),
         config(task_id=10, eval=program(LAST | {"locator": "func:steal('x')"})),
         config(task_id=10, eval=program(LAST | {"required_contents": {}})),
@@ -97,7 +101,76 @@ def test_all_problems_of_a_file_are_reported_with_their_lines(tmp_path):
 
 
 def test_a_task_id_that_is_there_twice_is_a_problem(tmp_path):
-    assert "7 occurs twice" in problems_of(written(tmp_path, [config(), config()]))
+    found = read_configs([written(tmp_path, [config(), config()])])
+    assert [one.id for one in found.configs] == ["7"]
+    assert [(one.id, "7 occurs twice" in one.why) for one in found.unsupported] == [("webarena/7", True)]
+
+
+def test_a_task_that_cannot_be_used_leaves_the_others(tmp_path):
+    excluded = config(task_id=8)
+    excluded["eval"] = excluded["eval"] | {"reference_answers": {"must_not": ["a"]}}
+    pictures = config(task_id=9, eval={"eval_types": ["url_match", "page_image_query"], "reference_url": "x"})
+    path = written(tmp_path, [config(), excluded, pictures, "x"])
+    found = read_configs([path])
+    assert [one.id for one in found.configs] == ["7"]
+    first, second, third = found.unsupported
+    assert (first.id, second.id, third.id) == ("webarena/8", "webarena/9", "test.raw.json[3]")
+    assert first.place == f"test.raw.json, line {line_of(path, 'must_not')}"
+    assert first.why.startswith('string_match: there is no key "must_not" in [1].eval.reference_answers')
+    assert second.why == (
+        "url_match, page_image_query: page_image_query compares pictures of the page with a vision model, "
+        "which is not done here."
+    )
+
+
+def line_of(path, word):
+    return next(at for at, line in enumerate(path.read_text().splitlines(), start=1) if word in line)
+
+
+def test_a_file_of_a_folder_that_is_broken_leaves_the_others(tmp_path):
+    written(tmp_path, config(task_id=1), "1.json")
+    (tmp_path / "2.json").write_text("{")
+    (tmp_path / "3.json").write_bytes(b"PK\x05\x06" + bytes(18))
+    found = read_configs([tmp_path])
+    assert [one.id for one in found.configs] == ["1"]
+    assert [one.id for one in found.unsupported] == ["2.json", "3.json"]
+    assert "is a ZIP archive" in found.unsupported[1].why
+
+
+def test_tasks_of_webarena_verified_are_listed_with_what_judges_them(tmp_path):
+    verified = config(eval=[{"evaluator": "AgentResponseEvaluator"}, {"evaluator": "NetworkEventEvaluator"}])
+    found = read_configs([written(tmp_path, [verified])])
+    (one,) = found.unsupported
+    assert found.configs == ()
+    assert "AgentResponseEvaluator compares an answer in WebArena Verified's own JSON, and " in one.why
+
+
+def test_what_belongs_to_an_evaluator_that_is_not_asked_does_no_harm(tmp_path):
+    evaluation = {"eval_types": ["url_match"], "reference_url": "http://a/", "reference_answers": ["odd"]}
+    unused = [{"url": "", "required_contents": []}]
+    (task,) = WebArena.read([written(tmp_path, config(eval=evaluation | {"program_html": unused}))]).tasks()
+    assert task.tags == ("shopping", "url_match")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"policies": [{}, {}]}, "Not judged: the task's policies (2)."),
+        ({"image": "https://a/b.png"}, "Not shown to the agent: the pictures that the task speaks of (1)."),
+        ({"image": ["a", "b", "c"]}, "Not shown to the agent: the pictures that the task speaks of (3)."),
+        ({"setup_scripts": ["a"]}, "Not run: the task's setup scripts (1)."),
+        ({"viewport_size": {"width": 5}}, "Not set: the size of the window that the task asks for."),
+        ({"policies": [], "image": None, "comments": "x", "task_metadata": {}}, ""),
+    ],
+)
+async def test_the_verdict_says_what_was_not_judged_or_shown(tmp_path, more, said):
+    environment = WebArena.read([written(tmp_path, config(**more))], sites={"SHOPPING": "http://a"})
+    (task,) = environment.tasks()
+    episode = Episode(task=task, seed=0, instruction="", start_url="")
+    verdict = await environment.judge(episode, None, "12")
+    assert verdict.success is True
+    assert verdict.reason == f"Every check of the task's config passes. {said}".strip()
+    assert ("partly-judged" in task.tags) == bool(said)
 
 
 @pytest.mark.parametrize(("text", "said"), [("{", "this is not JSON"), ("[]x", "this is not JSON")])

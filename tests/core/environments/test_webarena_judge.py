@@ -14,6 +14,7 @@ from core.environments.webarena_judge import (
     plain_string_failure,
     post_url,
     url_failure,
+    visual_url_failure,
 )
 from core.schema.errors import LLMError
 from tests.core.environments.webarena_references import answers, contents, tasks, urls
@@ -77,6 +78,121 @@ def string_evaluation(**references) -> EvaluationConfig:
 def test_all_references_must_match(references, answer, passes):
     failure = plain_string_failure(string_evaluation(**references), answer)
     assert (failure is None) is passes
+
+
+@pytest.mark.parametrize(
+    ("references", "answer", "why"),
+    [
+        ({"must_include": ["0"]}, "10", 'The answer "10" does not include "0" as a word of its own.'),
+        ({"must_include": ["a", "0"]}, "b0", 'The answer "b0" does not include "a".'),
+        (
+            {"must_include": ["65 |OR| 3"]},
+            "65",
+            'The answer "65" does not include "65 |OR| 3". The task\'s file joins alternatives with |OR|, which '
+            "string_match does not part, as published.",
+        ),
+        (
+            {"exact_match": "a |OR| b"},
+            "a",
+            'The answer is "a", not "a |OR| b". The task\'s file joins alternatives with |OR|, which string_match '
+            "does not part, as published.",
+        ),
+    ],
+)
+def test_the_reason_is_true_as_a_sentence(references, answer, why):
+    assert plain_string_failure(string_evaluation(**references), answer) == why
+
+
+@pytest.mark.parametrize(
+    ("references", "answer", "why"),
+    [
+        ({"must_include": ["65 |OR| 3"]}, "65", None),
+        ({"must_include": ["65 |OR| 3"]}, "It is 3.", None),
+        (
+            {"must_include": ["65 |OR| 3"]},
+            "653",
+            'The answer "653" does not include "65" or "3" as a word of its own.',
+        ),
+        ({"must_include": ["561,400"]}, "There are 561,400.", None),
+        ({"must_include": ["two words"]}, "not two wordsworths", None),
+        (
+            {"must_include": ["cat"]},
+            "concatenate",
+            'The answer "concatenate" does not include "cat" as a word of its own.',
+        ),
+        ({"must_exclude": ["blue"]}, "red", None),
+        ({"must_exclude": ["blue"]}, "bluebell", None),
+        (
+            {"must_exclude": ["blue"]},
+            "It is Blue!",
+            'The answer "It is Blue!" includes "blue", which it must not.',
+        ),
+        ({"one_of": ["red", "green"]}, "dark green", None),
+        ({"one_of": ["red", "green"]}, "blue", 'The answer "blue" includes none of "red" or "green".'),
+        ({"required_values": [">= 300", "< 1000"]}, "1,000", None),
+        ({"required_values": [">= 300"]}, "299", 'The answer "299" is not >= 300.'),
+        ({"required_values": ["== 5 |OR| > 10"]}, "7", 'The answer "7" is not == 5 or > 10.'),
+        ({"required_values": ["<= 5"]}, "five", 'The answer "five" is not a whole number.'),
+    ],
+)
+def test_answers_are_judged_by_the_rules_of_visualwebarena_where_the_file_is_of_it(references, answer, why):
+    assert plain_string_failure(string_evaluation(**references), answer, visual=True) == why
+
+
+@pytest.mark.parametrize("comparison", ["300", "=> 3", "> a", ">"])
+def test_a_comparison_without_a_sign_and_a_number_is_refused(comparison):
+    with pytest.raises(ValueError, match="a sign and a number"):
+        string_evaluation(required_values=[comparison])
+
+
+@pytest.mark.parametrize(
+    ("reference", "url", "exact", "passes"),
+    [
+        ("http://localhost:99/a", "http://127.0.0.1:99/a/", True, True),
+        ("http://a/x", "http://a/x?page=2", True, False),
+        ("http://a/x |OR| http://a/y", "http://a/y", True, True),
+        ("http://a/x", "http://a/x?page=2", False, True),
+        ("http://a/x", "http://a/y", False, False),
+    ],
+)
+def test_a_url_is_compared_as_visualwebarena_does(reference, url, exact, passes):
+    assert (visual_url_failure(reference, url, exact) is None) is passes
+
+
+@pytest.mark.parametrize(
+    ("keys", "visual"),
+    [
+        ({}, False),
+        ({"image": None}, True),
+        ({"visual_difficulty": "easy"}, True),
+        ({"old_task_id": 4}, True),
+        ({"eval": {"eval_types": ["url_match"], "reference_url": "x", "url_note": "EXACT"}}, True),
+        ({"eval": {"eval_types": ["string_match"], "reference_answers": {"must_exclude": ["x"]}}}, True),
+    ],
+)
+def test_a_task_of_visualwebarena_is_known_by_its_keys(keys, visual):
+    plain = {"eval_types": ["string_match"], "reference_answers": {"exact_match": "x"}}
+    config = WebArenaConfig.model_validate(
+        {"task_id": 1, "intent": "x", "start_url": "x", "eval": plain} | keys
+    )
+    assert config.visual is visual
+    assert WebArenaConfig.model_validate(config.model_dump(mode="json", exclude_unset=True)).visual is visual
+
+
+@pytest.mark.parametrize(
+    ("required", "found", "why"),
+    [
+        ({"must_exclude": ["sold"]}, "in stock", None),
+        ({"must_exclude": ["sold"]}, "Sold out", 'includes "sold", which it must not.'),
+        ({"required_values": ["> 3"]}, "4", None),
+        ({"required_values": ["> 3"]}, "2", "is not > 3."),
+        ({"fuzzy_match": ["a", "b"]}, "anything", None),
+    ],
+)
+def test_contents_are_judged_by_the_rules_of_visualwebarena_too(required, found, why):
+    target = ProgramHtml.model_validate({"url": "last", "required_contents": required})
+    failure = contents_failure(target, found, visual=True)
+    assert failure is None if why is None else failure.endswith(why)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """One's own files of tasks in the task chooser, with the service that reads them."""
 
+import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from core.settings.settings import load_settings
 from gui.shell.main_window import MainWindow
 from gui.task_chooser.chooser import TaskChooser
 from gui.tasks.controller import TaskFilesController
+from gui.widgets.words import NoteLabel
 from tests.core.debugger.stand_ins import StandInSession
 from tests.core.environments.test_own_tasks import config_file, task_file
 from tests.gui import samples
@@ -182,3 +185,28 @@ def test_a_catalogue_without_files_says_how_to_add_one(qtbot: QtBot, theme):
     assert "Add one below" in chooser.files.or_words.words.text()
     chooser.tabs.setCurrentIndex(2)
     assert not chooser.open_button.isEnabled()
+
+
+def test_tasks_that_are_not_supported_are_counted_and_told_with_their_place(
+    opened: Opened, tmp_path, monkeypatch
+):
+    path = config_file(tmp_path, "partly.json", 4)
+    good = json.loads(path.read_text())
+    good = good[0] if isinstance(good, list) else good
+    bad = good | {"task_id": 5, "eval": {"eval_types": ["page_image_query"]}}
+    path.write_text(json.dumps([good, bad], indent=1))
+    picking(monkeypatch, path)
+    opened.chooser.file_button.click()
+    opened.wait_chosen("webarena/4")
+    opened.wait_for_message("1 task, 1 more not supported (see Task files)")
+    assert opened.chooser.counted.text().endswith("1 not supported (see Task files)")
+    said = [label.text() for label in opened.chooser.files.findChildren(NoteLabel)]
+    assert any("webarena/5 is not supported (partly.json, line " in one for one in said)
+
+
+def test_a_file_of_another_kind_that_is_dropped_is_named(opened: Opened, tmp_path):
+    path = tmp_path / "trace.json"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("trace.trace", "{}")
+    opened.chooser.add_requested.emit((str(path),))
+    opened.wait_for_message("is a Playwright trace (a ZIP archive), which cannot be used here")

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from core.memory.exchange.records import (
-    PICKLE,
     Candidate,
     Document,
     MisplacedError,
@@ -59,6 +58,7 @@ from core.schema.action import (
 from core.schema.errors import DataError
 from core.schema.exemplar import ExemplarStep
 from core.schema.record import Record
+from core.settings.file_kinds import PICKLE
 from core.trace.imports.records import FaultyError, FileEntry
 
 SUMMARY = "summary_info.json"
@@ -111,7 +111,8 @@ def read_experiment(folder: Path, options: ReadOptions) -> Reading:
     pickles = sorted(one.name for one in folder.iterdir() if one.name.endswith((".pkl", ".pkl.gz")))
     if not reading.candidates and pickles:
         shown = pickles[0] if len(pickles) == 1 else f"{pickles[0]} and {len(pickles) - 1} more"
-        entry = FileEntry(position=shown, why=f"it {PICKLE}" if len(pickles) == 1 else f"each {PICKLE}")
+        which = "it" if len(pickles) == 1 else "each"
+        entry = FileEntry(position=shown, why=f"{which} is {PICKLE.reason()}")
         return reading.replace(left_out=(*reading.left_out, entry))
     if not (folder / STEPS).is_file():
         entry = FileEntry(position=SUMMARY, why=f"the folder contains no {STEPS}, so there is no trajectory")

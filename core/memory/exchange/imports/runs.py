@@ -24,10 +24,7 @@ def is_browser_use(document: Document) -> bool:
 
 
 def is_recording(document: Document) -> bool:
-    value = document.value
-    return is_chrome_recording(value) and any(
-        isinstance(one, dict) and isinstance(one.get("type"), str) for one in value["steps"]
-    )
+    return is_chrome_recording(document.value)
 
 
 def read_browser_use(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
@@ -35,7 +32,8 @@ def read_browser_use(document: Document, beside: Document | None, options: ReadO
     run = read_browser_use_history(document.value)
     last = document.value["history"][-1:]
     results = last[0].get("result") if last and isinstance(last[0], dict) else None
-    ends = [one for one in results or () if isinstance(one, dict)] if isinstance(results, list) else []
+    listed = results if isinstance(results, list) else [results]
+    ends = [one for one in listed if isinstance(one, dict)]
     why = ""
     if not any(one.get("is_done") is True for one in ends):
         why = "the agent did not say that it was done"

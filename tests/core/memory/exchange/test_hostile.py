@@ -27,10 +27,10 @@ LINES = [json.loads(line_of(one)) for one in ALL]
     [
         (b"[" * 200_000, "nested too deeply"),
         (b"[" + b"9" * 10_000 + b"]", "a number that is too long"),
-        (b'{"a": \xff}', r"not text in UTF-8 \(byte 6\)"),
+        (b'{"a": \xff}', r"not UTF-8 text \(byte 6\)"),
         ('{"a": 1}'.encode("utf-16"), "UTF-16"),
-        (b"PK\x03\x04rest", "a ZIP archive: unpack it"),
-        (b"\x80\x04\x95rest", "a Python pickle. It is never opened"),
+        (b"PK\x03\x04rest", "a ZIP archive that is damaged"),
+        (b"\x80\x04\x95rest", "a Python pickle, which is never opened, because"),
         (b"", "line 1, column 1: this is not JSON"),
         (b"{'a': 1}", "line 1, column 2: this is not JSON"),
         (b"{}", "is not of a known kind"),

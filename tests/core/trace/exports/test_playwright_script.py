@@ -16,6 +16,7 @@ from core.schema.action import (
     NewTrial,
     Press,
     RefTarget,
+    RoleTarget,
     Scroll,
     Select,
     Stop,
@@ -61,6 +62,14 @@ def script_of(store, *steps):
 
 def body_of(script):
     return script[script.index("settle(page)") : script.index("return page")]
+
+
+def test_an_element_whose_frame_is_known_by_its_place_is_looked_for_there(store):
+    target = RoleTarget(role="textbox", name="Card")
+    acted = Acted(effect="page action", outcome="done", xpath='//*[@id="card"]', frames=(1, 0))
+    body = body_of(script_of(store, (Type(target=target, text="4"), acted)))
+    scope = "page.main_frame.child_frames[1].child_frames[0]"
+    assert f'one({scope}.get_by_role("textbox", name="Card", exact=True), {scope}.locator(' in body
 
 
 # Real runs, repeated

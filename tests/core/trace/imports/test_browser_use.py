@@ -78,7 +78,7 @@ def test_actions_without_a_word_of_ours_keep_their_own():
     assert actions(
         {"extract": {"query": "prices", "extract_links": False}},
         {"wait": {"seconds": 90}},
-    ) == ["extract [prices] [False]", "wait [90]"]
+    ) == ["extract [prices] [false]", "wait [90]"]
 
 
 def test_a_click_at_coordinates_is_one_at_a_pixel():
@@ -115,13 +115,15 @@ def test_the_answer_is_that_of_done():
     ("entry", "said"),
     [
         ("x", "Input should be"),
-        ({"result": {}}, "result: "),
+        ({"result": "x"}, "result: Input should be a valid list"),
+        (item(state="x"), "state: Input should be a valid dictionary"),
         (
             item({"click": {"index": 1}, "wait": {}}),
-            "history[1].model_output.action[0] must have one action",
+            "it must have one action, not 2",
         ),
-        (item({}), "must have one action, not 0"),
+        (item({}), "it must have one action, not 0"),
         (item({"input": {"index": 1}}), "input needs text"),
+        (item({"click": {"index": None}}), "click needs index"),
         (item({"navigate": {"url": " "}}), "navigate: "),
         (item({"wait": {"seconds": "long"}}), "wait has a value that cannot be used"),
         (item({"5 bad name": {}}), "5 bad name: "),
@@ -133,9 +135,139 @@ def test_the_answer_is_that_of_done():
 def test_a_faulty_entry_is_reported_with_its_position(entry, said):
     imported = read(item({"go_back": {}}), entry)
     (fault,) = imported.faulty
-    assert fault.position == "history[1]"
+    assert fault.position in ("history[1]", "history[1].model_output.action[0]")
     assert said in fault.why
     assert len(imported.steps) == 1
+
+
+def test_an_action_that_cannot_be_read_leaves_the_others_of_its_item():
+    imported = read(item({"click": {"index": 1}}, {"input": {"index": 2}}, {"click": {"index": 3}}))
+    assert [str(step.action) for step in imported.steps] == ["click [1]", "click [3]"]
+    (fault,) = imported.faulty
+    assert fault.position == "history[0].model_output.action[1]"
+
+
+def test_what_is_null_in_a_history_that_broke_off_counts_as_missing():
+    whole = item({"click": {"index": 1}})
+    broken = {"model_output": None, "result": [{"error": "The call timed out"}], "state": None}
+    state = {"url": None, "title": None, "tabs": None, "interacted_element": None}
+    metadata = {"step_start_time": None, "step_end_time": 5, "step_number": 1}
+    imported = read(
+        whole,
+        broken,
+        item({"click": {"index": 2}}) | {"result": None},
+        item({"click": {"index": 3}}, state=state, metadata=metadata),
+        item({"click": {"index": 4}}, results=[None]),
+    )
+    assert imported.faulty == ()
+    assert [(str(one.action), one.outcome) for one in imported.steps] == [
+        ("click [1]", "done"),
+        ("None", "failed"),
+        ("click [2]", "skipped"),
+        ("click [3]", "done"),
+        ("click [4]", "skipped"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({"clear_existing": False}, "type [4] [x] [append=1]"),
+        ({"clear_existing": True}, "type [4] [x]"),
+        ({"clear": False}, "type [4] [x] [append=1]"),
+        ({"clear": None, "clear_existing": None}, "type [4] [x]"),
+        ({}, "type [4] [x]"),
+    ],
+)
+def test_text_is_added_where_any_version_says_so(given, written):
+    assert actions({"input_text": {"index": 4, "text": "x", **given}}) == [written]
+
+
+@pytest.mark.parametrize(
+    ("done", "answer"),
+    [
+        (
+            {"success": True, "data": {"name": "Åse", "lit": True, "price": None}},
+            '{"name": "Åse", "lit": true, "price": null}',
+        ),
+        ({"success": True, "data": [1, "a"]}, '[1, "a"]'),
+        ({"success": True, "data": "plain"}, "plain"),
+        ({"title": "Lamp", "text": "long"}, '{"title": "Lamp", "text": "long"}'),
+        ({"text": "12", "success": False, "files_to_display": []}, "12"),
+        ({"text": None, "success": True}, ""),
+        ({"success": True, "data": None}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_structured_answer_is_json(done, answer):
+    assert read(item({"done": done})).answer == answer
+
+
+def test_the_first_versions_are_read():
+    first = {
+        "model_output": {
+            "current_state": {"valuation_previous_goal": "", "memory": "m", "next_goal": "Go on."},
+            "action": {
+                "search_google": None,
+                "click_element": {"index": 3, "num_clicks": 2},
+                "input_text": None,
+            },
+        },
+        "result": {"is_done": False, "extracted_content": "Clicked", "error": None},
+        "state": {
+            "url": "http://a/",
+            "title": "A",
+            "tabs": [],
+            "interacted_element": {"xpath": "html/body/a"},
+        },
+    }
+    oldest = {"model_output": {"action": {"click_element": {"id": 1}}}, "result": {"error": "gone"}}
+    imported = read(first, oldest)
+    assert imported.faulty == ()
+    assert [(str(one.action), one.outcome) for one in imported.steps] == [
+        ("click [xpath=/html/body/a]", "done"),
+        ("click [xpath=/html/body/a]", "done"),
+        ("click [1]", "failed"),
+    ]
+
+
+TABS = {
+    "url": "http://a/",
+    "title": "A",
+    "tabs": [
+        {"page_id": 0, "url": "http://a/", "title": "A", "tab_id": "00AA"},
+        {"page_id": 1, "url": "http://b/", "title": "B", "tab_id": "00BB"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("entry", "written"),
+    [
+        ({"switch_tab": {"page_id": 1}}, ["tab_focus [1]"]),
+        ({"switch_tab": {"page_id": -1}}, ["switch_tab [-1]"]),
+        ({"switch_tab": {"url": "http://b/"}}, ["tab_focus [1]"]),
+        ({"switch": {"tab_id": "00BB"}}, ["tab_focus [1]"]),
+        ({"switch": {"tab_id": "00CC"}}, ["switch [00CC]"]),
+        ({"close_tab": {"page_id": 0}}, ["close_tab"]),
+        ({"close_tab": {"page_id": 1}}, ["tab_focus [1]", "close_tab"]),
+        ({"close": {"tab_id": "00CC"}}, ["close [00CC]"]),
+        ({"close": {}}, ["close_tab"]),
+        ({"click": {"index": 2, "ctrl": True}}, ["click [2] [keys=Control]"]),
+        ({"click_element_by_index": {"index": 2, "xpath": "/html/a"}}, ["click [xpath=/html/a]"]),
+        ({"click_element": {"index": 2, "num_clicks": 50}}, ["click_element [2] [50]"]),
+        ({"scroll": {"down": True, "num_pages": 1.0, "frame_element_index": 7}}, ["scroll [down] [7]"]),
+        ({"scroll": {"down": True, "pages": 1.0, "index": 0}}, ["scroll [down]"]),
+        ({"wait": {"seconds": None}}, ["wait [3.0]"]),
+        ({"scroll_down": {"amount": None}}, ["scroll [down]"]),
+        ({"upload_file_to_element": {"index": 4, "path": "/a"}}, ["upload [4] [/a]"]),
+        ({"extract_page_content": True}, ["extract_page_content"]),
+        ({"write_file": {"file_name": "a.md", "tags": ["x"]}}, ['write_file [a.md] [\\["x"\\]]']),
+        ({"shop.add-item": {"count": 2}}, ["shop_add_item [2]"]),
+    ],
+)
+def test_an_action_says_what_the_version_of_its_file_means(entry, written):
+    assert actions(entry, state=TABS) == written
 
 
 JSON = st.recursive(

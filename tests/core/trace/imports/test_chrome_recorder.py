@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import html
 
 from core.trace.imports.chrome_recorder import read_chrome_recording
 from tests.core.trace.imports.import_files import on, recording
@@ -25,18 +26,24 @@ def test_the_first_address_is_the_start_and_its_title_the_instruction():
     assert (step.position, step.url, step.title) == ("steps[2]", "https://shop.example/", "Shop")
 
 
+PAY = r'click [xpath=//button\[contains(concat(" ",normalize-space(@class)," ")," pay ")\]]'
+
+
 @pytest.mark.parametrize(
     ("selectors", "written", "words"),
     [
         (("#a", 'aria/Go[role="button"]', "xpath///*[@id='a']"), r'click [button "Go"]', 'button "Go"'),
         (("aria/Go", "#a", "xpath//html/body/a"), "click [xpath=/html/body/a]", '"Go"'),
         (("#a-b",), r'click [xpath=//*\[@id="a-b"\]]', "#a-b"),
-        (("text/Go on",), r'click [xpath=//*\[normalize-space()="Go on"\]]', '"Go on"'),
         (
-            ('text/say "it\'s"',),
-            'click [xpath=//*\\[normalize-space()=concat("say ", \'"\', "it\'s", \'"\', "")\\]]',
-            '"say "it\'s""',
+            ("text/Go on",),
+            r'click [xpath=//*\[normalize-space()="Go on" and not(*\[normalize-space()="Go on"\])\]]',
+            '"Go on"',
         ),
+        (("button.pay",), PAY, "button.pay"),
+        (("pierce/button.pay",), PAY, "pierce/button.pay"),
+        (("text/Go", "button.pay", "#a"), r'click [xpath=//*\[@id="a"\]]', '"Go"'),
+        ((r'aria/[name="Go"][role="button"]', "#a"), 'click [button "Go"]', 'button "Go"'),
     ],
 )
 def test_an_element_is_named_by_what_a_page_can_be_asked_for(selectors, written, words):
@@ -67,6 +74,56 @@ def test_every_kind_of_step_that_acts_becomes_an_action():
         "goto [https://shop.example/cart]",
         "right_click [xpath=/html/body/input]",
         "close_tab",
+    ]
+
+
+def test_an_element_with_a_name_alone_is_found_by_it():
+    (step,) = read_chrome_recording(recording({"type": "click", **on("aria/Buy now")})).steps
+    assert step.target == '"Buy now"'
+    page = html.fromstring(
+        "<body><label for=x>Buy now</label><p><button><b>Buy now</b></button><input id=x></p>"
+        "<i title='Buy now'></i></body>"
+    )
+    assert [one.tag for one in page.xpath(step.xpath)] == ["b"]
+    labelled = html.fromstring("<body><label for=x>Buy now</label><input id=x></body>")
+    assert [one.tag for one in labelled.xpath(step.xpath)] == ["input"]
+
+
+@pytest.mark.parametrize(
+    ("selectors", "written"),
+    [
+        ([["#host", "#in"], ["pierce/#in"], ["aria/In"]], "click_by_selector [#host >>> #in]"),
+        ([["aria/Host", 'aria/Save[role="button"]'], ["#host", "#in"]], 'click [button "Save"]'),
+        ([["div:has(> a)"]], "click_by_selector [div:has(> a)]"),
+    ],
+)
+def test_what_lies_in_a_shadow_root_or_has_no_xpath_keeps_its_selector(selectors, written):
+    (step,) = read_chrome_recording(recording({"type": "click", "selectors": selectors})).steps
+    assert str(step.action) == written
+    assert ("cannot be repeated" in step.message) == written.startswith("click_by")
+
+
+def test_a_step_in_a_frame_says_which():
+    change = {"type": "change", **on('aria/Card[role="textbox"]', "#card"), "frame": [1, 0], "value": "4"}
+    (step,) = read_chrome_recording(recording(change)).steps
+    assert (step.target, step.frames) == ('textbox "Card" in frame 1, 0', (1, 0))
+
+
+def test_other_buttons_and_held_keys_are_not_lost():
+    field = on("#a")
+    imported = read_chrome_recording(
+        recording(
+            {"type": "keyDown", "key": "Shift"},
+            {"type": "click", **field, "button": None},
+            {"type": "doubleClick", **field},
+            {"type": "doubleClick", **field, "button": "secondary"},
+        )
+    )
+    target = r'[xpath=//*\[@id="a"\]]'
+    assert [(str(step.action), step.message) for step in imported.steps] == [
+        (f"click {target} [keys=Shift]", ""),
+        (f"double_click {target}", "Shift was held."),
+        (r'double_secondary_click [xpath=//*\[@id="a"\]]', "Shift was held."),
     ]
 
 
@@ -118,10 +175,10 @@ def test_what_only_waits_or_sets_up_is_left_out_with_the_reason():
         ({"type": "click"}, "a click needs selectors"),
         ({"type": "change", **on("#a")}, "a change needs value"),
         ({"type": "navigate", "url": 7}, "url: "),
-        ({"type": "click", **on("div.card > button")}, "record it with XPath selectors on"),
-        ({"type": "click", "selectors": [["#host", "#in"]]}, "record it with XPath selectors on"),
-        ({"type": "click", "selectors": [[]]}, "record it with XPath selectors on"),
-        ({"type": "click", **on("xpath/")}, "record it with XPath selectors on"),
+        ({"type": "click", "selectors": [[]]}, "its selectors are empty"),
+        ({"type": "click", "selectors": [[""]]}, "its selectors are empty"),
+        ({"type": "click", **on("xpath/")}, "its selectors are empty"),
+        ({"type": "click", **on("#a"), "frame": ["x"]}, "frame.0: "),
         ({"type": "keyDown", "key": 3}, "key: "),
         ({"type": "keyDown", "key": ""}, "keys: "),
         ({"type": "navigate", "url": " "}, "url: "),

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -30,6 +31,9 @@ _ELEMENT = 1
 """The type of a node that is an element."""
 _NEEDS_SHOWN = ("Input.", "Page.captureScreenshot", "Page.startScreencast")
 """A tab that is not shown takes no input, and paints nothing."""
+_ANSWER = re.compile(r'\{"id":(\d+),"result":')
+_EVENT = re.compile(r'\{"method":"(\w+)\.')
+_CONTEXT = '{"method":"Runtime.executionContextCreated"'
 Message = dict[str, Any]
 
 
@@ -367,6 +371,9 @@ class AgentConnection:
             async for text in self._engine:
                 if not isinstance(text, str):
                     continue
+                if self._concerns_client_alone(text):
+                    await self._agent.send_text(text)
+                    continue
                 message = json.loads(text)
                 if message.get("id", 0) > _OWN:
                     if (future := self._asked.get(message["id"])) is not None and not future.done():
@@ -395,6 +402,16 @@ class AgentConnection:
                         self.announced.notify_all()
         except (ConnectionClosed, RuntimeError):
             return
+
+    def _concerns_client_alone(self, text: str) -> bool:
+        """Return whether a message of the engine is passed on as it is, by its beginning: most are."""
+        if self._other_sessions:
+            return False
+        answer = _ANSWER.match(text)
+        if answer is not None:
+            return int(answer[1]) < _OWN and '"targetInfo' not in text
+        event = _EVENT.match(text)
+        return event is not None and event[1] not in ("Target", "Inspector") and not text.startswith(_CONTEXT)
 
     async def _of_others(self, message: Message) -> bool:
         """Return whether a message is about a page that the client is to hear nothing of."""

@@ -23,6 +23,7 @@ _CALLED = re.compile(
     r"\binjected\w*\.(dispatchEvent|fill|selectOptions|setInputFiles|setupHitTargetInterceptor|selectText"
     r"|blurNode|focusNode)\("
 )
+_GIVES_TEXT = "functionText"
 _SEARCH = re.compile(r"\binjected\w*\.querySelectorAll\(")
 _ACTS = re.compile(
     r"\.(?:click|submit|requestSubmit|dispatchEvent|focus|blur|select)\s*\(|\bdocument\.(?:write|execCommand)\s*\("
@@ -100,7 +101,8 @@ def script_of(message: Message, *, in_library: bool = False) -> Script | None:
     if not own:
         return script
     # Functions that are given to its functions stand in arguments such as `functionText`.
-    inner = [str(text) for value in values for name, text in _named(value) if name.endswith("Text")]
+    pairs = (pair for value in values for pair in _named(value)) if _GIVES_TEXT in words else ()
+    inner = [str(text) for name, text in pairs if name.endswith("Text")]
     called = next(filter(None, map(_CALLED.search, (words, *inner))), None)
     return script._replace(calls=called[1]) if called else script
 

@@ -5,7 +5,7 @@ import contextlib
 import re
 import shutil
 import sys
-from asyncio.subprocess import PIPE, STDOUT, Process
+from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,7 +18,9 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 """What terminals take for colours and for moving about."""
 _SIGNAL = 128
 _LAST_LINES = 3
-_WAIT_SECONDS = 5.0
+_NAMES = 5
+"""Processes that a sentence names."""
+_WAIT_SECONDS = 10.0
 
 
 def found_program(command: Sequence[str], folder: Path) -> str:
@@ -52,7 +54,7 @@ class AgentProgram:
                 *(sys.executable, "-I", str(GUARD), found, *self._command[1:]),
                 stdin=PIPE,
                 stdout=PIPE,
-                stderr=STDOUT,
+                stderr=PIPE,
                 cwd=self._folder,
                 env=self._environment,
                 start_new_session=True,  # What a terminal sends to us is not for it.
@@ -67,20 +69,23 @@ class AgentProgram:
         process = self._process
         assert process is not None
         assert process.stdout is not None
+        assert process.stderr is not None
+        leaving = asyncio.ensure_future(process.stderr.read())
         last: list[str] = []
         async for line in _lines(process.stdout):
             on_line(line)
             last = [*last, line][-_LAST_LINES:] if line.strip() else last
         code = await process.wait()
+        left = _left_running((await leaving).decode(errors="replace").splitlines())
         if self._ended_by_us:
             return "The agent's program was stopped."
         if code == 0:
-            return "The agent's program has ended."
+            return f"The agent's program has ended.{left}"
         how = (
             f"was ended by signal {code - _SIGNAL}" if code > _SIGNAL else f"has ended with exit code {code}"
         )
         said = f" Its last output: {' · '.join(last)}" if last else ""
-        return f"The agent's program {how}.{said}"
+        return f"The agent's program {how}.{left}{said}"
 
     async def end(self) -> None:
         """End it and all that it has started; waits for that."""
@@ -96,6 +101,20 @@ class AgentProgram:
                 return
         process.kill()
         await process.wait()
+
+
+def _left_running(names: Sequence[str]) -> str:
+    """Return a sentence on the processes of these names that the program has left and the guard has ended."""
+    if not names:
+        return ""
+    known = list(dict.fromkeys(names))
+    shown = ", ".join([*known[:_NAMES], *(["and others"] if len(known) > _NAMES else [])])
+    which = (
+        "1 process that it had left running was"
+        if len(names) == 1
+        else f"{len(names)} processes that it had left running were"
+    )
+    return f" {which} ended: {shown}."
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncGenerator[str, None]:

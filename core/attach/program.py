@@ -6,18 +6,19 @@ import re
 import shutil
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 
+from core.attach.last_words import KEPT, last_words
 from core.schema.errors import UsageError
 
 GUARD = Path(__file__).with_name("guard.py")
 _LONGEST = 4000
 """Letters of a line that are passed on."""
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-"""What terminals take for colours and for moving about."""
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+"""What terminals take for colours, for moving about and for links."""
 _SIGNAL = 128
-_LAST_LINES = 3
 _NAMES = 5
 """Processes that a sentence names."""
 _WAIT_SECONDS = 10.0
@@ -71,10 +72,10 @@ class AgentProgram:
         assert process.stdout is not None
         assert process.stderr is not None
         leaving = asyncio.ensure_future(process.stderr.read())
-        last: list[str] = []
+        last = deque[str](maxlen=KEPT)
         async for line in _lines(process.stdout):
             on_line(line)
-            last = [*last, line][-_LAST_LINES:] if line.strip() else last
+            last.append(line)
         code = await process.wait()
         left = _left_running((await leaving).decode(errors="replace").splitlines())
         if self._ended_by_us:
@@ -84,8 +85,8 @@ class AgentProgram:
         how = (
             f"was ended by signal {code - _SIGNAL}" if code > _SIGNAL else f"has ended with exit code {code}"
         )
-        said = f" Its last output: {' · '.join(last)}" if last else ""
-        return f"The agent's program {how}.{left}{said}"
+        said = last_words(tuple(last), self._folder)
+        return f"The agent's program {how}.{left}{f' Its last output: {said}' if said else ''}"
 
     async def end(self) -> None:
         """End it and all that it has started; waits for that."""

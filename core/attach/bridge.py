@@ -12,6 +12,7 @@ from core.attach.attachment import Attachment
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.clock import HeldClock
 from core.attach.gateway import Gateway
+from core.attach.partly import Partly
 from core.attach.server import AgentServer
 from core.attach.told import TellingAddress
 from core.attach.upstream import answer_beside
@@ -28,13 +29,16 @@ class AgentBridge:
         async def forward(path: str, body: dict[str, object] | None) -> Response:
             return await answer_beside(llm(), path, body)
 
-        self._gateway = Gateway(self.attachment.on_question, forward)
         self._proxy = BrowserProxy(host, self.attachment.on_act)
+        self.partly = Partly(lambda: self._proxy.connected)
+        self.attachment.on_begun = lambda held: self.partly.acted(held.act.kind)
+        self._gateway = Gateway(self.attachment.on_question, forward, self.partly)
         self._telling = TellingAddress(self.attachment.on_told)
         routes = [
             Mount("/v1", self._gateway.app()),
             Mount(self._proxy.path, self._proxy.app()),
             Mount(self._telling.path, self._telling.app()),
+            Mount("/", self._gateway.app()),  # Clients of other formats add the version to the path.
         ]
         self._server = AgentServer(Starlette(routes=routes))
 
@@ -42,6 +46,7 @@ class AgentBridge:
         """Begin to serve; raises BackstepError if no port can be had."""
         await self._server.start()
         server = f"http://127.0.0.1:{self._server.port}"
+        self.partly.llm = f"{server}/v1"
         return Addresses(
             llm=f"{server}/v1",
             key=self._gateway.key,

@@ -65,6 +65,19 @@ class AgentProgram:
                 f"{self._command[0]} cannot be started in {self._folder}: {error.strerror}."
             ) from error
 
+    @property
+    def process(self) -> int:
+        """The number of the process that all of it descends from."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def failed(self) -> bool | None:
+        """Whether it ended with an error; None while it runs, or if it was stopped."""
+        if self._process is None or self._process.returncode is None or self._ended_by_us:
+            return None
+        return self._process.returncode != 0
+
     async def followed(self, on_line: Callable[[str], None]) -> str:
         """Pass on what it writes until it ends, and return how it has ended, in a sentence."""
         process = self._process

@@ -2,7 +2,7 @@
 
 from core.browser.host import BrowserHost
 from core.browser.screen import Screen
-from core.cli.output import put
+from core.cli.output import put, say
 from core.cli.surroundings import chromium_of
 from core.cli.window_arguments import WindowArguments
 from core.debugger.attach.views import AttachView
@@ -50,6 +50,19 @@ def make_session(
         )
 
     return Session(open_it, worker=worker)
+
+
+def print_notices(changed: Signal[AttachView]) -> None:
+    """Print what of an agent does not pass through Backstep."""
+    printed = 0
+
+    def look(view: AttachView) -> None:
+        nonlocal printed
+        for text in view.notices[printed:]:
+            say(text)
+        printed = len(view.notices)
+
+    changed.connect(look)
 
 
 def print_addresses(changed: Signal[AttachView]) -> None:

@@ -22,7 +22,6 @@ _SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 _NODE_FRAME = re.compile(r"\s+at (?:.* \()?(?:async )?(?:file://)?(.+?):(\d+):\d+\)?")
 _NODE_PLACE = re.compile(r"\S.*:\d+")
 _NODE_ERROR = re.compile(r"(?:Uncaught )?\[?[\w.]*(?:Error|Exception|Rejection|Warning)\b|\(node:\d+\)")
-_BRACKETED = re.compile(r"^\[(.*)\]$")
 _NODE_CAUSE = re.compile(r"\s+\[cause\]: (.*)")
 _NODE_REST = re.compile(r"Node\.js v|\(Use `node|\s|[{}\]]")
 _CARETS = re.compile(r"\s*\^+\s*$")
@@ -131,10 +130,13 @@ def _of_node(lines: Sequence[str], folder: Path) -> _Error | None:
         at = next((at for at in near if _NODE_ERROR.match(lines[at])), begun[-1] - 1)
     else:
         return None
-    end = max([at, *(last for last in range(at, len(lines)) if _NODE_REST.match(lines[last]))])
+    end = next((one for one in stacks if at < one), at)
+    while end + 1 < len(lines) and (not lines[end + 1] or _NODE_REST.match(lines[end + 1])):
+        end += 1
     stack = lines[at + 1 : end + 1]
     inner = [_Frame(*frame.groups()) for line in stack if (frame := _NODE_FRAME.match(line))]
-    words = _BRACKETED.sub(r"\1", lines[at].removesuffix(" {"))
+    words = lines[at].removesuffix(" {")
+    words = words[1:-1] if words.startswith("[") and words.endswith("]") else words
     words = _with_place(words, [*inner[::-1], *frames], folder)
     if source and lines[at].startswith("SyntaxError"):
         words = f"{words} · {source}"

@@ -84,15 +84,14 @@ class Partly:
     def unserved(self, method: str, path: str) -> str:
         """Return the sentence on a request that the gateway does not serve, which is said too if it was to ask."""
         format = format_of(path)
-        what = f"{method} {path[:100]}"
-        begin = (
-            f"{what} is a call in the format of {format}, which" if format else f"{what} is a request that"
+        what = f"a call in the format of {format}, which" if format else "a request that"
+        sentence = (
+            f"{method} {path[:100]} is {what} Backstep does not serve. The agent can use OpenAI's chat completions or "
+            f"responses: {self._to_llm}"
         )
-        instead = "The agent can use OpenAI's chat completions or responses:"
-        sentence = f"{begin} Backstep does not serve. {instead} {self._to_llm}"
         if method == "POST":
             self.say(format or path, sentence)
-            self._said.add("llm")
+            self._said |= {"llm"} if format else set()
         return sentence
 
     def ended(self, *, failed: bool) -> None:

@@ -46,6 +46,8 @@ class AgentProgram:
         self._folder = folder
         self._process: Process | None = None
         self._ended_by_us = False
+        self.failed: bool | None = None
+        """Whether it ended with an error; None while it runs, or if it was stopped."""
 
     async def start(self) -> None:
         """Start it; raises UsageError if it cannot be."""
@@ -71,13 +73,6 @@ class AgentProgram:
         assert self._process is not None
         return self._process.pid
 
-    @property
-    def failed(self) -> bool | None:
-        """Whether it ended with an error; None while it runs, or if it was stopped."""
-        if self._process is None or self._process.returncode is None or self._ended_by_us:
-            return None
-        return self._process.returncode != 0
-
     async def followed(self, on_line: Callable[[str], None]) -> str:
         """Pass on what it writes until it ends, and return how it has ended, in a sentence."""
         process = self._process
@@ -93,6 +88,7 @@ class AgentProgram:
         left = _left_running((await leaving).decode(errors="replace").splitlines())
         if self._ended_by_us:
             return "The agent's program was stopped."
+        self.failed = code != 0
         if code == 0:
             return f"The agent's program has ended.{left}"
         how = (

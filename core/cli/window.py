@@ -52,26 +52,18 @@ def make_session(
     return Session(open_it, worker=worker)
 
 
-def print_notices(changed: Signal[AttachView]) -> None:
-    """Print what of an agent does not pass through Backstep."""
-    printed = 0
+def print_attached(changed: Signal[AttachView]) -> None:
+    """Print what of an agent does not pass through Backstep, and what to tell one that is started elsewhere."""
+    before = AttachView()
 
     def look(view: AttachView) -> None:
-        nonlocal printed
-        for text in view.notices[printed:]:
+        nonlocal before
+        for text in view.notices[len(before.notices) :]:
             say(text)
-        printed = len(view.notices)
-
-    changed.connect(look)
-
-
-def print_addresses(changed: Signal[AttachView]) -> None:
-    """Print what to tell an agent that is started elsewhere, once it can be told."""
-
-    def look(view: AttachView) -> None:
-        if view.addresses is not None:
-            changed.disconnect(look)
+        elsewhere = view.request is not None and not view.request.command
+        if elsewhere and view.addresses not in (None, before.addresses):
             for name, value in view.addresses.variables.items():
                 put(f"export {name}={value}")
+        before = view
 
     changed.connect(look)

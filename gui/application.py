@@ -124,7 +124,7 @@ class Application:
 
     def _begin(self, window: "MainWindow", session: "Session", opening: "WindowArguments") -> None:
         """Connect the window and the session, and open what the window starts with."""
-        from core.cli.window import print_addresses
+        from core.cli.window import print_attached
         from gui.widgets.remembered import OpenedTask
 
         features = Features(session)
@@ -141,8 +141,7 @@ class Application:
         def go_on() -> None:
             session.announce()
             if opening.attach is not None:
-                if not opening.attach.command:
-                    print_addresses(features["attach"].changed)
+                print_attached(features["attach"].changed)
                 features["attach"].attach(opening.attach)
             elif opening.run is not None:
                 window.show_run(opening.run, opening.step)

@@ -59,6 +59,8 @@ def environment_of(
         # Last: what the agent has of that name goes before ours.
         "PYTHONPATH": os.pathsep.join((told["PYTHONPATH"], str(SDK))),
         **addresses.variables,
+        "OPENAI_API_BASE": addresses.llm,
+        "OPENAI_AGENTS_DISABLE_TRACING": "1",  # Traces go to OpenAI's own address, whose key this is not.
         "PLAYWRIGHT_MCP_CDP_ENDPOINT": addresses.browser,
         "BACKSTEP_TASK": instruction,
         "BACKSTEP_START_URL": url,

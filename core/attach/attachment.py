@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from core.attach.agent_connection import ActMessage, Refused, Swallowed
@@ -131,6 +132,8 @@ class Attachment:
         """In order, each with the hold on the clock."""
         self.told: list[Told] = []
         """What the agent has said of itself since that was last taken, in order."""
+        self.on_begun: Callable[[HeldAct], object] = lambda act: None
+        """Is called with each act, before it is held."""
         self.started = False
         """Whether its program was started here, so that `on_end` is told of its end."""
         self._watchers: list[asyncio.Future[None]] = []
@@ -170,6 +173,7 @@ class Attachment:
             return
         self._end_act()
         held = HeldAct(message)
+        self.on_begun(held)
         self._hold(held)
         began = time.monotonic()
         try:

@@ -40,6 +40,8 @@ class BrowserProxy:
         self.on_act = on_act
         self.token = secrets.token_urlsafe(24)
         self.connections: set[AgentConnection] = set()
+        self.connected = False
+        """Whether there ever was a connection."""
         self.launches = LaunchedBrowsers(host)
         self._names = TabNames()
         self._http = httpx2.AsyncClient(trust_env=False)
@@ -141,6 +143,7 @@ class BrowserProxy:
         if kind == "page":
             engine = f"{pages}/{id}"
         await socket.accept()
+        self.connected = True
         launch, empty = socket.path_params.get("launch"), socket.path_params.get("begins") == "empty"
         launched = self.launches.enter(launch, empty=empty) if launch else None
         try:

@@ -15,14 +15,16 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
+from core.attach.partly import Partly, format_of, refusal
 from core.attach.wire_formats import FORMATS, WireFormat, error_body
 from core.llm.replies import load_json
 from core.schema.messages import LLMReply
 
 LARGEST_REQUEST = 64 << 20
 """Bytes of a request: prompts with many screenshots have some."""
+_AZURE = ("/openai/deployments/{deployment}", "/openai/v1", "/openai")
 _BEAT = 2.0
 """Seconds after which a client that waits is sent something."""
 
@@ -117,22 +119,28 @@ class Gateway:
         self,
         ask: Callable[[AgentQuestion], Awaitable[None]],
         forward: Callable[[str, Any], Awaitable[Response]],
+        partly: Partly,
     ) -> None:
-        """`forward` answers what is not a question: the list of models, and embeddings."""
+        """`forward` answers what is not a question: the list of models, and embeddings.
+
+        `partly` is told of each question, and of what is not served here.
+        """
+        self._partly = partly
         self.key = f"backstep-{secrets.token_urlsafe(24)}"
         self._ask = ask
         self._forward = forward
         self._asking: set[asyncio.Task[None]] = set()
 
     def app(self) -> Starlette:
-        """Return the application; it belongs below ``/v1``."""
+        """Return the application; it belongs below ``/v1``, where it also serves Azure's paths."""
         routes = [Route(format.path, self._questions(format), methods=["POST"]) for format in FORMATS]
+        routes.append(Route("/embeddings", self._others, methods=["POST"]))
+        azure = [Mount(path, routes=routes) for path in _AZURE]
         routes += [
             Route("/models", self._others, methods=["GET"]),
             Route("/models/{model:path}", self._others, methods=["GET"]),
-            Route("/embeddings", self._others, methods=["POST"]),
         ]
-        return Starlette(routes=routes, exception_handlers={HTTPException: _refused})
+        return Starlette(routes=[*routes, *azure], exception_handlers={HTTPException: self._refused})
 
     async def close(self) -> None:
         """Withdraw what is being answered."""
@@ -145,6 +153,7 @@ class Gateway:
         async def answer(request: Request) -> Response:
             self._check(request)
             question = AgentQuestion(format, await _body(request))
+            self._partly.called()
             asking = asyncio.ensure_future(self._ask(question))
             self._asking.add(asking)
             asking.add_done_callback(lambda task: self._asked(task, question))
@@ -169,6 +178,17 @@ class Gateway:
         self._check(request)
         body = await _body(request) if request.method == "POST" else None
         return await self._forward(request.url.path.removeprefix(request.scope.get("root_path", "")), body)
+
+    async def _refused(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 404:
+            path = request.url.path
+            return JSONResponse(refusal(format_of(path), self._partly.unserved(request.method, path)), 404)
+        wrong_key = error.status_code == 401
+        if wrong_key:
+            self._partly.say("llm", f"The agent's LLM call was refused: {error.detail}")
+        kind = "invalid_api_key" if wrong_key else "invalid_request_error"
+        return JSONResponse(error_body(error.detail, kind), error.status_code)
 
     def _check(self, request: Request) -> None:
         """Refuse whoever has not the token."""
@@ -199,9 +219,3 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise HTTPException(400, "The body is not a JSON object.")
     return body
-
-
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    kind = "invalid_api_key" if error.status_code == 401 else "invalid_request_error"
-    return JSONResponse(error_body(error.detail, kind), error.status_code)

@@ -11,6 +11,7 @@ from core.attach.attachment import Arrival, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
 from core.attach.heard import ToldAt
 from core.attach.wire_formats import error_body
+from core.browser.channel import PageGone
 from core.browser.checkpoints.checkpoint import (
     Brought,
     Checkpoint,
@@ -19,6 +20,7 @@ from core.browser.checkpoints.checkpoint import (
     Strategy,
     WouldRepeat,
 )
+from core.schema.errors import ActionError, UsageError
 from core.schema.messages import LLMReply
 from core.schema.restore import Parted
 from core.schema.step import Acted, CallRecord, Reviewed, record_of
@@ -85,12 +87,20 @@ class ProgramReplay(Strategy):
         """What the program has said of itself on the way, as it did before."""
 
     async def restore(self, checkpoint: Checkpoint, ground: RestoreContext) -> Brought:
-        """Lead the program back; raises RestoreError if it asks or does something else than it did."""
+        """Lead the program back; raises RestoreError if it asks or does something else than it did.
+
+        Raises UsageError if the program cannot be started or ends before the step: no run can continue then.
+        """
         if reason := ground.repeats(checkpoint.inputs):
             raise WouldRepeat(reason)
-        if not ground.fresh:
-            await ground.reopen()
-        await self._start()
+        try:
+            if not ground.fresh:
+                await ground.reopen()
+            await self._start()
+        except (ActionError, PageGone) as error:
+            raise UsageError(
+                str(error) or "The page went away before the agent's program was started."
+            ) from error
         for row in self._store.steps(self._run):
             if row.number >= checkpoint.step:
                 break
@@ -101,10 +111,15 @@ class ProgramReplay(Strategy):
         await self._attachment.arrival()  # Now it stands where the step began.
         return Brought()
 
-    async def _arrival(self, step: int) -> Arrival | None:
-        """Return what the agent asks or does next; what it has said by then belongs to `step`."""
+    async def _arrival(self, step: int) -> Arrival:
+        """Return what the agent asks or does next; what it has said by then belongs to `step`.
+
+        Raises UsageError if it has ended.
+        """
         arrival = await self._attachment.arrival()
         self.told += [ToldAt(step, one) for one in self._attachment.take_told()]
+        if arrival is None:
+            raise UsageError(f"The agent did not get past step {step}. {self._attachment.ended}")
         return arrival
 
     def _recorded(self, number: int) -> _RecordedStep:
@@ -120,8 +135,8 @@ class ProgramReplay(Strategy):
         while left:
             arrival = await self._arrival(step.number)
             if not isinstance(arrival, AgentQuestion):
-                did = "ended" if arrival is None else f"did something ({arrival.act})"
-                raise _parted(step, f"the agent {did}; in the recorded run it asked its LLM.")
+                why = f"the agent did something ({arrival.act}); in the recorded run it asked its LLM."
+                raise _parted(step, why)
             asked = words_of(arrival.request.messages, arrival.request.tools)
             same = next((one for one in left if one.asks_the_same(asked)), None)
             if same is None:
@@ -139,8 +154,7 @@ class ProgramReplay(Strategy):
     async def _act(self, step: _RecordedStep, ground: RestoreContext) -> None:
         arrival = await self._arrival(step.number)
         if not isinstance(arrival, HeldAct):
-            did = "ended" if arrival is None else "asked its LLM"
-            raise _parted(step, f"the agent {did}; in the recorded run it did something in the page.")
+            raise _parted(step, "the agent asked its LLM; in the recorded run it did something in the page.")
         acted, reviewed = step.acted, step.reviewed
         assert acted is not None
         if acted.outcome == "skipped":

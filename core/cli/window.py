@@ -2,7 +2,7 @@
 
 from core.browser.host import BrowserHost
 from core.browser.screen import Screen
-from core.cli.output import put
+from core.cli.output import put, say
 from core.cli.surroundings import chromium_of
 from core.cli.window_arguments import WindowArguments
 from core.debugger.attach.views import AttachView
@@ -52,13 +52,18 @@ def make_session(
     return Session(open_it, worker=worker)
 
 
-def print_addresses(changed: Signal[AttachView]) -> None:
-    """Print what to tell an agent that is started elsewhere, once it can be told."""
+def print_attached(changed: Signal[AttachView]) -> None:
+    """Print what of an agent does not pass through Backstep, and what to tell one that is started elsewhere."""
+    before = AttachView()
 
     def look(view: AttachView) -> None:
-        if view.addresses is not None:
-            changed.disconnect(look)
+        nonlocal before
+        for text in view.notices[len(before.notices) :]:
+            say(text)
+        elsewhere = view.request is not None and not view.request.command
+        if elsewhere and view.addresses not in (None, before.addresses):
             for name, value in view.addresses.variables.items():
                 put(f"export {name}={value}")
+        before = view
 
     changed.connect(look)

@@ -125,6 +125,7 @@ class Publisher:
             pace=self.session.pace,
             task=task,
             seed=seed,
+            told=self.session.told,
         )
         self.set_mode("opening", message)
 
@@ -280,10 +281,13 @@ class Publisher:
         self.set_mode("failed", message)
         self.log("error", "session", message)
 
-    def tell(self, text: str, *, done: bool = True) -> None:
-        """Say what a command came to; how a run ended or failed stays said next to it. What goes on continues."""
+    def tell(self, text: str, *, done: bool = True, asks: bool = False) -> None:
+        """Say what a command came to; how a run ended or failed stays said next to it. What goes on continues.
+
+        If it `asks`, it is shown until the person answers.
+        """
         before = self.session
-        told = Told(number=before.told.number + 1 if before.told else 1, text=text, done=done)
+        told = Told(number=before.told.number + 1 if before.told else 1, text=text, done=done, asks=asks)
         self.change(told=told, message=before.message if before.mode in ("ended", "failed") else text)
         if not done:
             self.log("warning", "session", text)

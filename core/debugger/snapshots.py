@@ -113,6 +113,8 @@ class Told(Record):
     text: str
     done: bool
     """Whether it was carried out; else the sentence says why not."""
+    asks: bool = False
+    """Whether the person is asked to go back anyway."""
 
 
 class EditMade(Record):

@@ -121,7 +121,7 @@ def _latest(process: int | None) -> _Given:
 
 def _read(process: int | None) -> _Given:
     given = _Given({}, {})
-    for one in (process,) if process is not None else _family(os.getpid()):
+    for one in (process,) if process is not None else family(os.getpid()):
         for thread in _listed(f"/proc/{one}/task"):
             ran, waited, *_ = _words(f"/proc/{one}/task/{thread}/schedstat") or ("0", "0")
             given.ran[one] = given.ran.get(one, 0) + int(ran)
@@ -129,12 +129,12 @@ def _read(process: int | None) -> _Given:
     return given
 
 
-def _family(process: int) -> Iterator[int]:
+def family(process: int) -> Iterator[int]:
     """Yield a process and all that it and its descendants have started."""
     yield process
     for thread in _listed(f"/proc/{process}/task"):
         for child in _words(f"/proc/{process}/task/{thread}/children"):
-            yield from _family(int(child))
+            yield from family(int(child))
 
 
 def _listed(folder: str) -> list[str]:

@@ -54,6 +54,8 @@ class AttachController(FeatureController):
     @Slot(object)
     def _show_view(self, view: AttachView) -> None:
         parted = view.parted if view.parted != self._view.parted else None
+        if view.notices[len(self._view.notices) :]:
+            self.window.page.messages.say("Partly attached", " ".join(view.notices), lasts=True)
         self._view = view
         self.patience.show_hold(view.hold)
         if parted is not None and parted.asked:

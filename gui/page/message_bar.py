@@ -36,6 +36,8 @@ class MessageBar(QFrame):
     again_requested = Signal()
     """Open the task again with the same seed."""
     next_seed_requested = Signal()
+    back_requested = Signal()
+    """Go back although that does not undo something, or does it again."""
     pictures_requested = Signal(int)
     """Show the page that this run begins in as it was recorded, beside the page as it was restored."""
     wait_requested = Signal()
@@ -53,6 +55,8 @@ class MessageBar(QFrame):
         """Title, tone and text that are shown instead of the session's message."""
         self._lasts = False
         """Whether that is shown for its full time, regardless of the session."""
+        self._asks = False
+        """Whether that is a question."""
         self._told = 0
         """The number of the last message."""
         self._patience = QTimer(self, singleShot=True, interval=_TOLD_MS)
@@ -81,6 +85,8 @@ class MessageBar(QFrame):
         self.next_seed_button = QPushButton("Next seed", self)
         self.next_seed_button.setToolTip("Open the task with the next seed (Ctrl+Shift+N)")
         self.next_seed_button.clicked.connect(self.next_seed_requested)
+        back = "Go back to the step although this cannot be undone"
+        self.back_button = key_button("Go back anyway", back, "Ctrl+P, Z", self.back_requested.emit, self)
         compare = "Show the recorded page beside the restored one"
         self.pictures_button = key_button("Compare pictures", compare, "Ctrl+P, V", self._want_pictures, self)
         wait = "Wait for the page until it answers, however long its script takes"
@@ -97,6 +103,7 @@ class MessageBar(QFrame):
             self.fix_button: "fix",
             self.again_button: "again",
             self.next_seed_button: "again",
+            self.back_button: "back",
             self.pictures_button: "pictures",
             self.wait_button: "wait",
             self.end_script_button: "script",
@@ -143,9 +150,13 @@ class MessageBar(QFrame):
         if told is not None and told.number != self._told:
             self._told, self._lasts = told.number, False
             self._said = (_DONE, "info", told.text) if told.done else ("✗ Not done", "remedy", told.text)
-            self._patience.start()
+            self._asks = told.asks
+            if told.asks:
+                self._patience.stop()
+            else:
+                self._patience.start()
         if self._said is not None:
-            self._put(*self._said, set())
+            self._put(*self._said, {"back"} if self._asks else set())
             self.show()
         else:
             self._put(title, tone, text, asks)
@@ -161,7 +172,7 @@ class MessageBar(QFrame):
         A message that `lasts` is shown for a while, regardless of the session.
         """
         self._patience.stop()
-        self._said, self._lasts = (title, "info", text), lasts
+        self._said, self._lasts, self._asks = (title, "info", text), lasts, False
         if lasts:
             self._patience.start()
         self._put(*self._said, set())
@@ -188,7 +199,7 @@ class MessageBar(QFrame):
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        if self._said is not None:
+        if self._said is not None and not self._asks:
             self._patience.start()
 
     def _end_said(self) -> None:

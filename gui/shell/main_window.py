@@ -169,6 +169,7 @@ class MainWindow(WindowParts):
         self.page.messages.next_seed_requested.connect(self.tasks.open_next_seed)
         self.page.messages.fix_requested.connect(self.actions_by_name["fix"].trigger)
         self.page.messages.end_requested.connect(session.run_commands.end)
+        self.page.messages.back_requested.connect(session.branches.go_back_anyway)
         self.page.messages.wait_requested.connect(session.run_commands.keep_waiting)
         self.page.messages.end_script_requested.connect(session.run_commands.end_script)
         self.tasks.open_requested.connect(self._on_open_requested)

@@ -19,6 +19,7 @@ from starlette.routing import Mount
 
 from core.attach.browser_proxy import BrowserProxy
 from core.attach.gateway import AgentQuestion, Gateway
+from core.attach.partly import Partly
 from core.attach.server import AgentServer
 from core.attach.upstream import QuestionLLM, answer_beside
 from core.browser.host import BrowserHost
@@ -75,7 +76,7 @@ async def measured(host: BrowserHost, rounds: int, times: int) -> dict[str, tupl
             by.complete(await by.reply(question.request))
 
         endpoint = await host.protocol_address()
-        gateway = Gateway(ask, lambda path, body: answer_beside(llm, path, body))
+        gateway = Gateway(ask, lambda path, body: answer_beside(llm, path, body), Partly(lambda: True))
         proxy = BrowserProxy(host)
         server = AgentServer(Starlette(routes=[Mount("/v1", gateway.app()), Mount(proxy.path, proxy.app())]))
         await host.open_profile(None)

@@ -18,6 +18,7 @@ from core.attach.addresses import Addresses, environment_of
 from core.attach.attachment import Attachment
 from core.attach.bridge import AgentBridge
 from core.attach.clock import HeldClock
+from core.attach.partly import Partly
 from core.attach.program import AgentProgram, found_program
 from core.attach.replay import ProgramReplay, RecordedCall
 from core.attach.run import AttachedRun
@@ -57,6 +58,10 @@ class AttachedAgent:
     @property
     def attachment(self) -> Attachment:
         return self._bridge.attachment
+
+    @property
+    def partly(self) -> Partly:
+        return self._bridge.partly
 
     @property
     def started(self) -> bool:
@@ -100,7 +105,13 @@ class AttachedAgent:
         self._following = asyncio.ensure_future(self._follow(program))
 
     async def _follow(self, program: AgentProgram) -> None:
-        how = await program.followed(lambda line: self.on_line(line))
+        watching = asyncio.ensure_future(self.partly.watch(program.process))
+        try:
+            how = await program.followed(lambda line: self.on_line(line))
+        finally:
+            watching.cancel()
+        if (failed := program.failed) is not None:
+            self.partly.ended(failed=failed)
         self.on_end(how)
         self.attachment.on_end(how)
 

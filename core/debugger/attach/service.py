@@ -81,6 +81,7 @@ class AttachService(Service[AttachView]):
         llm = self.services.llms.routed(self.session.session.llm)
         self._agent = agent = await open_agent(request, browser, lambda: llm.llm_for("agent"))
         agent.on_line, agent.on_end = self._on_line, self._on_program_end
+        agent.partly.on_notice = self._on_notice
         if not request.command:
             agent.attachment.clock.on_change = self._on_hold
         return agent
@@ -127,6 +128,10 @@ class AttachService(Service[AttachView]):
         self._tell_lines()
         self.session.log("info", "agent", how)
         self.show(running=False)
+
+    def _on_notice(self, text: str) -> None:
+        self.session.log("warning", "agent", text)
+        self.show(notices=(*self.view.notices, text))
 
     def _on_line(self, line: str) -> None:
         self._lines.append(line)

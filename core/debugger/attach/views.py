@@ -44,6 +44,8 @@ class AttachView(Record):
     """Whether its program runs."""
     output: tuple[str, ...] = ()
     """What the program has written last, by lines."""
+    notices: tuple[str, ...] = ()
+    """What of it does not pass through Backstep, and what to set."""
     problem: str = ""
     """Why no agent was attached."""
     hold: Hold | None = None

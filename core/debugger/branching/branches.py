@@ -8,6 +8,7 @@ from core.agent.branching import RunSetup, open_branch, reopen_task, stays_done_
 from core.agent.loop import AgentRun
 from core.agent.presets import ATTACHED
 from core.agent.resources import AgentResources
+from core.agent.run_history import RunHistory
 from core.agent.state import Budget
 from core.agent.world import World
 from core.debugger.commands import SessionCommands, SessionParts, command
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from core.attach.replay import RecordedCall
 
 _RESUMABLE = ("left", "interrupted")
+
+
+class _Unconfirmed(UsageError):
+    """Going back does not undo something, or does something again, and the person has not agreed to that yet."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +65,31 @@ class Branches(SessionCommands):
         """What the person was last told, for which run and step: what is not undone, or what would be
         repeated. The last part is the sentence on what was not undone.
         """
+        self._requested: Callable[[], Awaitable[AgentRun]] | None = None
+        """The last way back that a person requested."""
 
     @command
     async def go_back(self, run: int, step: int) -> None:
         """Go back to a step of any run: the page is brought back, and a branch continues from there."""
-        await self._carry_out(lambda: self._go_back(run, step))
+        await self._request(lambda: self._go_back(run, step))
 
     @command
     async def go_on_with(self, run: int, step: int, given: "Sequence[RecordedCall]") -> None:
         """Go back to a step of an attached agent's run, and on from there with these replies to its questions."""
-        await self._carry_out(lambda: self._go_back(run, step, given=given))
+        await self._request(lambda: self._go_back(run, step, given=given))
+
+    @command
+    async def go_back_anyway(self) -> None:
+        """Go back as last requested, now that the person was told what that does not undo or does again."""
+        if self._requested is not None:
+            await self._request(self._requested)
+
+    async def _request(self, move: Callable[[], Awaitable[AgentRun]]) -> None:
+        self._requested = move
+        try:
+            await self._carry_out(move)
+        except _Unconfirmed as question:
+            self._publisher.tell(str(question), done=False, asks=True)
 
     @command
     async def make_current(self, run: int) -> None:
@@ -128,12 +148,13 @@ class Branches(SessionCommands):
         store = self._current.need_services().store
         store.owner_of(run, step)
         store.agent(run, step)
-        may_repeat = not confirmed and self._ask_first(run, step)
         row = store.run(run)
+        by_program = row.preset == ATTACHED.name and not (changes and changes.preset)
+        may_repeat = not confirmed and self._ask_first(row, step, by_program=by_program)
         what = f"Going back to step {step} of run {run}"
         setup = replace(self._setup(row, what, changes), may_repeat=may_repeat)
         lead = None
-        if row.preset == ATTACHED.name and not (changes and changes.preset) and self.lead_back is not None:
+        if by_program and self.lead_back is not None:
             lead = await self.lead_back(row, replace(setup, budget=None), given)
             setup = lead.setup
         try:
@@ -163,19 +184,37 @@ class Branches(SessionCommands):
         sent = stays_done_since(services.store, world, run, step)
         return not_taken_back(f"Going back to step {step}", sent)
 
-    def _ask_first(self, run: int, step: int) -> bool:
+    def _ask_first(self, row: RunRow, step: int, *, by_program: bool) -> bool:
         """Return whether the person was told what repeating inputs would do, and requests it again.
 
-        Raises UsageError if something that was sent since the step is not undone, until requested a second time.
+        Raises _Unconfirmed if something that was sent since the step is not undone, until requested a second time.
+        An attached agent goes back only `by_program`, which repeats all that it did: if that cannot be undone, it
+        is asked about as well, before anything is done.
         """
         told, self._told = self._told, None
-        reason = self.not_taken_back(run, step)
+        run, reason = row.run, self.not_taken_back(row.run, step)
         if told == (run, step, "repeats", reason):
             return True
         if reason and told != (run, step, "effects", reason):
             self._told = (run, step, "effects", reason)
-            raise UsageError(f"{reason}. To do it anyway, go back once more.")
-        return False
+            raise _Unconfirmed(f"{reason}. To do it anyway, go back once more.")
+        if by_program and (again := self._repeated_by_program(row, step)):
+            self._told = (run, step, "repeats", reason)
+            raise _Unconfirmed(
+                f"To go back to step {step}, the agent's program runs again from its start. {again} To do it anyway, "
+                "go back once more."
+            )
+        return by_program
+
+    def _repeated_by_program(self, row: RunRow, step: int) -> str:
+        """Return what an attached agent would do again on its way to a step and cannot be undone, or nothing."""
+        if row.offline:
+            return ""
+        services = self._current.need_services()
+        task, history = services.task_of(row), RunHistory(services.store, row.run)
+        began = Episode(task=task, seed=row.seed, instruction=row.instruction, start_url=row.start_url)
+        inputs, sent = history.checkpoint(step).inputs, history.agent(step).sent
+        return services.world(task).repeated(inputs, sent, began)
 
     async def _make_current(self, run: int) -> AgentRun | None:
         """Take up a run that was left; None if it is current already. Raises as `_go_back` does."""
@@ -183,6 +222,11 @@ class Branches(SessionCommands):
         if current is not None and current.state.run == run and not current.ended:
             return None
         row = store.run(run)
+        if row.preset == ATTACHED.name:
+            raise UsageError(
+                f"Run {run} is of an attached agent, which cannot continue where it was left. Go back to one of its "
+                "steps (Ctrl+B) to run its program again up to there."
+            )
         if row.outcome not in _RESUMABLE:
             raise UsageError(
                 f"Run {run} has ended ({row.outcome}). Go back to one of its steps (Ctrl+B) to continue from there."

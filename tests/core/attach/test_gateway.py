@@ -6,12 +6,13 @@ import json
 import httpx2
 import openai
 import pytest
-from openai import AsyncOpenAI
+from openai import AsyncAzureOpenAI, AsyncOpenAI
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from core.attach import gateway as gateway_module
 from core.attach.gateway import AgentQuestion, Gateway
+from core.attach.partly import Partly
 from core.attach.server import AgentServer
 from core.attach.upstream import QuestionLLM, answer_beside, refuse
 from core.llm.openai_compatible import OpenAICompatibleLLM
@@ -40,8 +41,12 @@ class Stage:
         self.holds = False
         self.rewrite = lambda request: request
         self.edit = lambda reply: reply
-        self.gateway = Gateway(self.ask, lambda path, body: answer_beside(self.llm, path, body))
-        self.server = AgentServer(Starlette(routes=[Mount("/v1", self.gateway.app())]))
+        self.notices = []
+        self.partly = Partly(lambda: True)
+        self.partly.on_notice = self.notices.append
+        self.gateway = Gateway(self.ask, lambda path, body: answer_beside(self.llm, path, body), self.partly)
+        routes = [Mount("/v1", self.gateway.app()), Mount("/", self.gateway.app())]
+        self.server = AgentServer(Starlette(routes=routes))
 
     async def ask(self, question):
         self.questions.append(question)
@@ -328,3 +333,67 @@ async def test_models_and_embeddings_are_answered(stage):
         made = await client.embeddings.create(model="e", input=["one", "two"])
     assert len(made.data) == 2
     assert made.data[0].embedding != made.data[1].embedding
+
+
+@pytest.mark.parametrize("path", ["", "/v1"])
+async def test_the_paths_of_azure_are_served(stage, llm_server, path):
+    llm_server.say("I click it.")
+    azure = {"azure_endpoint": stage.url.removesuffix("/v1") + path, "api_version": "2024-10-21"}
+    async with AsyncAzureOpenAI(api_key=stage.gateway.key, max_retries=0, **azure) as client:
+        answer = await client.chat.completions.create(model="mine", messages=MESSAGES)
+        assert answer.choices[0].message.content == "I click it."
+        stage.llm = type("Other", (), {"name": "rules"})()
+        assert len((await client.embeddings.create(model="mine", input="one")).data) == 1
+    assert stage.notices == []
+
+
+UNSERVED = {
+    "/v1/messages": ("Anthropic", ("error", "message")),
+    "/v1/v1/messages": ("Anthropic", ("error", "message")),
+    "/v1beta/models/gemini-2.5-pro:generateContent": ("Gemini", ("error", "message")),
+    "/v1beta/models/gemini-2.5-pro:streamGenerateContent": ("Gemini", ("error", "message")),
+    "/v1/v1beta/models/gemini-2.5-pro:generateContent": ("Gemini", ("error", "message")),
+    "/v1/projects/p/locations/l/publishers/google/models/g:generateContent": ("Gemini", ("error", "message")),
+    "/api/chat": ("Ollama", ("error",)),
+    "/v1/api/generate": ("Ollama", ("error",)),
+    "/v2/chat": ("Cohere", ("message",)),
+    "/v1/completions": ("OpenAI's older completions", ("error", "message")),
+    "/v1/openai/deployments/mine/completions": ("", ("error", "message")),
+    "/v1/images/generations": ("", ("error", "message")),
+}
+
+
+@pytest.mark.parametrize(("path", "format", "place"), [(path, *told) for path, told in UNSERVED.items()])
+async def test_a_format_that_is_not_served_is_refused_in_its_own_shape_and_told_once(
+    stage, path, format, place
+):
+    stage.partly.llm = stage.url
+    async with httpx2.AsyncClient() as client:
+        for _ in range(2):
+            answer = await client.post(stage.url.removesuffix("/v1") + path, json={"model": "m"})
+    assert answer.status_code == 404
+    said = answer.json()
+    for name in place:
+        said = said[name]
+    assert stage.notices == [said]
+    assert said.startswith(f"POST {path} is a ")
+    assert f"in the format of {format}, which" in said or not format
+    assert said.endswith(f"set its base URL to OPENAI_BASE_URL ({stage.url}) and its key to OPENAI_API_KEY.")
+
+
+async def test_what_only_asks_what_is_there_is_refused_and_not_told(stage):
+    async with httpx2.AsyncClient() as client:
+        for path in ("/", "/api/tags", "/favicon.ico"):
+            answer = await client.get(stage.url.removesuffix("/v1") + path)
+            assert answer.status_code == 404
+            assert "Backstep does not serve" in answer.text
+    assert stage.notices == []
+
+
+async def test_another_key_is_told(stage):
+    async with stage.client(api_key="sk-its-own") as client:
+        with pytest.raises(openai.AuthenticationError):
+            await client.chat.completions.create(model="gpt-4", messages=MESSAGES)
+    assert stage.notices == [
+        "The agent's LLM call was refused: This is not the key that Backstep gave the agent (OPENAI_API_KEY)."
+    ]

@@ -99,10 +99,126 @@ def test_what_it_has_left_behind_is_ended_with_it(tmp_path):
         code = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-uc', {WAITS!r}]); time.sleep(1)"
         program, lines = started(code, tmp_path)
         await program.start()
-        assert await program.followed(lines.append) == "The agent's program has ended."
+        assert (await program.followed(lines.append)).startswith("The agent's program has ended.")
         await until(lambda: not alive(int(lines[0])))
 
     asyncio.run(whole())
+
+
+DEAF = """
+import os, signal, time
+for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    signal.signal(one, signal.SIG_IGN)
+open("daemon", "w").write(str(os.getpid()))
+time.sleep(600)
+"""
+DAEMONS = {
+    "a session of its own": "subprocess.Popen(deaf, start_new_session=True)",
+    "a group of its own": "subprocess.Popen(deaf, preexec_fn=os.setpgrp)",
+    "setsid and nohup": "subprocess.Popen(['setsid', 'nohup', *deaf])",
+    "a shell in the background": "subprocess.Popen(['sh', '-c', '(setsid \"$@\" &) ; exit 0', 'sh', *deaf])",
+    "two forks": "os.fork() or (os.setsid(), os.fork() and os._exit(0), os.execv(deaf[0], deaf))",
+}
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="there is nobody to adopt orphans")
+
+
+def starts(daemon: str, then: str = "") -> str:
+    """Return a program that starts a daemon which ignores signals, and goes on once that has written its number."""
+    return f"""
+import os, subprocess, sys, time
+deaf = [sys.executable, "-uc", {DEAF!r}]
+{daemon}
+while not os.path.exists("daemon") or not open("daemon").read().strip():
+    time.sleep(0.01)
+print("started", flush=True)
+{then}
+"""
+
+
+def number_of(folder: Path) -> int:
+    return int((folder / "daemon").read_text())
+
+
+@on_linux
+@pytest.mark.parametrize("daemon", DAEMONS.values(), ids=DAEMONS)
+def test_a_daemon_that_it_leaves_running_is_ended_and_named(tmp_path, daemon):
+    how, _ = asyncio.run(ran(starts(daemon), tmp_path))
+    name = Path(sys.executable).name
+    assert how == f"The agent's program has ended. 1 process that it had left running was ended: {name}."
+    assert not alive(number_of(tmp_path))
+
+
+@on_linux
+@pytest.mark.parametrize("daemon", DAEMONS.values(), ids=DAEMONS)
+def test_a_daemon_is_ended_where_the_program_is_stopped(tmp_path, daemon):
+    async def whole() -> None:
+        program, lines = started(starts(daemon, "time.sleep(600)"), tmp_path)
+        await program.start()
+        following = asyncio.ensure_future(program.followed(lines.append))
+        await until(lambda: lines)
+        await program.end()
+        assert await following == "The agent's program was stopped."
+
+    asyncio.run(whole())
+    assert not alive(number_of(tmp_path))
+
+
+@on_linux
+def test_a_daemon_is_ended_where_the_guard_s_owner_is_gone(tmp_path):
+    code = starts(DAEMONS["two forks"], "time.sleep(600)")
+    guarded = [sys.executable, "-I", str(GUARD), sys.executable, "-uc", code]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(guarded, cwd=tmp_path, **pipes) as guard:
+        assert guard.stdout.readline() == "started\n"
+        guard.stdin.close()
+        assert guard.wait(60) == 128 + signal.SIGTERM
+        assert guard.stderr.read() == ""
+    assert not alive(number_of(tmp_path))
+
+
+@on_linux
+def test_processes_that_start_one_another_without_end_are_ended(tmp_path):
+    chain = """
+import os, signal, time
+def go_on():
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        open("latest", "w").write(str(os.getpid()))
+        if os.fork():
+            os._exit(0)
+os.fork() or go_on()
+while not os.path.exists("latest"):
+    time.sleep(0.01)
+"""
+    how, _ = asyncio.run(ran(chain, tmp_path))
+    assert "left running" in how
+    latest = (tmp_path / "latest").read_text()
+    assert not latest or not alive(int(latest))
+
+
+@on_linux
+def test_what_ends_by_itself_soon_after_the_program_is_not_named(tmp_path):
+    how, lines = asyncio.run(
+        ran("import subprocess; subprocess.Popen(['sh', '-c', 'sleep 0.1; echo late'])", tmp_path)
+    )
+    assert (how, lines) == ("The agent's program has ended.", ["late"])
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="files have no mark that they can be run")
+def test_a_file_that_is_no_program_is_told(tmp_path):
+    file = tmp_path / "agent"
+    file.write_text("no program")
+    file.chmod(0o700)
+    program = AgentProgram(("./agent",), os.environ, tmp_path)
+
+    async def whole() -> str:
+        await program.start()
+        return await program.followed(lambda line: None)
+
+    how = asyncio.run(whole())
+    assert how.startswith("The agent's program has ended with exit code 126. Its last output: ")
+    assert "agent cannot be started: Exec format error." in how
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no groups of processes")

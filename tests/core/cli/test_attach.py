@@ -68,3 +68,14 @@ def test_a_window_that_is_killed_takes_its_agent_with_it_and_loses_nothing(cli, 
         store.check()
     finally:
         store.close()
+
+
+def test_what_does_not_pass_through_it_is_printed(cli) -> None:
+    program = cli.folder / "agent.py"
+    program.write_text("print('no LLM, no browser')", encoding="utf-8")
+    window = cli.start("attach", "--", sys.executable, program)
+    assert window.stderr is not None
+    said = next(line for line in window.stderr if "through Backstep" in line)
+    assert said.startswith("The agent's program has made no LLM call through Backstep. If it uses one, set")
+    window.send_signal(signal.SIGTERM)
+    window.communicate(timeout=WAIT)

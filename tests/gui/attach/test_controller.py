@@ -104,6 +104,17 @@ def test_parting_by_something_else_than_a_question_opens_nothing(controller, ser
     assert controller.parted is None
 
 
+def test_what_does_not_pass_through_is_told_over_the_page_once(controller, service, qtbot: QtBot):
+    messages = controller.window.page.messages
+    service.changed.send(ATTACHED.replace(notices=("Set OPENAI_BASE_URL.",)))
+    qtbot.waitUntil(lambda: messages.title.text() == "Partly attached")
+    assert messages.text.text() == "Set OPENAI_BASE_URL."
+    messages.dismiss()
+    service.changed.send(ATTACHED.replace(notices=("Set OPENAI_BASE_URL.",), output=("more",)))
+    qtbot.waitUntil(lambda: controller._view.output == ("more",))
+    assert not messages.shown
+
+
 def test_how_long_an_agent_is_held_whose_clock_runs_on_is_counted_in_the_status_bar(
     controller, service, qtbot: QtBot
 ):

@@ -3,6 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
 
 from core.debugger.snapshots import SessionView, Told
 from core.schema.events import ScriptWait
@@ -128,3 +129,14 @@ def test_a_run_that_has_ended_can_be_opened_again_or_with_the_next_seed(bar, qtb
         bar.next_seed_button.click()
     bar.show_session(ENDED.replace(task="mine", attached=True))
     assert bar.again_button.isHidden()
+
+
+def test_a_question_has_a_button_and_stays_until_it_is_answered(bar, qtbot: QtBot):
+    resting = SessionView(mode="waiting", run=3)
+    question = Told(number=1, text="Going back to step 2 does not undo POST /order.", done=False, asks=True)
+    bar.show_session(resting.replace(told=question))
+    assert (bar.back_button.isHidden(), bar._patience.isActive()) == (False, False)
+    with qtbot.waitSignal(bar.back_requested):
+        bar.back_button.click()
+    bar.show_session(told(resting, "Pause first.", done=False, number=2))
+    assert (bar.back_button.isHidden(), bar._patience.isActive()) == (True, True)

@@ -3,7 +3,8 @@
     python -m tests.campaigns.adapters [--folder FOLDER] [NAME...]
 
 Makes the environments that FOLDER lacks (some hundred megabytes are downloaded),
-then runs tests/gui/live/test_adapters.py and test_adapters_told.py. Its exit code is that of the tests.
+then runs tests/gui/live/test_adapters.py and test_adapters_told.py, and for Playwright's MCP server
+test_escapes_mcp.py. Its exit code is that of the tests.
 """
 
 import argparse
@@ -40,6 +41,7 @@ ALONE = {"agentlab": "agentlab==0.4.2"}
 NODE = {"stagehand": "@browserbasehq/stagehand@3.7.3"}
 """What comes from npm."""
 TESTS = ("tests/gui/live/test_adapters.py", "tests/gui/live/test_adapters_told.py")
+MCP_TESTS = "tests/gui/live/test_escapes_mcp.py"
 
 
 def prepare(folder: Path, name: str) -> None:
@@ -63,7 +65,9 @@ def main() -> int:
     for name in names:
         prepare(given.folder, name)
     chosen = " or ".join(f"[{name}]" for name in names)
-    tests = [sys.executable, "-m", "pytest", "-n", "0", "-v", *TESTS, "-k", chosen]
+    also = (f"{MCP_TESTS}",) if "mcp" in names else ()
+    chosen = f"{chosen} or test_escapes_mcp" if also else chosen
+    tests = [sys.executable, "-m", "pytest", "-n", "0", "-v", *TESTS, *also, "-k", chosen]
     return subprocess.run(tests, env={**os.environ, "BACKSTEP_ADAPTERS": str(given.folder)}).returncode
 
 

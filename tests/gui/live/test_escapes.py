@@ -122,7 +122,7 @@ async def _sent(page: Page, method: str, **given: str) -> object:
     return await session.send(method, {"frameId": frame, **given})
 
 
-async def _state(browser: Browsing) -> str:
+async def state_of(browser: Browsing) -> str:
     asked = {"expression": STATE, "returnByValue": True}
     answer = await browser.tabs.current.send("Runtime.evaluate", asked)
     return str(answer["result"].get("value", answer))
@@ -149,12 +149,12 @@ async def test_what_a_script_does_is_held_before_it_has_any_effect(browser: Brow
         page = page_of(connected)
         for name, act in ACTS.items():
             await page.goto(url)
-            before = await _state(browser)
+            before = await state_of(browser)
             held.clear()
             with contextlib.suppress(Error):
                 await act(page)
             await page.wait_for_timeout(30)  # Longer than a timer or a frame takes, if one was begun.
-            if not held or asked or await _state(browser) != before:
+            if not held or asked or await state_of(browser) != before:
                 escaped.append(f"{name}: held {held}, asked {asked}")
                 asked.clear()
     assert escaped == []

@@ -23,6 +23,9 @@ _CALLED = re.compile(
     r"\binjected\w*\.(dispatchEvent|fill|selectOptions|setInputFiles|setupHitTargetInterceptor|selectText"
     r"|blurNode|focusNode)\("
 )
+_OF_MCP = re.compile(
+    r"async \((?:element, )?expr\) => \{\s*const value = eval\(`\(\$\{expr\}\)`\);[^;]*;[^;]*;[^;]*;\s*\}$"
+)
 _GIVES_TEXT = "functionText"
 _SEARCH = re.compile(r"\binjected\w*\.querySelectorAll\(")
 _ACTS = re.compile(
@@ -56,8 +59,18 @@ class Script(NamedTuple):
     @property
     def shown(self) -> str:
         """The script as a person reads it, with its arguments."""
-        given = ", ".join(_literal(one, "element") for one in self.given if one not in _NONE)
-        return f"{self.words} ({given})" if given else self.words
+        words, values = self.run
+        given = ", ".join(_literal(one, "element") for one in values if one not in _NONE)
+        return f"{words} ({given})" if given else words
+
+    @property
+    def run(self) -> tuple[str, tuple[Any, ...]]:
+        """The function that is run, and its arguments; Playwright's MCP server gives it to one of its own as a text."""
+        if _OF_MCP.match(self.words):
+            text = next((one for one in reversed(self.given) if isinstance(one, str)), "")
+            if text:
+                return text, tuple(one for one in self.given if one is not text)
+        return self.words, self.given
 
     @property
     def searches(self) -> bool:
@@ -116,13 +129,10 @@ def trials_of(message: Message, script: Script) -> list[Message]:
     if _UTILITY not in str(given.get("functionDeclaration")):
         return [{"method": method, "params": {**given, "awaitPromise": False, "throwOnSideEffect": True}}]
     handles = [{"objectId": one} for one in script.handles]
-    words, values = script.words, list(script.given)
+    words, values = script.run
     if script.own:  # It waits for a condition of the agent's.
-        words, values = str(script.named("expression")), [{"v": "undefined"}]
         arguments = dict(pair for one in script.given for pair in _pairs(one))
-        values = [arguments.get("arg", {"v": "undefined"})]
-    elif "eval(" in words and (text := next((one for one in reversed(values) if isinstance(one, str)), "")):
-        words, values = text, [one for one in values if one is not text]  # A script that runs another.
+        words, values = str(script.named("expression")), (arguments.get("arg", {"v": "undefined"}),)
     try:
         called = f"({', '.join(_literal(one) for one in values)})"
     except ValueError:

@@ -63,6 +63,9 @@ ACTS: dict[str, Act] = {
     "a script that is given as text": lambda page: page.evaluate(
         "async (text) => { return eval('(' + text + ')')() }", "() => order()"
     ),
+    "a script that runs another that only reads": lambda page: page.evaluate(
+        "async (expr) => { order(); return eval('(' + expr + ')') }", "1"
+    ),
     "a script tag": lambda page: page.add_script_tag(content="order()"),
     "a style tag": lambda page: page.add_style_tag(content="p { display: none }"),
     "a condition": lambda page: page.wait_for_function("() => { order(); return true }", timeout=3000),

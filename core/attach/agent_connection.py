@@ -161,6 +161,8 @@ class AgentConnection:
 
     def tab_of(self, message: Message) -> str:
         """Return the tab that a message of the client is about."""
+        if message.get("method") == "Target.closeTarget":
+            return str((message.get("params") or {}).get("targetId", ""))
         return self._tabs.get(message.get("sessionId", ""), self.page)
 
     async def hides(self, target: Message) -> bool:

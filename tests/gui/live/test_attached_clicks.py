@@ -3,7 +3,9 @@
 import pytest
 
 from core.trace.exports.playwright_script import export_playwright
+from tests.core.browser.site import Site
 from tests.core.stage import page_file
+from tests.core.trace.exports.test_playwright_script import replay
 from tests.gui.live.attached import AttachedWindow, desk
 from tests.gui.live.test_attached_agent import steps_of
 from tests.gui.live.test_attached_scripts import END, START
@@ -55,3 +57,35 @@ def test_keys_buttons_and_counts_of_clicks_are_recorded_and_exported(
         'click(button="middle", modifiers=["Control", "Shift"])',
     ):
         assert given in script
+
+
+LINKS = """
+for how in ({"modifiers": ["Control"]}, {"button": "middle"}):
+    with page.context.expect_page() as opened:
+        page.click("#a", **how)
+    opened.value.close()
+"""
+
+
+def test_a_script_of_clicks_that_open_tabs_runs_through(
+    desk: AttachedWindow, llm_server: LLMServer, tmp_path, site: Site
+) -> None:
+    url = site.page(f"<a id=a href={site.page('<p>two')}>Two</a>")
+    for _ in range(2):
+        llm_server.say("go on")
+    desk.attach(START + LINKS + END, url=url, instruction="Open both.")
+    desk.trigger("run")
+    desk.wait_for("ended")
+    steps = steps_of(desk)
+    assert [step.action.split(" at ")[0].split("[")[0].strip() for step in steps] == [
+        "click",
+        "close_tab",
+        "agent_act",
+        "close_tab",
+        "stop",
+    ]
+    store = desk.stored()
+    script = export_playwright(store, steps[0].run)
+    store.close()
+    process = replay(script, tmp_path, url)
+    assert process.returncode == 0, process.stderr

@@ -137,7 +137,7 @@ class StepCover(QWidget):
         for head, name in zip(self._heads, names, strict=True):
             head.setText(name)
         self.buttons["one"].setText(names[0])
-        self._kept = "recorded and restored" if names == _RESTORED else "recorded"
+        self._kept = "compared" if names == _RESTORED else "recorded"
 
     def _show(self, run: int, number: int, url: str, caption: str) -> None:
         self._step, self._caption = (run, number), caption

@@ -105,7 +105,7 @@ def test_the_recorded_page_is_shown_beside_the_restored_one(window, controller, 
     qtbot.waitUntil(cover.after.isVisible)
     assert [head.text() for head in cover._heads] == ["As recorded", "As restored"]
     assert cover.buttons["one"].text() == "As recorded"
-    assert cover.title.text().endswith("recorded and restored")
+    assert cover.title.text().endswith("compared")
 
 
 def test_before_and_after_are_read_for_the_recorded_step_and_the_way_is_remembered(

@@ -190,7 +190,7 @@ class OpenAICompatibleLLM:
             sent = Dialect(self.honoured).arguments(
                 request, self.model, self.sampling, images=self._takes_images, limited=limited
             )
-            await self._await_turn(estimate_prompt(sent), announce)
+            await self._await_turn(sent, announce)
             asked = client.chat.completions.with_streaming_response.create(
                 **sent, extra_headers=self._left_out, extra_body=self._body or None
             )
@@ -234,8 +234,10 @@ class OpenAICompatibleLLM:
             announce(f"{self.server} {outcome.reason}; {which} follows.", wait)
             await asyncio.sleep(wait)
 
-    async def _await_turn(self, tokens: int, announce: Callable[[str, float], None]) -> None:
+    async def _await_turn(self, sent: dict[str, Any], announce: Callable[[str, float], None]) -> None:
         """Wait until the user's limits allow a call; raises LLMError if they allow none any more."""
+        # To count takes a long prompt some milliseconds.
+        tokens = 0 if self._limits.tokens_per_minute is None else estimate_prompt(sent)
         self._meter.check_cost(self.name, self._limits, self.model, self._prices)
         while True:
             wait, limit = self._meter.wait(self._limits, tokens)
@@ -263,7 +265,7 @@ class OpenAICompatibleLLM:
         started = time.perf_counter()
         client = await self._open()
         sent = Dialect().arguments(request, self.model, self.sampling, images=True)
-        await self._await_turn(estimate_prompt(sent), lambda reason, wait: None)
+        await self._await_turn(sent, lambda reason, wait: None)
         resource = client.responses if path == "/responses" else client.chat.completions
         asked = resource.with_streaming_response.create(  # type: ignore[call-overload]
             **({"input": []} if path == "/responses" else {"messages": []}),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Literal
 
-from core.attach.scripts import Script, waits_for_condition
+from core.attach.scripts import LIBRARY_WORLDS, Script, waits_for_condition
 from core.schema.action import held_keys, mouse_words
 from core.schema.record import Record
 
@@ -219,6 +219,14 @@ _CHANGES = {
 }
 """Messages that change a page without input or a script of their own, with what they change."""
 
+
+def _for_new_pages(given: Message) -> ActPart | None:
+    source = str(given.get("source", ""))
+    if not source or str(given.get("worldName", "")).startswith(LIBRARY_WORLDS):
+        return None
+    return ActPart(act=PageAct(kind="script", text=f"for each new page: {source[:2000]}"), passes=True)
+
+
 _READERS: dict[str, Callable[[Message], ActPart | None]] = {
     "Input.dispatchMouseEvent": _mouse,
     "Input.dispatchDragEvent": _drag,
@@ -247,6 +255,7 @@ _READERS: dict[str, Callable[[Message], ActPart | None]] = {
             objects=tuple(filter(None, [given.get("objectId")])),
         )
     ),
+    "Page.addScriptToEvaluateOnNewDocument": _for_new_pages,
     "Page.navigate": lambda given: ActPart(act=PageAct(kind="goto", text=str(given.get("url", "")))),
     "Page.reload": lambda given: ActPart(act=PageAct(kind="reload")),
     "Page.navigateToHistoryEntry": lambda given: ActPart(

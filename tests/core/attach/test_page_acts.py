@@ -202,3 +202,11 @@ def test_it_is_known_what_acts(sent: dict[str, Any], kind: str) -> None:
 )
 def test_what_only_reads_or_prepares_is_no_act(sent: dict[str, Any]) -> None:
     assert read(sent) is None
+
+
+def test_a_script_for_new_pages_is_let_through_and_told() -> None:
+    part = read(message("Page.addScriptToEvaluateOnNewDocument", source="order()"))
+    assert part is not None
+    assert (part.passes, str(part.act)) == (True, "script for each new page: order()")
+    own = {"source": "1", "worldName": "__playwright_utility_world_page@1"}
+    assert read(message("Page.addScriptToEvaluateOnNewDocument", **own)) is None

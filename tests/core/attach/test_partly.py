@@ -1,7 +1,6 @@
 """What is said of an agent that is attached only in part, and when."""
 
 import asyncio
-import os
 import shutil
 import subprocess
 import sys
@@ -121,11 +120,11 @@ def test_a_driver_and_other_programs_are_no_browsers(agent, tmp_path: Path):
     driver = tmp_path / "chrome-driver"
     shutil.copy(Path("/bin/sleep").resolve(), driver)
 
-    async def watch() -> None:
+    program = subprocess.Popen([driver, "600"])
+    try:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(agent.partly.watch(os.getpid()), 1)
-
-    with subprocess.Popen([driver, "600"]) as program:
-        asyncio.run(watch())
+            asyncio.run(asyncio.wait_for(agent.partly.watch(program.pid), 1))
+    finally:
         program.kill()
+        program.wait()
     assert agent.said == []

@@ -109,6 +109,7 @@ print(page.context.request.post({url!r}, data="milk").text(), flush=True)
     assert desk.window.step_in_view.action.action == f"agent_act [request POST {url}]"
     assert asked == []
     desk.trigger("skip")
+    desk.wait_until(lambda: (desk.window.view.step, desk.window.view.phase) == (2, "observe"))
     desk.wait_for("waiting")
     desk.trigger("run")
     desk.wait_for("ended")

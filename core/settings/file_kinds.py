@@ -89,7 +89,9 @@ def _in_zip(file: BinaryIO) -> KnownKind:
     try:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except NotImplementedError:  # By zipfile, of a newer version of the format.
+        return KnownKind("a ZIP archive", _UNPACK)
+    except (zipfile.BadZipFile, OSError, ValueError):
         return KnownKind("a ZIP archive that is damaged", "download or save it again")
     if any(name.endswith(".trace") for name in names):
         return _PLAYWRIGHT._replace(what="a Playwright trace (a ZIP archive)")

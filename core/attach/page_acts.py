@@ -213,8 +213,8 @@ _CHANGES = {
     "DOMStorage.setDOMStorageItem": "its storage",
     "DOMStorage.removeDOMStorageItem": "its storage",
     "DOMStorage.clear": "its storage",
-    "Runtime.runScript": "a compiled script ran",
-    "Debugger.evaluateOnCallFrame": "a script ran where it was paused",
+    "Runtime.runScript": "by a compiled script",
+    "Debugger.evaluateOnCallFrame": "by a script where the page is paused",
     "Debugger.setVariableValue": "a variable",
 }
 """Messages that change a page without input or a script of their own, with what they change."""

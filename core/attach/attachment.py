@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from core.attach.wire_formats import error_body
 REFUSED = "The person who debugs this agent refused it."
 ENDED = "The run of this agent in Backstep has ended."
 _EPISODE_ENDED = "The agent reported that its episode has ended."
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _QUIET_SECONDS = 0.08
 """So long nothing more of an act may come before it counts as over."""
 _TYPING_SECONDS = 0.25
@@ -33,6 +35,8 @@ class HeldAct:
         self.node = message.node
         self._fold = Fold(message.part)
         self._answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.expected = ""
+        """The text that is typed letter by letter, if it is known."""
         self._swallows = False
         self._last = 0.0
         self._ended = asyncio.Event()
@@ -97,7 +101,8 @@ class HeldAct:
 
     @property
     def _quiet(self) -> float:
-        if self._fold.unfinished:
+        types_on = self.act.text != self.expected and self.expected.startswith(self.act.text)
+        if self._fold.unfinished or types_on:
             return _BEGUN_SECONDS
         return _TYPING_SECONDS if self.act.kind == "type" else _QUIET_SECONDS
 
@@ -123,7 +128,7 @@ class Attachment:
         self._refusing = ""
         """Why whatever the agent does is refused until it next asks its LLM; empty if it is not."""
         self._harmless: set[str] = set()
-        """The scripts that are let through: they changed nothing of the page when they ran."""
+        """The scripts that are let through, without their numbers: they changed nothing of the page when they ran."""
         self.let_through: list[PageAct] = []
         """The scripts that were not held although they may act, since the run last looked."""
         self.ran_scripts = False
@@ -168,7 +173,7 @@ class Attachment:
             return
         if not message.part.begins:
             return  # The end of something that was let happen.
-        if message.part.passes or (act.doubtful and act.text in self._harmless):
+        if message.part.passes or (act.doubtful and _NUMBER.sub("", act.text) in self._harmless):
             self.let_through.append(act)
             return
         self._end_act()
@@ -247,7 +252,7 @@ class Attachment:
         """Let a script through from now on that changed nothing; returns False for one whose words act."""
         if names_act(script.text):
             return False
-        self._harmless.add(script.text)
+        self._harmless.add(_NUMBER.sub("", script.text))
         return True
 
     def close(self) -> None:

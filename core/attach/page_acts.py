@@ -208,7 +208,6 @@ _CHANGES = {
     "DOM.removeNode": "an element",
     "DOM.copyTo": "an element",
     "DOM.moveTo": "an element",
-    "DOM.focus": "the focus",
     "Page.setDocumentContent": "the page's content",
     "DOMStorage.setDOMStorageItem": "its storage",
     "DOMStorage.removeDOMStorageItem": "its storage",
@@ -256,6 +255,7 @@ _READERS: dict[str, Callable[[Message], ActPart | None]] = {
         )
     ),
     "Page.addScriptToEvaluateOnNewDocument": _for_new_pages,
+    "DOM.focus": lambda given: ActPart(act=PageAct(kind="event", text="focus"), passes=True),
     "Page.navigate": lambda given: ActPart(act=PageAct(kind="goto", text=str(given.get("url", "")))),
     "Page.reload": lambda given: ActPart(act=PageAct(kind="reload")),
     "Page.navigateToHistoryEntry": lambda given: ActPart(

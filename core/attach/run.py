@@ -332,6 +332,7 @@ class _Decider:
         if held.types_by_letters and one.located is not None and (text := self._text_of_answer(held)):
             typed = Type(target=RefTarget(ref=one.located.ref), text=text)
             one, remark = NamedAct(typed, one.located), _FROM_ANSWER
+            held.expected = text
         self.held = held, one
         return Proposal(action=one.action, thought=self._thought, remark=remark)
 

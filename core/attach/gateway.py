@@ -86,16 +86,19 @@ class AgentQuestion:
                 if first is None and self._refusal is not None:
                     status, data = self._refusal
                     return Response(data, status, media_type="application/json")
-                return self._streaming(first)
-        return self._streaming(self._sign_of_life)
+                if first is not None and self.over.is_set() and self._pieces.qsize() == 1:
+                    return Response(first, headers=self._headers)  # Costs less than a stream of one piece.
+                return StreamingResponse(self._rest(first), headers=self._headers)
+        return StreamingResponse(self._rest(self._sign_of_life), headers=self._headers)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        kind = "text/event-stream; charset=utf-8" if self.streamed else "application/json"
+        return {"Content-Type": kind, "Cache-Control": "no-cache"}
 
     @property
     def _sign_of_life(self) -> bytes:
         return b": held\n\n" if self.streamed else b" "
-
-    def _streaming(self, first: bytes | None) -> Response:
-        kind = "text/event-stream" if self.streamed else "application/json"
-        return StreamingResponse(self._rest(first), media_type=kind, headers={"Cache-Control": "no-cache"})
 
     async def _rest(self, piece: bytes | None) -> AsyncGenerator[bytes, None]:
         while piece is not None:

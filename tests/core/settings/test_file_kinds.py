@@ -61,7 +61,9 @@ BYTES = [
 ]
 
 
-@pytest.mark.parametrize(("data", "what"), BYTES)
+@pytest.mark.parametrize(
+    ("data", "what"), BYTES, ids=[what for _, what in BYTES]
+)  # Archives have the time in them.
 def test_a_file_that_is_no_text_is_known_by_its_content(data, what):
     found = kind_of_file(io.BytesIO(data))
     assert found is not None

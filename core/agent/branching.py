@@ -68,6 +68,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     not need this. Raises as `open_run` does, and UsageError if no answers were recorded.
     """
     await world.tabs.open_up()
+    world.tabs.bound(None)
     if offline and world.keeper is None and not task.seeded:
         world.tabs.close_off(_seal_of(store, row))
     world.capturer.hidden = world.environment.hidden_selectors
@@ -332,6 +333,7 @@ async def _gone_on(
         state.capture = await world.read()
     except PageGone as error:
         raise BrowserError("The page went away while it was being restored; try again.") from error
+    world.bound(state.episode, state.allowed)
     state.inputs = list(checkpoint.inputs)
     state.sent_before = list(dict.fromkeys((*state.sent_before, *restored.sent)))
     store.save_restored(state.run, restored)

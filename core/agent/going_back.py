@@ -232,7 +232,8 @@ async def go_back(
         may_repeat=state.remedy_settings.effects == "allow",
     )
     ground.live = True
-    restored = await restore(checkpoint, ground, volatile=load_volatile())
+    with world.tabs.unbounded():
+        restored = await restore(checkpoint, ground, volatile=load_volatile())
     world.tabs.take_events()
     world.tabs.network.drop()
     state.capture = await world.read()

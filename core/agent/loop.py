@@ -394,7 +394,8 @@ class AgentRun:
         self._tools.ahead.forget()
         if verdict is None and outcome in ("done", "budget", "gate", "loop"):
             if self._judged is None:
-                self._judged, failure = await self._judge()
+                with self.world.tabs.unbounded():
+                    self._judged, failure = await self._judge()
                 self.error = error or failure
             verdict, error = self._judged, self.error
         verdict = verdict or Verdict()
@@ -413,6 +414,7 @@ class AgentRun:
             seconds_in_llm=state.totals.seconds_in_llm,
         )
         self.verdict, self.outcome, self.error = verdict, outcome, error
+        self.world.tabs.bound(None)
 
     async def _judge(self) -> tuple[Verdict, str]:
         """Return the verdict, and why there is none where the judge failed."""
@@ -469,6 +471,7 @@ async def open_run(
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
     await world.tabs.open_up()
+    world.tabs.bound(None)
     try:
         await world.tabs.open_profile(profile)
         world.tabs.take_events()
@@ -498,5 +501,6 @@ async def open_run(
     )
     store.save_network(run, 0, await world.tabs.network.take())
     state = RunState(run=run, episode=episode, preset=preset, llm=llm.name, budget=budget, profile=profile)
+    world.bound(episode, state.allowed)
     asker = Asker(store, llm, on_asked)
     return (make or AgentRun)(store, world, Prompter(resources, asker), state)

@@ -52,6 +52,7 @@ class SavedAgent(Record):
     notes: tuple[str, ...] = ()
     totals: dict[str, Any] = {}
     answer: str = ""
+    allowed: tuple[str, ...] = ()
     plan: Plan | None = None
     remedies: RemedyStack = RemedyStack()
     scheduled: Scheduled | None = None
@@ -97,6 +98,7 @@ _OF_STATE = (
     "history",
     "notes",
     "answer",
+    "allowed",
     "recalled_at",
     "trail",
 )

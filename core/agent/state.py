@@ -255,6 +255,8 @@ class RunState:
     sent_before: list[SentAt] = field(default_factory=list)
     """What was sent after the steps that this run went back to as a branch began, and stays done."""
     trail: list[TrailStep] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
+    """The sites, and files for uploads, that were allowed since the task began."""
     from_queue: bool = False
     """Whether this step's action came from the queue."""
     overlap: bool = False

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from uuid import uuid4
 
 from core.agent.gates import Gates
 from core.browser.actor import Actor
+from core.browser.boundary import Ask, Boundary, refuse
 from core.browser.capturer import Capturer, titled
 from core.browser.channel import PageGone
 from core.browser.checkpoints.page_state import PageState, origin_of, read_page_state
@@ -19,6 +21,7 @@ from core.environments.protocol import Environment, KeepsState
 from core.schema.action_space import Permissible
 from core.schema.element_identity import RecordedInput, called
 from core.schema.errors import ActionError, BrowserError
+from core.schema.hosts import site_of
 from core.schema.observation import Capture
 from core.schema.restore import SentAt, sent_summary
 from core.schema.task import Episode, Task
@@ -53,10 +56,26 @@ class World:
     peek: Peek = field(default_factory=Peek)
     record_network: bool = True
     """Whether what servers answer is to be recorded, if they are not ours."""
+    sites: tuple[str, ...] = ()
+    """The sites that all tasks may open."""
+    upload_folders: tuple[Path, ...] = ()
+    """The folders whose files all tasks may give to pages."""
+    ask: Ask = refuse
+    """Is asked about what leads out of what a task allows."""
 
     def follow_network(self, task: Task) -> None:
         """Record answers from the next opening on, except for bundled sites, whose pages can be made again."""
         self.tabs.network.wanted = self.record_network and self.keeper is None and not task.seeded
+
+    def bound(self, episode: Episode, allowed: list[str]) -> None:
+        """Keep pages to what the task of an episode allows, and to what was `allowed` since it began."""
+        task = episode.task
+        named = (*task.sites, *self.sites, *filter(None, (site_of(task.start_url),)))
+        boundary = Boundary.of(episode.start_url, named, episode.instruction, self.upload_folders)
+        boundary.folders += task.upload_folders
+        boundary.allowed = allowed
+        boundary.ask = lambda crossing: self.ask(crossing)
+        self.tabs.bound(boundary)
 
     @property
     def keeper(self) -> KeepsState | None:
@@ -105,6 +124,7 @@ class World:
     async def read(self, ahead: ReadAhead | None = None) -> Capture:
         """Read the current page, unless what `ahead` knows of it holds still; a crashed one is brought back first."""
         await self.peek.put_back()
+        await self.tabs.check_arrival()
         if ahead is not None:
             capture = await ahead.capture()
             if capture is not None and await self.unchanged(capture):

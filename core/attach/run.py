@@ -27,6 +27,7 @@ from core.attach.answers import texts_of, thought_of
 from core.attach.attachment import REFUSED, Attachment, HeldAct
 from core.attach.gateway import AgentQuestion
 from core.attach.heard import Heard, ToldAt
+from core.attach.page_acts import PageAct
 from core.attach.replay import HARMLESS, RecordedCall
 from core.attach.requests_beside import sent_by
 from core.attach.upstream import QuestionLLM, refuse
@@ -210,10 +211,11 @@ class AttachedRun(AgentRun):
             return state.acted
         held = decider.held[0].act if decider.held is not None else None
         before, since = state.capture, self.world.tabs.mark()
+        self.world.tabs.refused = ""
         try:
             acted = await act(state, self.world, tools.prompter, tools.history)
         finally:
-            decider.refuse_held(state.pending.note or REFUSED)
+            decider.refuse_held(self.world.tabs.refused or state.pending.note or REFUSED)
         if acted.inputs and (became := acted.inputs[0].action) != state.pending.action:
             state.pending.action = became
             acted = acted.replace(became=str(became))
@@ -440,10 +442,21 @@ class _AgentActor(Actor):
             self._decider.held = None
             self._attachment.swallow(held)
             return done
-        self._decider.held = None
         if not held.waits:
             raise ActionError("The agent cancelled it meanwhile.")
+        await self._check(held.act)
+        self._decider.held = None
         self._attachment.release(held)
         await held.over()
         located = one.located or Located(ref=_NO_ELEMENT, label="")
         return located.replace(action=finished(one, held.act))
+
+    async def _check(self, act: PageAct) -> None:
+        """Raise ActionError for what the task does not allow; the agent is told of it as of a refusal."""
+        boundary = self._tabs.boundary
+        if boundary is None:
+            return
+        if act.kind == "upload":
+            await boundary.give(act.files)
+        if act.kind == "goto" and act.text and not await boundary.admits(act.text):
+            raise ActionError(self._tabs.refused)

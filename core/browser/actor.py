@@ -8,6 +8,7 @@ run.
 from playwright.async_api import Error
 
 from core.browser import fields, gestures, mouse_and_keys
+from core.browser.boundary import Boundary
 from core.browser.channel import PageGone
 from core.browser.locating import Located, locate
 from core.browser.page import Page
@@ -15,8 +16,7 @@ from core.browser.tabs import Tabs
 from core.schema import action as kinds
 from core.schema.action import Action
 from core.schema.errors import ActionError, BrowserError
-
-_CLOSED_SCHEMES = ("javascript", "chrome", "devtools", "view-source", "chrome-extension")
+from core.schema.hosts import has_scheme
 
 
 class Actor:
@@ -82,6 +82,8 @@ class Actor:
             case kinds.Drag():
                 return await gestures.drag(self.page, action)
             case kinds.Upload():
+                if self._tabs.boundary is not None:
+                    await self._tabs.boundary.give(action.paths)
                 return await fields.upload(self.page, action)
             case kinds.Goto():
                 await self._goto(action.url)
@@ -103,11 +105,10 @@ class Actor:
 
     async def _goto(self, url: str) -> None:
         url = url.strip()
-        scheme = url.partition(":")[0].lower()
-        if scheme in _CLOSED_SCHEMES:
-            raise ActionError(f"{scheme}: addresses cannot be opened; give a web address.")
-        if "://" not in url and scheme not in ("about", "data", "blob"):
+        if not has_scheme(url):
             url = f"http://{url}" if url.startswith(("localhost", "127.")) else f"https://{url}"
+        # Without a boundary the person, or a task that begins, has chosen the address.
+        (self._tabs.boundary or Boundary(url)).check_scheme(url)
         await self._tabs.goto(url)
 
     async def _history(self, by: int) -> None:

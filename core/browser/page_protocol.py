@@ -84,6 +84,9 @@ class PageProtocol:
         self.end_renderer: Callable[[], Awaitable[None]] = self.crash
         """Ends the renderer of a page that cannot be helped; raises BrowserError if more had to go."""
         self.script_patience = ScriptPatience()
+        self.admits: Callable[[str, bool], Awaitable[bool]] = _any
+        """Whether a document may be opened, by its address and whether it is the tab's own, and in no frame."""
+        self._deciding: set[asyncio.Task[None]] = set()
         self.log = log
 
     async def prepare(self, channel: Channel) -> None:
@@ -107,6 +110,7 @@ class PageProtocol:
         session.on("Page.frameStoppedLoading", self.requests.end_document)
         session.on("Page.frameDetached", self.requests.end_document)
         session.on("Page.windowOpen", self._on_window)
+        session.on("Fetch.requestPaused", lambda event: self._on_document(channel, event))
         if channel is self.channel:
             tree = await self.send("Page.getFrameTree", {})
             self.loading.main_frame = tree["frameTree"]["frame"]["id"]
@@ -128,6 +132,7 @@ class PageProtocol:
             "Log.enable", {}, session=channel
         )  # For the log: what the browser says in the console.
         await self.send("Performance.enable", {}, session=channel)  # Counts style and layout, see `changes`.
+        await self.send("Fetch.enable", {"patterns": [{"resourceType": "Document"}]}, session=channel)
 
     # Events of the protocol
 
@@ -172,6 +177,21 @@ class PageProtocol:
     def _on_window(self, event: dict[str, Any]) -> None:
         self.windows_opened += 1
         self.loading.changed.set()
+
+    def _on_document(self, channel: Channel, event: dict[str, Any]) -> None:
+        deciding = asyncio.ensure_future(self._decide(channel, event))
+        self._deciding.add(deciding)
+        deciding.add_done_callback(self._deciding.discard)
+
+    async def _decide(self, channel: Channel, event: dict[str, Any]) -> None:
+        """Let a document load, or have the page stay where it is."""
+        given: dict[str, Any] = {"requestId": event["requestId"]}
+        top = event.get("frameId") == self.loading.main_frame
+        with suppress(Error):  # The page is gone, or asks for another document already.
+            if await self.admits(event["request"]["url"], top):
+                await channel.session.send("Fetch.continueRequest", given)
+            else:
+                await channel.session.send("Fetch.failRequest", {**given, "errorReason": "Aborted"})
 
     def end_waiting(self) -> None:
         """Wait for nothing of the page any more: a dead renderer answers nothing, not even with an error."""
@@ -437,6 +457,10 @@ class PageProtocol:
 
 async def _nothing() -> None:
     pass
+
+
+async def _any(url: str, top: bool) -> bool:
+    return True
 
 
 def _lacks_walker(result: dict[str, Any]) -> bool:

@@ -107,13 +107,17 @@ class Holding:
             yield
             await self.over()
         finally:
-            for task in tuple(self._waiting):
-                task.cancel()
+            self.refuse_waiting()
             await self.over()  # Else what is refused would leave as the hold ends.
             try:
                 await context.unroute(_ANY, hold)
             except Error as error:
                 log.info("The browser ended while requests were held: %s", error.message)
+
+    def refuse_waiting(self) -> None:
+        """Refuse all that is held: nobody is asked about it any more."""
+        for task in tuple(self._waiting):
+            task.cancel()
 
     async def begins(self) -> None:
         """Wait until something is held."""
@@ -132,22 +136,26 @@ class Holding:
         if request.method in READING:
             await route.fallback()
             return
-        asking = asyncio.ensure_future(self._ask(Sent(method=request.method, url=cut(request.url)), ask))
+        if await self.answered(ask(Sent(method=request.method, url=cut(request.url)))):
+            await route.fallback()
+        else:
+            await route.abort("blockedbyclient")
+
+    async def answered(self, question: Awaitable[bool]) -> bool:
+        """Return the answer to a question about what is held; False if it is not answered any more."""
+        asking = asyncio.ensure_future(self._in_turn(question))
         self._waiting.add(asking)
         self._count(1)
         try:
             await asyncio.wait([asking])
-            if not asking.cancelled() and asking.result():
-                await route.fallback()
-            else:
-                await route.abort("blockedbyclient")
+            return not asking.cancelled() and asking.result()
         finally:
             self._waiting.discard(asking)
             self._count(-1)
 
-    async def _ask(self, sent: Sent, ask: Ask) -> bool:
+    async def _in_turn(self, question: Awaitable[bool]) -> bool:
         async with self._turn:
-            return await ask(sent)
+            return await question
 
     def _count(self, by: int) -> None:
         self.held += by

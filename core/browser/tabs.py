@@ -8,15 +8,17 @@ until a profile is opened again, which going back to a step does.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+import math
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.channel import PageGone
+from core.browser.boundary import Boundary
+from core.browser.channel import PageGone, let_go
 from core.browser.floods import shortened
 from core.browser.hanging import ScriptPatience, answers, outlasts
 from core.browser.host import BrowserHost
@@ -94,6 +96,12 @@ class Tabs:
         self.holding = Holding()
         self.passwords: dict[str, str] = {}
         """What a person typed into fields that hide it, by origin and XPath: told nowhere, to type it again."""
+        self.boundary: Boundary | None = None
+        """Where pages may go; None while no agent is at work, and for what a task opens as it begins."""
+        self.refused = ""
+        """What the boundary has refused since it was set, or since an address was last opened, and why."""
+        self._unchecked: set[Page] = set()
+        """Tabs whose first document was asked for before they were attached to."""
         self._seals: list[Seal] = []
 
     # Beginning and end
@@ -154,6 +162,7 @@ class Tabs:
                     await self.start()
                 self._pages.clear()
                 self._found.clear()
+                self._unchecked.clear()
                 self._refs = Refs()
                 opened = self.host.open_profile(name)
                 tab = await self._connection.awaited(opened, "a new profile was not opened", seconds=seconds)
@@ -407,6 +416,7 @@ class Tabs:
             what = "a tab was not attached to"
             page = await self._connection.awaited(attached, what, seconds=seconds)
             page.patient = lambda: self.holding.held > 0
+            page.admits = self._admits
             page.flooded = lambda: self._connection.flooded
             page.unread_requests = lambda: self._connection.unread_requests
             page.give_up_requests = lambda: self._connection.give_up_requests()
@@ -415,6 +425,7 @@ class Tabs:
             page.end_renderer = lambda: self._end_renderer(page)
             page.script_patience = self.script_patience
             self._pages[tab] = page
+            self._unchecked.add(page)
         self._current = self._pages[tab]
 
     async def _check_browser(self, page: Page) -> None:
@@ -515,15 +526,56 @@ class Tabs:
 
     # Going places
 
+    def bound(self, boundary: Boundary | None) -> None:
+        """Keep pages within a boundary from now on; its questions are held, and what it refuses is an event."""
+        if boundary is not None:
+            boundary.on_refused = self._note_refused
+            boundary.held = self.holding.answered
+        self.boundary, self.refused = boundary, ""
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The sites that pages may open, as a person is shown them."""
+        return self.boundary.shown if self.boundary is not None else ()
+
+    @contextmanager
+    def unbounded(self) -> Generator[None, None, None]:
+        """Let pages go anywhere: back to where the run has been."""
+        boundary, self.boundary = self.boundary, None
+        try:
+            yield
+        finally:
+            self.boundary = boundary
+
+    def _note_refused(self, sentence: str, url: str) -> None:
+        self.refused = sentence
+        self._note_if_few(BrowserEvent(kind="refused", text=sentence, tab=self._current.tab, url=url))
+
+    async def _admits(self, url: str, top: bool) -> bool:
+        return self.boundary is None or await self.boundary.admits(url, top=top)
+
+    async def check_arrival(self) -> None:
+        """Close a new tab whose page may not be opened; raises BrowserError, ActionError if it is the only one."""
+        page = self.current
+        url = page.playwright_page.url
+        if page not in self._unchecked or url in ("", "about:blank"):
+            return
+        self._unchecked.discard(page)
+        if not await self._admits(url, True):
+            await self.close_current()
+
     async def goto(self, url: str) -> Settled:
         """Open a URL in the current tab and wait; raises ActionError with the browser's reason."""
         page = self.current
         before = mark(page)
+        self.refused = ""
         try:
             await self._goto(page, url)
         except Error as error:
             if not self._browser_lives():
                 raise await self._ended() from error
+            if self.refused:
+                raise ActionError(self.refused) from error
             text = error.message.partition("\n")[0]
             message = f"{url} could not be opened: {_reason(text)}."
             kind: BrowserEventKind = "certificate" if certificate_refused(text) else "load_failed"
@@ -538,10 +590,10 @@ class Tabs:
         Raises Error, also if the server does not answer in time; a later answer is not loaded.
         """
         for left in (1, 0):
-            begun = page.playwright_page.goto(url, wait_until="commit", timeout=0)
+            begun = asyncio.ensure_future(page.playwright_page.goto(url, wait_until="commit", timeout=0))
+            opened = asyncio.ensure_future(self._asked(begun, f"{url} was not opened", seconds=math.inf))
             try:
-                async with within(GOTO_SECONDS):
-                    await self._asked(begun, f"{url} was not opened", seconds=GOTO_SECONDS + 5)
+                await self._unless_held(opened, GOTO_SECONDS)
                 return
             except TimeoutError as error:
                 await answers(page.channel, "Page.stopLoading")
@@ -550,6 +602,21 @@ class Tabs:
                 if "interrupted by another navigation" not in error.message or not left:
                     raise
             await settle(page, mark(page))
+
+    async def _unless_held(self, task: "asyncio.Future[T]", seconds: float) -> T:
+        """Await a task for so many seconds in which nothing is held; raises TimeoutError, with the task cancelled."""
+        try:
+            while True:
+                try:
+                    async with within(seconds):
+                        await asyncio.wait({task})
+                    return task.result()
+                except TimeoutError:
+                    if task.done() or not self.holding.held:
+                        raise
+                    await self.holding.over()
+        finally:
+            let_go(task)
 
     def _browser_lives(self) -> bool:
         return self._connection.connected

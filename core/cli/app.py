@@ -27,6 +27,7 @@ from core.cli.options import (
     OnGate,
     PresetName,
     Seed,
+    Sites,
     Task,
     TaskFiles,
     Url,
@@ -173,6 +174,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         browser: Browser = None,
         db: Database = None,
         on_gate: OnGate = None,
+        sites: Sites = None,
         profile: Annotated[
             str | None,
             typer.Option("--profile", help="A named profile that keeps logins. Default: a clean profile."),
@@ -197,6 +199,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             browser=browser,
             max_steps=max_steps,
             on_gate=on_gate,
+            sites=sites or None,
             embedded_profiles=embedded_profiles or None,
             pictures=pictures,
         )
@@ -239,6 +242,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         browser: Browser = None,
         db: Database = None,
         on_gate: OnGate = None,
+        sites: Sites = None,
         embedded_profiles: EmbeddedProfiles = None,
         offline: Annotated[
             bool | None,
@@ -262,6 +266,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
             browser=browser,
             max_steps=max_steps,
             on_gate=on_gate,
+            sites=sites or None,
             embedded_profiles=embedded_profiles or None,
         )
         changes = Changes(

@@ -13,6 +13,7 @@ from core.cli.options import (
     KeptPictures,
     MaxSteps,
     OnGate,
+    Sites,
     TaskFiles,
     WebArenaFiles,
     environments_of,
@@ -117,6 +118,7 @@ def add_evaluation_command(app: typer.Typer) -> None:
         browser: Browser = None,
         db: Database = None,
         on_gate: OnGate = None,
+        sites: Sites = None,
         pictures: KeptPictures = None,
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
@@ -134,6 +136,7 @@ def add_evaluation_command(app: typer.Typer) -> None:
             browser=browser,
             max_steps=max_steps,
             on_gate=on_gate,
+            sites=sites or None,
             pictures=pictures,
         )
         output = ReportOutput(as_json=as_json, csv=csv, html=html, name_failures=name_failures or "")

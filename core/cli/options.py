@@ -61,6 +61,14 @@ OnGate = Annotated[
     str | None,
     typer.Option("--on-gate", help="What to do where a person would be asked: refuse, allow or end."),
 ]
+Sites = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sites",
+        help="A host that may be opened beside that of the start page, or * for all. Can be repeated. Without it, "
+        "--on-gate decides.",
+    ),
+]
 KeptPictures = Annotated[
     str | None,
     typer.Option(

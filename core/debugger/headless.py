@@ -11,6 +11,8 @@ from core.agent.llm_calls import Answerer, Asked, answerer_of
 from core.agent.loop import AgentRun, open_run
 from core.agent.presets import ATTACHED
 from core.agent.state import Budget
+from core.browser.boundary import Ask as AskCrossing
+from core.browser.boundary import Crossing
 from core.browser.channel import PageGone
 from core.debugger.services import Services
 from core.llm.errors import mistake
@@ -85,9 +87,11 @@ async def run_headless(
     interruption, are only reported, and the run stays readable. Raises UsageError, DataError, ActionError and
     BrowserError if the run cannot begin.
     """
+    world = services.world(task)
+    world.ask = answer_by(on_gate)
     run = await open_run(
         services.store,
-        services.world(task),
+        world,
         task,
         seed,
         preset=services.resources.presets.get(preset),
@@ -132,6 +136,7 @@ async def fork_headless(
     attached = preset == row.preset == ATTACHED.name
     resources = services.resources_for(changes.over(services.store.changes(row.run)))
     world = services.world(task)
+    world.ask = answer_by(on_gate)
     setup = RunSetup(
         preset=ATTACHED if attached else resources.presets.get(preset),
         llm=llm,
@@ -244,7 +249,7 @@ async def _go_to_the_end(run: AgentRun, on_gate: OnGate, on_step: Callable[[Step
             await run.world.tabs.revive()
             run.look_again()
             continue
-        if await _ended_by_grade(run, record, on_gate):
+        if await _ended_by_grade(run, record, on_gate) or await _ended_by_refusal(run, record, on_gate):
             return
         if record.phase == "commit":
             lost = 0
@@ -292,6 +297,23 @@ async def _ended_by_grade(run: AgentRun, record: PhaseRecord, rule: OnGate) -> b
     if record.outcome == "failed" or rule != "end":
         return False
     await run.finish("gate", error=record.restored.sentence)
+    return True
+
+
+def answer_by(rule: OnGate) -> AskCrossing:
+    """Return the answer of a rule to what leads out of a task's sites."""
+
+    async def answer(crossing: Crossing) -> bool:
+        return rule == "allow"
+
+    return answer
+
+
+async def _ended_by_refusal(run: AgentRun, record: PhaseRecord, rule: OnGate) -> bool:
+    """End the run by rule where an action has led out of the task's sites, or to a file that it does not name."""
+    if rule != "end" or not isinstance(record, Acted) or not run.world.tabs.refused:
+        return False
+    await run.finish("gate", error=f"Ended at a gate: {run.world.tabs.refused}")
     return True
 
 

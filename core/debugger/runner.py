@@ -7,6 +7,7 @@ from typing import Literal
 
 from core.agent.llm_calls import HeldCall, HeldReply, cancel_call
 from core.agent.loop import AgentRun
+from core.browser.boundary import Crossing
 from core.browser.channel import PageGone
 from core.debugger.breakpoints.monitor import BreakpointMonitor
 from core.debugger.publisher import Publisher
@@ -181,6 +182,8 @@ class Runner:
     async def halt(self) -> None:
         """Stop going on, in the middle of a call if need be, and take the page back from the person."""
         going, self._going = self._going, None
+        if self._current.services is not None:
+            self._current.services.tabs.holding.refuse_waiting()
         if going is not None and not going.done():
             going.cancel()
             await asyncio.wait([going])
@@ -250,6 +253,8 @@ class Runner:
         """Make a run the current one."""
         self._current.run = run
         run.hold_calls(lambda held: self._hold_call(run, held), lambda: self.breaking.holds_replies)
+        run.world.ask = lambda crossing: self._hold_crossing(run, crossing)
+        self._publisher.change(sites=run.world.tabs.sites)
 
     async def _hold_call(self, run: AgentRun, held: HeldCall | HeldReply) -> None:
         """Stop before or after an LLM call where a breakpoint or the command says so, until the person continues."""
@@ -301,7 +306,32 @@ class Runner:
         if not stopped:
             return True
         message = f"{stopped} It is held. Run (F5) or Step (F10) sends it, Skip (Ctrl+J) refuses it."
-        self._publisher.change(held_request=str(sent))
+        return await self._let_by_person(run, str(sent), message)
+
+    async def _hold_crossing(self, run: AgentRun, crossing: Crossing) -> bool:
+        """Stop before something leads out of what the task allows; return whether the person lets it."""
+        if self._publisher.session.handed_over:
+            return True  # It is the person who acts.
+        if not self.busy:
+            self._publisher.log(
+                "warning", "sites", f"{crossing.why} It was refused: the agent was not at work."
+            )
+            return False
+        lets = (
+            "uploads it"
+            if crossing.kind == "file"
+            else f"opens it, and {crossing.host} from now on in this run"
+        )
+        message = f"{crossing.why} Run (F5) or Step (F10) {lets}; Skip (Ctrl+J) refuses it."
+        self._publisher.change(crossing=crossing.host if crossing.kind != "file" else "")
+        try:
+            return await self._let_by_person(run, crossing.what, message)
+        finally:
+            self._publisher.change(crossing="", sites=run.world.tabs.sites)
+
+    async def _let_by_person(self, run: AgentRun, what: str, message: str) -> bool:
+        """Hold something until the person continues; return whether they let it go."""
+        self._publisher.change(held_request=what)
         self.rest(run, "waiting", message, stopped_at=message)
         try:
             await self.breaking.wait()
@@ -309,7 +339,7 @@ class Runner:
             self._publisher.change(held_request="")
         self._publisher.set_mode("acting")
         if self.breaking.refused:
-            self._publisher.log("warning", "breakpoint", f"{sent} was refused.")
+            self._publisher.log("warning", "breakpoint", f"{what} was refused.")
         return not self.breaking.refused
 
     def rest(self, run: AgentRun, mode: Mode, message: str, *, stopped_at: str = "") -> None:

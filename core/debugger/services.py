@@ -22,6 +22,7 @@ from core.llm.honoured import HonouredFile
 from core.llm.registry import LLMs, open_llms
 from core.schema.changes import Changes
 from core.schema.errors import UsageError
+from core.schema.hosts import site_of
 from core.schema.task import Task
 from core.settings.settings import Settings, config_folder, data_folder, exemplars_folder
 from core.trace.records import Intervention, InterventionKind, RunRow
@@ -71,6 +72,8 @@ class Services:
             environment=environment,
             gates=self.gates,
             record_network=self.settings.record_network,
+            sites=(*self.settings.sites, *self.settings.task_sites.get(sites_key(task), ())),
+            upload_folders=self.settings.upload_folders,
         )
 
     def task_of(self, row: RunRow) -> Task:
@@ -101,6 +104,11 @@ class Services:
         await self.environments.close()
         self.resources.memory.close()
         self.store.close()
+
+
+def sites_key(task: Task) -> str:
+    """Return the name of a task in `task_sites` of the settings."""
+    return f"{task.id} {site_of(task.start_url)}" if task.environment == "web" else task.id
 
 
 class Current:

@@ -136,7 +136,11 @@ class SessionView(Record):
     stopped_at: str = ""
     """While the run waits at a breakpoint or for a watch that changed: which, and why."""
     held_request: str = ""
-    """What the page is about to send and is held, such as ``POST https://…``."""
+    """What the page is about to send or open and is held, such as ``POST https://…``."""
+    crossing: str = ""
+    """The site that what is held leads to, or the file that it gives to a page; nothing if it is another request."""
+    sites: tuple[str, ...] = ()
+    """The sites that the agent may open."""
     looks_different: bool = False
     """Whether the page that the run's first step begins in has the recorded elements and another picture."""
     script: ScriptWait | None = None

@@ -23,6 +23,7 @@ from core.schema.pattern import Expression
 from core.schema.record import Record
 from core.schema.task import Episode, Task, Verdict
 from core.settings.file_kinds import TASK_FILE, refuse_others
+from core.settings.settings import Site
 from core.settings.user_file import Problem, UserFile
 from core.storage.resources import RESOURCES
 
@@ -159,6 +160,16 @@ def _start_url(value: str, info: ValidationInfo) -> str:
         raise ValueError(str(error).rstrip(".")) from error
 
 
+def _folder(value: str, info: ValidationInfo) -> Path:
+    """Return a folder; a relative path counts from the folder of the file."""
+    folder: Any = info.context
+    found = Path(folder, Path(value).expanduser()).absolute()
+    if not found.is_dir():
+        raise ValueError(f"there is no folder {found}; create it, or correct the path")
+    return found
+
+
+Folder = Annotated[Words, AfterValidator(_folder)]
 Name = Annotated[str, AfterValidator(_name)]
 StartUrl = Annotated[Words, AfterValidator(_start_url)]
 
@@ -175,6 +186,8 @@ class TaskEntry(Record):
     clock: Annotated[datetime | None, Field(strict=False)] = None
     """The time at which every document of the task begins, UTC where no zone is given; its random numbers follow
     from the seed then."""
+    sites: Annotated[tuple[Site, ...], Field(strict=False)] = ()
+    upload_folders: Annotated[tuple[Folder, ...], Field(strict=False)] = ()
     judge: Judge | None = None
 
     @property
@@ -241,6 +254,8 @@ class TaskFile:
                 start_url=entry.url,
                 tags=entry.tags,
                 judged=entry.judge is not None,
+                sites=entry.sites,
+                upload_folders=entry.upload_folders,
                 details=entry.details,
             )
             for entry in form.tasks

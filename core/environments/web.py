@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from core.environments.protocol import Ask, PageDriver
 from core.schema.errors import UsageError
+from core.schema.hosts import has_scheme, is_near
 from core.schema.task import Episode, Task, Verdict
 
 OPEN_TASK = "web/open"
@@ -70,9 +71,10 @@ def full_url(text: str) -> str:
     url = given
     if given.startswith("//"):
         url = f"https:{given}"
-    elif not _has_scheme(given):
+    elif not has_scheme(given):
         host = re.split(r"[/?#]", given, maxsplit=1)[0]
-        url = f"{'http' if _is_near(host) else 'https'}://{given}"
+        scheme = "http" if is_near(re.sub(r":\d+$", "", host)) else "https"
+        url = f"{scheme}://{given}"
     scheme = url.split(":", 1)[0].lower()
     if scheme not in _SCHEMES:
         raise UsageError(f'"{given}" cannot be opened: {scheme} is not a kind of URL for pages; {_EXAMPLES}.')
@@ -81,23 +83,6 @@ def full_url(text: str) -> str:
     elif re.search(r"\s", url) and scheme != "data":
         raise UsageError(f'"{given}" is not a URL: it has a space in it; {_EXAMPLES}.')
     return url
-
-
-def _has_scheme(text: str) -> bool:
-    """Return whether what stands before the first colon is a scheme and not a host with a port."""
-    match = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", text, re.DOTALL)
-    return bool(match) and not re.match(r"\d{1,5}(?:[/?#]|$)", match[2] if match else "")
-
-
-def _is_near(host: str) -> bool:
-    name = re.sub(r":\d+$", "", host).strip("[]").lower()
-    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
-        return True
-    try:
-        address = ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return address.is_private or address.is_loopback
 
 
 def _check_host(given: str, url: str, *, scheme_given: bool) -> None:

@@ -20,6 +20,7 @@ BrowserEventKind = Literal[
     "console",  # In traces from before the Page log had it.
     "held_back",
     "replaced",
+    "refused",  # A page that is outside of the task's sites was not opened.
 ]
 
 

@@ -26,6 +26,10 @@ class Task(Record):
     """Whether the seed changes what is asked."""
     judged: bool = True
     """Whether the environment can say how it ended."""
+    sites: tuple[str, ...] = ()
+    """Hosts that may be opened beside that of the start page, each with those below it; ``*`` for all."""
+    upload_folders: tuple[Path, ...] = ()
+    """Folders whose files may be given to pages."""
     details: dict[str, Any] = {}
     """What only the task's own environment reads (a WebArena ``eval`` block, say)."""
 

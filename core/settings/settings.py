@@ -104,6 +104,16 @@ def _has_null(value: object) -> bool:
     return value is None or any(_has_null(one) for one in inner)
 
 
+def _site(value: str) -> str:
+    host = value.strip().lower()
+    if "/" in host or not host.isprintable() or " " in host or not host:
+        raise ValueError(
+            f'"{value}" is not a host; write one such as example.org or localhost:8000, or * for all'
+        )
+    return host
+
+
+Site = Annotated[str, AfterValidator(_site)]
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
 TaskPath = Annotated[Path, AfterValidator(_task_path)]
 
@@ -193,6 +203,12 @@ class FileSettings(Record):
     """Seconds to wait between the steps of a run."""
     task_files: tuple[TaskPath, ...] = ()
     """Task files whose tasks are always offered; a relative path counts from the folder of this file."""
+    sites: tuple[Site, ...] = ()
+    """Hosts that every task may open beside its own, each with those below it; ``*`` for all."""
+    task_sites: dict[str, tuple[Site, ...]] = Field(default_factory=dict)
+    """The same for single tasks: by the task's id, of the open web with the host it starts at."""
+    upload_folders: tuple[TaskPath, ...] = ()
+    """Folders whose files agents may give to pages; a relative path counts from the folder of this file."""
     webarena: tuple[TaskPath, ...] = ()
     """The same for WebArena's configuration files and folders of them."""
     llms: dict[str, LLMSettings] = Field(default_factory=dict)
@@ -259,6 +275,7 @@ def load_settings(
         given["db"] = folder / file.db.expanduser()
     given["task_files"] = tuple(task_path(path, environ) for path in file.task_files)
     given["webarena"] = tuple(task_path(path, environ) for path in file.webarena)
+    given["upload_folders"] = tuple(task_path(path, environ) for path in file.upload_folders)
 
     if address := environ.get("OPENAI_BASE_URL", "").strip():
         given["base_url"] = _checked("base_url", address, "the environment variable OPENAI_BASE_URL")

@@ -1,6 +1,6 @@
 """The live page in the window: the embedded browser's, or an installed Chromium's while one is on the screen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPoint, QRect, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -58,6 +58,10 @@ class LiveArea(QStackedWidget):
     def set_handed_over(self, on: bool) -> None:
         """Let the person's mouse and keys reach the page, or block them again."""
         self._area.set_handed_over(on)
+
+    def show_sites(self, sites: Sequence[str]) -> None:
+        """Show which sites the agent may open."""
+        self._area.show_sites(sites)
 
     def record_before_leaving(self, record: Callable[[Callable[[], None]], None]) -> None:
         """Let `record` store what was done in a page before the person leaves it; see `Leaving`."""

@@ -3,7 +3,7 @@
 While the agent has the page, the page's questions are answered by rule; while the person has it, they are asked.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import (
@@ -217,6 +217,10 @@ class PageArea(QWidget):
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
         return self._zoom
+
+    def show_sites(self, sites: Sequence[str]) -> None:
+        """Show which sites the agent may open."""
+        self._strip.show_sites(sites)
 
     def set_handed_over(self, on: bool) -> None:
         """Let the person use the page and the controls around it, or block them again."""

@@ -1,11 +1,13 @@
 """The strip above a live page: its tabs, browser buttons, address, and whether it has a sandbox."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTabBar, QToolButton, QWidget
 
+from core.browser.boundary import ALL_SITES
 from core.browser.floods import shortened
 from core.browser.host import runs_as_root
 from core.schema.action import Action, CloseTab, Goto, NewTab, TabFocus
@@ -117,6 +119,9 @@ class PageStrip(QWidget):
         self.address.setPlaceholderText("No page is open: choose a task (Ctrl+N)")
         self.address.returnPressed.connect(self._on_entered)
         self.address.left_by_key.connect(self.left_by_key)
+        self.sites = QLabel(self)
+        set_tone(self.sites, "dim")
+        self.sites.hide()
         self.zoom_button = QPushButton(self, autoDefault=False)
         self.zoom_button.setProperty("chip", True)
         self.zoom_button.setToolTip("Show the page at 100 % again (Ctrl+0)")
@@ -135,7 +140,7 @@ class PageStrip(QWidget):
         line = in_row(
             None,
             *(self.back_button, self.forward_button, self.reload_button, (self.address, 1)),
-            *(self.zoom_button, self.downloads_button, self.no_sandbox),
+            *(self.sites, self.zoom_button, self.downloads_button, self.no_sandbox),
             margins=(8, 4, 8, 4),
             spacing=4,
         )
@@ -160,6 +165,21 @@ class PageStrip(QWidget):
         from_web = url.scheme() in ("http", "https")
         of_here = url.host() in ("127.0.0.1", "localhost", "::1")
         self.no_sandbox.setVisible(runs_as_root() and from_web and not of_here)
+
+    def show_sites(self, sites: Sequence[str]) -> None:
+        """Show which sites the agent may open; without any nothing is shown."""
+        more = f" + {len(sites) - 1}" if len(sites) > 1 else ""
+        self.sites.setVisible(bool(sites))
+        self.sites.setText(
+            f"{'all sites' if ALL_SITES in sites else cut(sites[0], _TITLE)}{more}" if sites else ""
+        )
+        listed = "\n".join(sites)
+        labelled(
+            self.sites,
+            f"Sites of the task: {', '.join(sites)}",
+            f"The agent may open these sites:\n{listed}\nThe run stops before it opens another one. "
+            "To allow more, set sites in the task file or in settings.toml.",
+        )
 
     def show_history(self, *, back: bool, forward: bool, loading: bool) -> None:
         """Enable Back and Forward if there is a page to go to, and Stop while a page loads."""

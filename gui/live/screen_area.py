@@ -1,5 +1,7 @@
 """The live page of an installed Chromium, which has no window: its tabs, its address and its picture."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPoint, QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
@@ -86,6 +88,10 @@ class ScreenArea(QWidget):
     def page_scale(self) -> float:
         """Return the number of this widget's pixels per CSS pixel of the page."""
         return self.view.scale()
+
+    def show_sites(self, sites: Sequence[str]) -> None:
+        """Show which sites the agent may open."""
+        self._strip.show_sites(sites)
 
     def set_handed_over(self, on: bool) -> None:
         """Let the person's mouse, keys, and choice of tabs and addresses reach the page, or block them."""

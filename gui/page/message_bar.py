@@ -41,6 +41,7 @@ class MessageBar(QFrame):
     pictures_requested = Signal(int)
     """Show the page that this run begins in as it was recorded, beside the page as it was restored."""
     wait_requested = Signal()
+    always_requested = Signal()
     """Wait for the page that does not respond."""
     end_script_requested = Signal()
 
@@ -87,6 +88,8 @@ class MessageBar(QFrame):
         self.next_seed_button.clicked.connect(self.next_seed_requested)
         back = "Go back to the step although this cannot be undone"
         self.back_button = key_button("Go back anyway", back, "Ctrl+P, Z", self.back_requested.emit, self)
+        always = "Let it go, and allow this site for this task from now on, also at the next start"
+        self.always_button = key_button("Always allow", always, "Ctrl+P, U", self.always_requested.emit, self)
         compare = "Show the recorded page beside the restored one"
         self.pictures_button = key_button("Compare pictures", compare, "Ctrl+P, V", self._want_pictures, self)
         wait = "Wait for the page until it answers, however long its script takes"
@@ -104,6 +107,7 @@ class MessageBar(QFrame):
             self.again_button: "again",
             self.next_seed_button: "again",
             self.back_button: "back",
+            self.always_button: "always",
             self.pictures_button: "pictures",
             self.wait_button: "wait",
             self.end_script_button: "script",
@@ -134,6 +138,8 @@ class MessageBar(QFrame):
             asks.add("fix")
         if _looks_different(view):
             asks.add("pictures")
+        if view.crossing:
+            asks.add("always")
         if view.script is not None:
             asks = {"script"} if view.script.left is None else {"wait", "script"}
         message = "script" if view.script is not None else view.stopped_at or view.message

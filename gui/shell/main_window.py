@@ -170,6 +170,7 @@ class MainWindow(WindowParts):
         self.page.messages.fix_requested.connect(self.actions_by_name["fix"].trigger)
         self.page.messages.end_requested.connect(session.run_commands.end)
         self.page.messages.back_requested.connect(session.branches.go_back_anyway)
+        self.page.messages.always_requested.connect(session.corrections.always_allow)
         self.page.messages.wait_requested.connect(session.run_commands.keep_waiting)
         self.page.messages.end_script_requested.connect(session.run_commands.end_script)
         self.tasks.open_requested.connect(self._on_open_requested)
@@ -239,6 +240,7 @@ class MainWindow(WindowParts):
         self.menus.show_pace(view.pace)
         self.menus.mechanisms.show_mechanisms(view.mechanisms)
         self.page.show_session(view)
+        self.page_area.show_sites(view.sites)
         self.elements.show_session(view)
         self.docks.folding.show_session(view)
         for panel in self.docks.panels:

@@ -1,7 +1,7 @@
 """Stand-ins for a session and the live page in the window's tests."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, Qt, Signal
@@ -161,6 +161,9 @@ class DrawnPage(QWidget):
 
     def view_rect(self) -> QRect:
         return self.rect().adjusted(0, BAR, 0, 0)
+
+    def show_sites(self, sites: Sequence[str]) -> None:
+        self.sites = tuple(sites)
 
     def set_handed_over(self, on: bool) -> None:
         self.handed_over = on

@@ -109,6 +109,7 @@ async def perform(
     or WorldError where the task cannot be opened or read.
     """
     world.capturer.hidden = world.environment.hidden_selectors
+    world.tabs.bound(None)
     try:
         await world.tabs.open_profile()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
@@ -117,6 +118,7 @@ async def perform(
         raise BrowserError(
             f"The page of {task.id} went away while it was being opened; try again."
         ) from error
+    world.bound(episode, [])
     async with world.tabs.held(before_sending) if before_sending is not None else nullcontext():
         return await _carried_out(world, episode, page, script_of)
 

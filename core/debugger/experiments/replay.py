@@ -9,7 +9,7 @@ from core.agent.world import World
 from core.debugger.exemplars.scripted import Look, Script, perform
 from core.debugger.experiments.worth import sources_of
 from core.debugger.experiments.worth_records import ReplayResult
-from core.debugger.headless import ALLOW
+from core.debugger.headless import ALLOW, answer_by
 from core.environments.registry import Environments
 from core.memory.library.records import Provenance
 from core.schema.action import Action, RefTarget, RoleTarget
@@ -51,6 +51,7 @@ async def replay(
         return result.replace(problem=str(error))
     result = result.replace(task=task.id, seed=seed)
     world = world_of(task)
+    world.ask = answer_by(on_gate)
     guessed: list[str] = []
     looks, held = 0, ""
 

@@ -3,14 +3,19 @@
 A change is stored with both versions before it takes effect.
 """
 
+import asyncio
+
 from core.agent.loop import AgentRun
 from core.debugger.commands import SessionCommands, SessionParts, command
 from core.debugger.publisher import needs_action
+from core.debugger.services import sites_key
 from core.llm.replies import as_json, as_lines, as_tool_call
 from core.schema.action import Action
 from core.schema.action_text import parse_action
-from core.schema.errors import ActionSyntaxError, UsageError
+from core.schema.errors import ActionSyntaxError, BackstepError, UsageError
 from core.schema.messages import LLMRequest
+from core.settings.saving import save_settings
+from core.settings.settings import read_settings_file
 
 
 class Corrections(SessionCommands):
@@ -42,6 +47,26 @@ class Corrections(SessionCommands):
         pending.skip, pending.origin = True, "person"
         run.state.queue.clear()
         self._runner.go("step")
+
+    @command
+    async def always_allow(self) -> None:
+        """Let what is held go, and allow the site that it leads to for this task from now on, in the settings too."""
+        services, site = self._current.need_services(), self._publisher.session.crossing
+        run = self._current.run
+        if not site or run is None:
+            return
+        key = sites_key(run.state.episode.task)
+        try:
+            sites = (*read_settings_file().task_sites.get(key, ()), site)
+            path = await asyncio.to_thread(save_settings, {("task_sites", key): list(sites)})
+        except BackstepError as error:
+            self._publisher.tell(f"{site} is allowed for this run only: {error}", done=False)
+        else:
+            services.settings = services.settings.replace(
+                task_sites={**services.settings.task_sites, key: sites}
+            )
+            self._publisher.tell(f"{site} is allowed for {key}, in {path} (task_sites).", done=True)
+        self._runner.breaking.let_go()
 
     @command
     def ask_again(self) -> None:

@@ -70,6 +70,7 @@ class Browsing:
         self.worker.run(self._begin())
 
     async def _begin(self) -> None:
+        self.tabs.bound(None)
         await self.tabs.open_profile()
         self.tabs.take_events()
 

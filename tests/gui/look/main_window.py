@@ -279,6 +279,24 @@ def stopped(studio: Studio) -> None:
     studio.session.session_changed.send(samples.SESSION.replace(run=21, message=why, stopped_at=why))
 
 
+def crossing(studio: Studio) -> None:
+    """A page leads out of the sites of the task."""
+    studio.review()
+    why = (
+        "evil.example is not one of the task's sites (shop.example.org). Run (F5) or Step (F10) opens it, and "
+        "evil.example from now on in this run; Skip (Ctrl+J) refuses it."
+    )
+    studio.session.session_changed.send(
+        samples.SESSION.replace(
+            message=why,
+            stopped_at=why,
+            held_request="https://evil.example/offer",
+            crossing="evil.example",
+            sites=("shop.example.org", "pay.example.org"),
+        )
+    )
+
+
 def mechanisms(studio: Studio) -> QWidget:
     studio.review()
     studio.settle()

@@ -31,7 +31,7 @@ from core.schema.messages import (
     Tool,
     Turn,
 )
-from core.schema.observation import CleanObservation, Observation, one_line, picture_type
+from core.schema.observation import CleanObservation, Observation, fenced, one_line, picture_type
 from core.schema.progress import FailedTrial, Kept
 
 EXEMPLARS = "exemplars.j2"
@@ -98,7 +98,8 @@ class Prompter:
             "exemplars": self.exemplars(state),
             **({"frame": frame} if frame is not None else {}),
         }
-        return self.resources.prompts.render(template, **(values | more))
+        given = {name: _as_data(name, value) for name, value in (values | more).items()}
+        return self.resources.prompts.render(template, **given)
 
     def objective(self, state: RunState) -> str:
         frame = self._frame(state)
@@ -333,6 +334,30 @@ class Prompter:
             for action in state.permissible.actions
         )
         return request.replace(tools=tools, tool_choice="required")
+
+
+def _as_data(name: str, value: Any) -> Any:
+    """Return a value of a template so that words of a page in it cannot pass for a part of the prompt."""
+    match value:
+        case CleanObservation():
+            return value.replace(
+                text=fenced(value.text), title=one_line(value.title), url=one_line(value.url)
+            )
+        case str() if name == "raw":
+            return fenced(value)
+        case str() if name in ("target", "result", "wanted"):
+            return one_line(value)
+    match name:
+        case "tabs":
+            return tuple(one.replace(title=one_line(one.title), url=one_line(one.url)) for one in value)
+        case "exemplars":
+            return tuple(
+                one.replace(
+                    steps=tuple(step.replace(observation=fenced(step.observation)) for step in one.steps)
+                )
+                for one in value
+            )
+    return value
 
 
 def _told(turn: Turn) -> Turn:

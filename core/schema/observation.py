@@ -8,6 +8,20 @@ from core.schema.record import Record
 _BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """What `str.splitlines` parts lines at."""
 _WRITTEN = {"\n": "\\n", "\r": "\\r"}
+_TOKENS = re.compile(
+    r"<(?=/?s>|/?[be]os>|\s*(?:[|\uff5c]|/?\s*(?:(?:start|end)_of_turn|tool_(?:call|response|result)s?|function_?(?:calls?|results?)?"
+    r"|seed:think|think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)\s*[>=]|<SYS>>|</SYS>>|/?unused\d|channel\|>))"
+    r"|\[(?=\s*/?\s*(?:INST|THINK|SYSTEM_PROMPT|TOOL_(?:CALLS|RESULTS)|AVAILABLE_TOOLS)\s*\])|\u25c1(?=\s*/?\s*think)",
+    re.IGNORECASE,
+)
+"""Where a mark begins that servers may take for their own, such as ``<|im_start|>``, or that parts off thinking."""
+_BROKEN = {"<": "\u2039", "[": "\uff3b", "\u25c1": "\u25c3"}
+_FRAME = re.compile(
+    r"^(?=[ \t]*(?:#{1,6}[ \t]|-{3}|[A-Za-z][A-Za-z' ]{1,60}:[ \t]*$"
+    r"|(?:system|user|human|assistant|task|observation|thought|reason|actions?|page|wrong here|you said)[ \t]*:))",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines that could pass for headings of a prompt, for roles, or for a reply."""
 
 Ref = int
 """Names an element as long as it lives in its page; never used twice in a run's tab."""
@@ -96,8 +110,20 @@ class Element(Record):
 
 
 def one_line(text: str) -> str:
-    """Return words of a page in one line, with line breaks written out: they cannot pass for lines of a prompt."""
-    return _BREAKS.sub(lambda found: _WRITTEN.get(found[0], " "), text)
+    """Return words of a page in one line, with line breaks written out: they cannot pass for lines of a prompt.
+
+    Tokens of chat templates are broken: ``<|im_start|>`` begins with another sign.
+    """
+    return _without_tokens(_BREAKS.sub(lambda found: _WRITTEN.get(found[0], " "), text))
+
+
+def _without_tokens(text: str) -> str:
+    return _TOKENS.sub(lambda found: _BROKEN[found[0]], text)
+
+
+def fenced(text: str) -> str:
+    """Return lines of a page as they stand in a prompt: what could pass for its headings or roles begins with ``>``."""
+    return _FRAME.sub("> ", _without_tokens(text))
 
 
 def in_quotes(text: str) -> str:

@@ -88,7 +88,8 @@ def _seal_of(store: TraceStore, row: RunRow) -> Seal:
     recorded = store.network(row.run)
     if not recorded:
         raise UsageError(
-            f"The answers of servers were not recorded in run {row.run}, so it cannot continue offline."
+            f"The answers of servers were not recorded in run {row.run}, so it cannot continue offline. "
+            f"With live pages (--live), it begins at {row.start_url}."
         )
     return Seal(recorded, store.blob, stable=load_volatile().url)
 

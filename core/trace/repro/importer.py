@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from core.schema.errors import DataError, TraceError
+from core.schema.hosts import host_of, is_near
 from core.schema.record import Record
 from core.settings.user_file import open_regular
 from core.trace.database import APPLICATION_ID
@@ -49,14 +50,25 @@ class ReproContent(Record):
         )
 
 
+def begins_near(row: RunRow) -> bool:
+    """Return whether a run begins with a file, or an address of its machine or its network: here that is another one.
+
+    Sites of ours are served again.
+    """
+    return row.environment == "web" and (row.start_url.startswith("file:") or is_near(host_of(row.start_url)))
+
+
 def import_summary(name: str, content: ReproContent, run: int | None, options: str = "") -> str:
     """Return the outcome of a file, and how its run is repeated: with these further `options`."""
     if run is None:
         return f"{name} would become one run of {_count(content.steps, 'step')}; nothing was stored."
-    repeated = f"Repeat it with: python3 main.py fork {run} --step 1 --llm replay:{run}{options}"
+    live = " --live" if not content.answers and begins_near(content.run) else ""
+    repeated = f"Repeat it with: python3 main.py fork {run} --step 1 --llm replay:{run}{live}{options}"
     if content.known is not None:
         return f"{name} already exists as run {run}; nothing was stored. {repeated}"
     alone = "; its pages get the recorded answers of servers" if content.answers else ""
+    if live:
+        alone = f"; it opens {content.run.start_url} of this machine only with --live"
     return f"{name} was imported as run {run}{alone}. {repeated}"
 
 
@@ -89,7 +101,8 @@ def import_repro(store: TraceStore, path: Path, *, dry_run: bool = False) -> tup
         content = _content(source, path, store)
         if dry_run or content.known is not None:
             return content, content.known
-        return content, source.copy_to(store, content.run.run, Unchanged(), offline=content.answers > 0)
+        offline = content.answers > 0 or begins_near(content.run)
+        return content, source.copy_to(store, content.run.run, Unchanged(), offline=offline)
 
 
 @contextmanager

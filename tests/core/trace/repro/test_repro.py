@@ -15,7 +15,7 @@ from core.schema.observation import Box, Element, Observation
 from core.schema.step import Acted, Observed, Reviewed
 from core.trace.records import ATTACHED_NAME
 from core.trace.repro.exporter import export_repro
-from core.trace.repro.importer import import_repro, is_repro
+from core.trace.repro.importer import import_repro, import_summary, is_repro
 from core.trace.store import TraceStore
 from tests.core.trace.making import start, write_run, write_step
 
@@ -143,6 +143,29 @@ def test_a_run_that_is_here_already_is_not_brought_in_again(store, tmp_path):
 def test_a_run_without_answers_is_not_offline(store, other, tmp_path):
     _, copy = import_repro(other, written(store, tmp_path, write_run(store)))
     assert not other.run(copy).offline
+
+
+@pytest.mark.parametrize(
+    ("environment", "url", "offline"),
+    [
+        ("web", "file:///home/somebody/.ssh/id_rsa", True),
+        ("web", "http://169.254.169.254/latest/", True),
+        ("web", "http://localhost:9222/json", True),
+        ("web", "https://example.org/", False),
+        ("shop", "http://127.0.0.1:4000/", False),
+    ],
+)
+def test_a_run_of_others_opens_no_file_or_address_of_this_machine_by_itself(
+    store, other, tmp_path, environment, url, offline
+):
+    run = write_run(store)
+    with sqlite3.connect(store.path) as connection:
+        connection.execute(
+            "UPDATE runs SET environment = ?, start_url = ? WHERE run = ?", (environment, url, run)
+        )
+    content, copy = import_repro(other, written(store, tmp_path, run))
+    assert other.run(copy).offline == offline
+    assert ("only with --live" in import_summary("run.backstep", content, copy)) == offline
 
 
 def test_nothing_is_brought_in_of_a_damaged_file(store, other, tmp_path):

@@ -68,7 +68,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     not need this. Raises as `open_run` does, and UsageError if no answers were recorded.
     """
     await world.tabs.open_up()
-    world.tabs.bound(None)
+    world.begin(task)
     if offline and world.keeper is None and not task.seeded:
         world.tabs.close_off(_seal_of(store, row))
     world.capturer.hidden = world.environment.hidden_selectors

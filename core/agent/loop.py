@@ -471,7 +471,7 @@ async def open_run(
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
     await world.tabs.open_up()
-    world.tabs.bound(None)
+    world.begin(task)
     try:
         await world.tabs.open_profile(profile)
         world.tabs.take_events()

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from core.agent.gates import Gates
 from core.browser.actor import Actor
-from core.browser.boundary import Ask, Boundary, refuse
+from core.browser.boundary import ALL_SITES, Ask, Boundary, refuse
 from core.browser.capturer import Capturer, titled
 from core.browser.channel import PageGone
 from core.browser.checkpoints.page_state import PageState, origin_of, read_page_state
@@ -21,7 +21,7 @@ from core.environments.protocol import Environment, KeepsState
 from core.schema.action_space import Permissible
 from core.schema.element_identity import RecordedInput, called
 from core.schema.errors import ActionError, BrowserError
-from core.schema.hosts import site_of
+from core.schema.hosts import has_scheme, site_of
 from core.schema.observation import Capture
 from core.schema.restore import SentAt, sent_summary
 from core.schema.task import Episode, Task
@@ -66,6 +66,12 @@ class World:
     def follow_network(self, task: Task) -> None:
         """Record answers from the next opening on, except for bundled sites, whose pages can be made again."""
         self.tabs.network.wanted = self.record_network and self.keeper is None and not task.seeded
+
+    def begin(self, task: Task) -> None:
+        """Let a task that is about to be opened go where its start page leads, but not to this machine's network."""
+        named = (ALL_SITES, *task.sites, *self.sites)
+        known = has_scheme(task.start_url)
+        self.tabs.bound(Boundary(task.start_url, named) if known else None)
 
     def bound(self, episode: Episode, allowed: list[str]) -> None:
         """Keep pages to what the task of an episode allows, and to what was `allowed` since it began."""

@@ -10,9 +10,16 @@ from pathlib import Path
 
 from core.environments.protocol import Ask, PageDriver, TabOpener
 from core.environments.web import full_url
-from core.environments.webarena_config import WebArenaConfig, read_configs, read_storage_state, with_sites
+from core.environments.webarena_config import (
+    SITES,
+    WebArenaConfig,
+    read_configs,
+    read_storage_state,
+    with_sites,
+)
 from core.environments.webarena_judge import judge_config
 from core.schema.errors import BrowserError
+from core.schema.hosts import site_of
 from core.schema.task import PARTLY_JUDGED, Episode, Task, Verdict
 
 
@@ -26,7 +33,8 @@ class WebArena:
     def __init__(self, configs: Sequence[WebArenaConfig], sites: Mapping[str, str] | None = None) -> None:
         """`sites` maps SHOPPING, GITLAB and so on to addresses; None reads the process's environment."""
         self._sites = dict(os.environ if sites is None else sites)
-        self._tasks = tuple(_task(config) for config in configs)
+        own = tuple(site_of(address) for name in SITES if (address := self._sites.get(name, "").strip()))
+        self._tasks = tuple(_task(config).replace(sites=own) for config in configs)
 
     @classmethod
     def read(cls, paths: Sequence[Path], *, sites: Mapping[str, str] | None = None) -> "WebArena":

@@ -109,7 +109,7 @@ async def perform(
     or WorldError where the task cannot be opened or read.
     """
     world.capturer.hidden = world.environment.hidden_selectors
-    world.tabs.bound(None)
+    world.begin(task)
     try:
         await world.tabs.open_profile()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))

@@ -323,7 +323,10 @@ class OpenAICompatibleLLM:
         except TimeoutError:
             return LLMFailure(reason=f"did not end its answer within {seconds:g} seconds", kind="slow")
         except call_errors() as error:
-            return from_exception(error, secrets=self._secrets, timeout=silence)
+            return self._failure(error, silence)
+
+    def _failure(self, error: Exception, silence: float) -> LLMFailure:
+        return from_exception(error, name=self.name, secrets=self._secrets, timeout=silence)
 
     async def close(self) -> None:
         """Release connections; the next request opens new ones."""
@@ -390,6 +393,7 @@ class OpenAICompatibleLLM:
         http = openai.DefaultAsyncHttpxClient(
             # A proxy from the environment cannot reach this machine's own servers.
             trust_env=not is_loopback(self.base_url),
+            follow_redirects=False,
             event_hooks={"response": [wire.check_response]},
         )
         return openai.AsyncOpenAI(
@@ -459,14 +463,14 @@ class OpenAICompatibleLLM:
                 chunks = wire.read_answer(response)
                 stack.push_async_callback(chunks.aclose)
             except call_errors() as error:
-                return from_exception(error, secrets=self._secrets, timeout=self._timeout)
+                return self._failure(error, self._timeout)
             while not assembly.cut:
                 try:
                     chunk = await anext(chunks)
                 except StopAsyncIteration:
                     break
                 except call_errors() as error:
-                    failure = from_exception(error, secrets=self._secrets, timeout=self._timeout)
+                    failure = self._failure(error, self._timeout)
                 else:
                     if not (isinstance(chunk, dict) and chunk.get("error")):
                         self._pass_on(assembly.add(chunk), on_text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.llm.advice import FailedRequest, after_attempts, refused_for_good
 from core.llm.costs import Prices
-from core.llm.endpoints import is_loopback, origin
+from core.llm.endpoints import header_keys, is_loopback, origin
 from core.llm.errors import (
     LLMFailure,
     RelayError,
@@ -347,9 +347,7 @@ class OpenAICompatibleLLM:
 
     def secrets(self) -> dict[str, str]:
         """Return the key and what headers stand for, by their names, for the same LLM in another process."""
-        own = {
-            text[1:]: self._find_secret(text[1:]) for text in self._headers.values() if text.startswith("$")
-        }
+        own = {name: self._find_secret(name) for name in header_keys(self._headers)}
         return {name: value for name, value in {self.key_name: self.find_key(), **own}.items() if value}
 
     def find_key(self) -> str | None:

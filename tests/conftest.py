@@ -1,6 +1,7 @@
 """What holds for every test."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Generator, Sequence
 
 import pytest
 from hypothesis import settings
@@ -27,3 +28,11 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
 def pytest_runtest_teardown() -> None:
     """Collect garbage between the tests, in their thread: threads of a test would collect what others left of Qt."""
     _GARBAGE.collect()
+
+
+@pytest.fixture(autouse=True)
+def _keys_are_forgotten() -> Generator[None]:
+    """Forget the keys that a test has had in the environment."""
+    yield
+    if "core.llm.endpoints" in sys.modules:
+        sys.modules["core.llm.endpoints"].TAKEN.clear()

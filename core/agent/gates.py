@@ -7,6 +7,7 @@ from pydantic import field_validator
 
 from core.schema.action import ACTIONS, Action
 from core.schema.action_space import Permissible
+from core.schema.expression import compiled
 from core.schema.pattern import Expression
 from core.schema.record import Record
 from core.settings.user_file import near, read_model
@@ -46,9 +47,9 @@ class Gates:
         except_environments: tuple[str, ...] = (),
         hints: tuple[str, ...] = (),
     ) -> None:
-        self._gates = [(gate, re.compile(gate.pattern, re.IGNORECASE)) for gate in gates]
+        self._gates = [(gate, compiled(gate.pattern, re.IGNORECASE)) for gate in gates]
         self._except = frozenset(except_environments)
-        self._hints = [re.compile(hint, re.IGNORECASE) for hint in hints]
+        self._hints = [compiled(hint, re.IGNORECASE) for hint in hints]
 
     def reason(self, action: Action, label: str, permissible: Permissible, environment: str) -> str | None:
         """Return why `action` on what `label` names cannot be undone, or None.
@@ -71,7 +72,7 @@ class Gates:
         if environment in self._except:
             return ""
         found = next((match for hint in self._hints if (match := hint.search(thought))), None)
-        return found[0] if found is not None else ""
+        return found.text if found is not None else ""
 
 
 def load_gates(path: Path = GATES) -> Gates:

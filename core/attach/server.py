@@ -6,9 +6,12 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from core.schema.errors import BackstepError
+from core.system.loopback import foreign_request
 
 _LARGEST_MESSAGE = 256 << 20
 """Bytes of a message of the browser's protocol: a picture of a long page has some."""
@@ -28,15 +31,21 @@ class _Server(uvicorn.Server):
         yield  # Signals are the program's own to handle.
 
 
+_NOT_CROSS_SITE = ("same-origin", "none", "")
+"""Of the header by which browsers tell from where they ask, where they send no origin."""
+
+
 class AgentServer:
-    """Serves an application on a free port of this machine, on the running loop."""
+    """Serves an application on a free port of this machine, on the running loop, and to no web page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.port = 0
+        self._app = app
         # With its protocol named, asyncio sends small messages at once: else each waits for 40 ms.
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         config = uvicorn.Config(
-            app,
+            self._serve_programs,
+            interface="asgi3",
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -49,6 +58,19 @@ class AgentServer:
         )
         self._server = _Server(config)
         self._serving: asyncio.Task[None] | None = None
+
+    async def _serve_programs(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what programs ask; refuse web pages, whatever they know."""
+        headers = Headers(scope=scope)
+        why = foreign_request(headers.getlist("host"), headers.getlist("origin"), self.port)
+        if not why and headers.get("sec-fetch-site", "") not in _NOT_CROSS_SITE:
+            why = "This server answers no requests of web pages."
+        if not why:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": why})
+        else:
+            await PlainTextResponse(why, 403)(scope, receive, send)
 
     async def start(self) -> None:
         """Begin to serve; raises BackstepError if no port can be had."""

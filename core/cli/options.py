@@ -1,5 +1,6 @@
 """The flags that several commands share, and their values."""
 
+import contextlib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,10 +122,18 @@ class Commands(TyperGroup):
 
 
 def settings_with(**flags: Any) -> Any:
-    """Return the settings that hold with these flags, keyed as the file's top level."""
-    from core.settings.settings import load_settings
+    """Return the settings that hold with these flags, keyed as the file's top level.
 
-    return load_settings(flags)
+    Keys are taken out of the environment before anything is started.
+    """
+    from core.llm.endpoints import load_endpoints, take_keys
+    from core.schema.errors import DataError
+    from core.settings.settings import config_folder, load_settings
+
+    settings = load_settings(flags)
+    with contextlib.suppress(DataError):  # A wrong file is reported by what needs it.
+        take_keys(settings, load_endpoints(own=config_folder() / "endpoints.toml"))
+    return settings
 
 
 def window_settings(**flags: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from core.schema.errors import WorldError
+from core.system.loopback import foreign_request
 
 PLAIN = "text/plain; charset=utf-8"
 
@@ -85,6 +86,18 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
 
     def do_HEAD(self) -> None:
         self.do_GET()
+
+    def parse_request(self) -> bool:
+        """Read the head of a request; one of a page of another origin is answered with its refusal."""
+        if not super().parse_request():
+            return False
+        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
+        why = foreign_request(hosts, origins, self.connection.getsockname()[1])
+        if why:
+            self.close_connection = True
+            self.send(HTTPStatus.FORBIDDEN, why.encode(errors="replace"), PLAIN)
+            self.wfile.flush()
+        return not why
 
     def log_message(self, format: str, *args: object) -> None:
         pass

@@ -19,6 +19,7 @@ from pydantic import (
 from core.environments.protocol import Ask, PageDriver
 from core.environments.web import full_url
 from core.schema.errors import ActionError, DataError, UsageError
+from core.schema.expression import compiled
 from core.schema.pattern import Expression
 from core.schema.record import Record
 from core.schema.task import Episode, Task, Verdict
@@ -93,7 +94,7 @@ async def _simple_failures(judge: Judge, page: PageDriver, answer: str) -> list[
     url = await page.url()
     if judge.url_match is not None and url.rstrip("/") != judge.url_match.rstrip("/"):
         failures.append(f"The URL at the end is {url}, not {judge.url_match}.")
-    if judge.url_regex is not None and not re.search(judge.url_regex, url):
+    if judge.url_regex is not None and not compiled(judge.url_regex).search(url):
         failures.append(f"The URL at the end, {url}, does not match {judge.url_regex}.")
     if judge.must_include:
         shown = _plain(str(await page.evaluate(PAGE_TEXT)))

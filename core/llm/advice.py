@@ -55,6 +55,8 @@ def refused_for_good(failure: LLMFailure, request: FailedRequest) -> str:
     if request.served is not None and request.model not in request.served:
         hint = nearest_model(request.model, request.served)
         return f"{request.server} does not have the model {request.model}; {hint}."
+    if failure.kind == "redirect":
+        return f"{request.server} {failure.reason}."  # It says what to correct.
     return f"{request.server} {failure.reason}; {_advice(failure, request)}"
 
 

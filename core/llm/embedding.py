@@ -190,6 +190,8 @@ class EndpointEmbedding:
     def _sentence(self, failure: LLMFailure) -> str:
         if failure.status:
             return f"{self.name} refused to embed ({failure.status}): {failure.words}"
+        if failure.kind == "redirect":
+            return f"The embeddings of {self.name} cannot be made: the server {failure.reason}."
         if failure.kind in ("timeout", "slow"):
             return f"The embeddings of {self.name} timed out; try again."
         if failure.kind in ("large", "broken", "stream"):

@@ -2,10 +2,12 @@
 
 A key is found by its name (``OPENAI_API_KEY``) or by the address of the
 server it is for. The keyring is imported on first use; one that is missing or
-locked gives no key and no error, and `why` says so.
+locked gives no key and no error, and `why` says so. Keys of the environment are
+moved out of it, so that no program that this one starts inherits them.
 """
 
 import os
+from collections import ChainMap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +18,7 @@ from pydantic import Field
 from core.llm.errors import is_secret, without
 from core.schema.errors import DataError
 from core.schema.record import Record
-from core.settings.settings import APP, BaseUrl
+from core.settings.settings import APP, BaseUrl, Settings
 from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
 
@@ -97,6 +99,41 @@ def key_name_for(base_url: str, endpoints: tuple[Endpoint, ...]) -> str:
 
 # Keys
 
+TAKEN: dict[str, str] = {}
+"""The keys that were in the environment of this process."""
+ENVIRONMENT: Mapping[str, str] = ChainMap(os.environ, TAKEN)
+"""The environment with its keys."""
+_ORDINARY = frozenset(
+    "DISPLAY HOME HOST HOSTNAME LANG LOGNAME PATH PWD SHELL TEMP TERM TMP TMPDIR USER USERNAME".split()
+)
+"""What a header may name too, and programs need."""
+
+
+def secret_names(settings: Settings, endpoints: tuple[Endpoint, ...]) -> frozenset[str]:
+    """Return the environment variables that hold keys of the user's: those of all LLMs, presets and headers."""
+    entries = settings.llms.values()
+    addresses = (settings.base_url, *(entry.base_url for entry in entries))
+    names = {
+        OPENAI_KEY_NAME,
+        *(endpoint.key_name for endpoint in endpoints),
+        *(entry.key_name for entry in entries),
+        *(name for entry in entries for name in header_keys(entry.headers)),
+        *(key_name_for(address, endpoints) for address in addresses if "://" in address),
+    }
+    return frozenset(names - _ORDINARY - {""})
+
+
+def header_keys(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of the keys that stand in headers as ``$NAME``."""
+    return tuple(text[1:] for text in headers.values() if text.startswith("$"))
+
+
+def take_keys(settings: Settings, endpoints: tuple[Endpoint, ...]) -> None:
+    """Move the keys out of the environment of this process; `Keys` finds them still."""
+    for name in secret_names(settings, endpoints):
+        if name in os.environ:
+            TAKEN[name] = os.environ.pop(name)
+
 
 class KeyringBackend(Protocol):
     """What is used of a keyring; the module `keyring` has it."""
@@ -112,7 +149,7 @@ class Keys:
         self,
         endpoints: tuple[Endpoint, ...] = (),
         *,
-        environ: Mapping[str, str] = os.environ,
+        environ: Mapping[str, str] = ENVIRONMENT,
         backend: KeyringBackend | None = None,
     ) -> None:
         self._endpoints = endpoints

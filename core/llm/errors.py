@@ -21,6 +21,10 @@ _PASSING = frozenset({408, 409, 425, 429})
 _AWAY = frozenset({429, 502, 503, 504})
 _REFUSED = frozenset({401, 402, 403, 404})
 _SHORT = 300
+_PATHS = ("/chat/completions", "/responses", "/embeddings", "/models")
+"""What clients add to a base URL."""
+REDIRECT = "redirect"
+"""The extension of a response that has the address of a redirect, as the server wrote it."""
 _SECRET = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _CONTEXT = re.compile(
     r"context[ _](?:length|size|window)|maximum context|(?:prompt|input|request)(?: is)? too (?:long|large)"
@@ -65,14 +69,14 @@ class LLMFailure(Record):
     passing: bool = False
     """Whether it may go better the next time."""
     status: int = 0
-    """HTTP status, or 0 if no whole answer came."""
+    """HTTP status, or 0 if no whole answer came or it was a redirect."""
     parameter: str = ""
     """The argument the server names as the culprit."""
     retry_after: float | None = None
     """Seconds the server asks to wait."""
     kind: str = ""
-    """refused · host · certificate · unconnected · timeout · page · slow · large · broken · stream · status · quota ·
-    context · unreadable."""
+    """refused · host · certificate · unconnected · timeout · page · redirect · slow · large · broken · stream ·
+    status · quota · context · unreadable."""
 
     @property
     def is_away(self) -> bool:
@@ -84,7 +88,7 @@ class LLMFailure(Record):
     @property
     def is_for_all(self) -> bool:
         """Whether every call comes to the same until the key, the account, the model or the address is mended."""
-        mended = self.kind in ("quota", "host", "certificate", "page") or self.status in _REFUSED
+        mended = self.kind in ("quota", "host", "certificate", "page", "redirect") or self.status in _REFUSED
         return mended and not self.passing
 
     @property
@@ -133,8 +137,11 @@ def call_errors() -> tuple[type[Exception], ...]:
     return (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, ValueError, OSError)
 
 
-def from_exception(error: Exception, *, secrets: Iterable[str], timeout: float) -> LLMFailure:
-    """Read an exception of the openai package, of what lies beneath it, or of reading the answer."""
+def from_exception(error: Exception, *, name: str, secrets: Iterable[str], timeout: float) -> LLMFailure:
+    """Read an exception of the openai package, of what lies beneath it, or of reading the answer.
+
+    `name` is the LLM's; `timeout` is the silence in seconds after which it was given up.
+    """
     import httpx2
     import openai
 
@@ -145,6 +152,8 @@ def from_exception(error: Exception, *, secrets: Iterable[str], timeout: float) 
     if isinstance(error, (openai.APIConnectionError, httpx2.TransportError)):
         return _from_connection(error, secrets)
     if isinstance(error, openai.APIStatusError):
+        if 300 <= error.status_code < 400:
+            return _from_redirect(error.response, name, secrets)
         return _from_status(error, secrets)
     if isinstance(error, TooLargeError):
         return LLMFailure(reason=f"sent {error}, which is over the limit", kind="large")
@@ -236,6 +245,41 @@ def _from_connection(error: Exception, secrets: Iterable[str]) -> LLMFailure:
     return LLMFailure(
         reason=f"broke the connection ({clean(str(error), secrets)})", passing=True, kind="broken"
     )
+
+
+def _from_redirect(response: Any, name: str, secrets: Iterable[str]) -> LLMFailure:
+    """Read a redirect; to follow it would send the prompt and the key to an address that nobody has chosen."""
+    import httpx2
+
+    asked = response.request.url
+    location = response.extensions.get(REDIRECT, "").strip()
+    try:
+        target = asked.join(location) if location else None
+    except (httpx2.InvalidURL, ValueError):
+        target = None
+    if target is None or not target.host or target.scheme not in ("http", "https"):
+        reason = f"sent a redirect ({response.status_code}) without a valid address"
+        return LLMFailure(reason=f"{reason}; correct base_url of the LLM {name}", kind="redirect")
+    shown = target.copy_with(username=None, password=None, query=None, fragment=None)
+    where = clean(str(shown), secrets)
+    advice = f"correct base_url of the LLM {name}"
+    if base := _moved_to(asked, shown):
+        advice = f"set base_url of the LLM {name} to {clean(base, secrets)}"
+    elif target.host != asked.host:
+        where, advice = f"{where} on another server", f"{advice} if the server has moved"
+    return LLMFailure(
+        reason=f"redirects to {where}, and redirects are not followed; {advice}", kind="redirect"
+    )
+
+
+def _moved_to(asked: Any, target: Any) -> str:
+    """Return the base URL at which the same host answers by its own redirect, or "" if none would help."""
+    path = next((path for path in _PATHS if asked.path.endswith(path)), None)
+    less_safe = asked.scheme == "https" and target.scheme != "https"
+    if path is None or asked.query or less_safe or asked.host != target.host:
+        return ""
+    same = (asked.scheme, asked.netloc, asked.path) == (target.scheme, target.netloc, target.path)
+    return "" if same or not target.path.endswith(path) else str(target).removesuffix(path)
 
 
 def _from_status(error: Any, secrets: Iterable[str]) -> LLMFailure:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.llm.advice import FailedRequest, after_attempts, refused_for_good
 from core.llm.costs import Prices
-from core.llm.endpoints import is_loopback, origin
+from core.llm.endpoints import header_keys, is_loopback, origin
 from core.llm.errors import (
     LLMFailure,
     RelayError,
@@ -323,7 +323,10 @@ class OpenAICompatibleLLM:
         except TimeoutError:
             return LLMFailure(reason=f"did not end its answer within {seconds:g} seconds", kind="slow")
         except call_errors() as error:
-            return from_exception(error, secrets=self._secrets, timeout=silence)
+            return self._failure(error, silence)
+
+    def _failure(self, error: Exception, silence: float) -> LLMFailure:
+        return from_exception(error, name=self.name, secrets=self._secrets, timeout=silence)
 
     async def close(self) -> None:
         """Release connections; the next request opens new ones."""
@@ -344,9 +347,7 @@ class OpenAICompatibleLLM:
 
     def secrets(self) -> dict[str, str]:
         """Return the key and what headers stand for, by their names, for the same LLM in another process."""
-        own = {
-            text[1:]: self._find_secret(text[1:]) for text in self._headers.values() if text.startswith("$")
-        }
+        own = {name: self._find_secret(name) for name in header_keys(self._headers)}
         return {name: value for name, value in {self.key_name: self.find_key(), **own}.items() if value}
 
     def find_key(self) -> str | None:
@@ -390,6 +391,7 @@ class OpenAICompatibleLLM:
         http = openai.DefaultAsyncHttpxClient(
             # A proxy from the environment cannot reach this machine's own servers.
             trust_env=not is_loopback(self.base_url),
+            follow_redirects=False,
             event_hooks={"response": [wire.check_response]},
         )
         return openai.AsyncOpenAI(
@@ -459,14 +461,14 @@ class OpenAICompatibleLLM:
                 chunks = wire.read_answer(response)
                 stack.push_async_callback(chunks.aclose)
             except call_errors() as error:
-                return from_exception(error, secrets=self._secrets, timeout=self._timeout)
+                return self._failure(error, self._timeout)
             while not assembly.cut:
                 try:
                     chunk = await anext(chunks)
                 except StopAsyncIteration:
                     break
                 except call_errors() as error:
-                    failure = from_exception(error, secrets=self._secrets, timeout=self._timeout)
+                    failure = self._failure(error, self._timeout)
                 else:
                     if not (isinstance(chunk, dict) and chunk.get("error")):
                         self._pass_on(assembly.add(chunk), on_text)

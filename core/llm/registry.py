@@ -1,13 +1,23 @@
 """The LLMs that can be chosen: by name, by purpose, and as a list for the tool bar."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.llm.costs import Prices, load_prices
 from core.llm.endpoint_check import check_endpoint
-from core.llm.endpoints import OPENAI_KEY_NAME, Endpoint, Keys, azure_address, load_endpoints, origin
+from core.llm.endpoints import (
+    OPENAI_KEY_NAME,
+    TAKEN,
+    Endpoint,
+    Keys,
+    azure_address,
+    header_keys,
+    load_endpoints,
+    origin,
+    take_keys,
+)
 from core.llm.honoured import HonouredFile
 from core.llm.limits import Limits, Meter
 from core.llm.openai_compatible import OpenAICompatibleLLM
@@ -124,6 +134,8 @@ class LLMs:
         self.honoured = honoured or HonouredFile()
         self.meters = {} if meters is None else meters
         self._made: dict[str, LLM] = {}
+        self._key_names: dict[str, tuple[str, ...]] = {}
+        """The names of the keys that each LLM behind a server may be sent."""
         self._embedders: list[LLM] = []
 
     def get(self, name: str) -> LLM:
@@ -222,6 +234,24 @@ class LLMs:
             for name, value in llm.secrets().items()
         }
 
+    def keys_for(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the keys of our environment with which another process asks these LLMs, and makes vectors.
+
+        The LLMs that are set for a purpose are among them. Raises UsageError for an unknown name.
+        """
+        asked = [setting.llm for setting in self._settings.purposes.values() if setting.llm]
+        for name in names:
+            asked += name.split(":", 2)[2:] if name.startswith(PREFIX) else [name]
+        sought: set[str] = set()
+        for name in asked:
+            self.get(name)
+            sought.update(self._key_names.get(name, ()))
+        if (name := self._settings.embedding) != "built-in":
+            embedding = self._without_flag(name)
+            embedding._make(name)
+            sought.update(embedding._key_names.get(name, ()))
+        return {name: TAKEN[name] for name in sought if name in TAKEN}
+
     async def check(self, name: str) -> str:
         """Return one line on whether the LLM of that name can be reached."""
         return await check_endpoint(self.get(name))
@@ -264,6 +294,8 @@ class LLMs:
             key_name = entry.key_name
         main = redirected or not entry.base_url
         model = entry.model or name
+        falls_back = (OPENAI_KEY_NAME,) if main and self._settings.base_url else ()
+        self._key_names[name] = (key_name, *header_keys(entry.headers), *falls_back)
         address, api_version = azure_address(address, entry.api_version, entry.deployment or model)
         return OpenAICompatibleLLM(
             name,
@@ -331,12 +363,14 @@ def open_llms(
 ) -> LLMs:
     """Return the registry with the price list and presets of the installation and of the user.
 
-    Raises DataError if one of these files, or that of the marks of thinking, is wrong.
+    Keys are taken out of the environment. Raises DataError if one of these files, or that of the marks of thinking,
+    is wrong.
     """
     own = config_folder
     marks()
     endpoints = load_endpoints(own=own / "endpoints.toml" if own else None)
     prices = load_prices(own=own / "prices.toml" if own else None)
+    take_keys(settings, endpoints)
     return LLMs(
         settings,
         keys=keys or Keys(endpoints),

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx2
 
-from core.llm.errors import TooLargeError, WebPageError
+from core.llm.errors import REDIRECT, TooLargeError, WebPageError
 from core.llm.replies import load_json
 
 LARGEST_ANSWER = 2 << 20
@@ -36,11 +36,17 @@ HEADERS = {"Accept-Encoding": "identity"}
 
 
 async def check_response(response: httpx2.Response) -> None:
-    """Refuse a compressed answer, and cut the body of a refusal; a hook of the HTTP client."""
+    """Refuse a compressed answer, and cut the body of a refusal; a hook of the HTTP client.
+
+    The address of a redirect moves to the extension `REDIRECT`: the clients would read it, and may ask again.
+    """
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise httpx2.DecodingError(f"compressed as {encoding}")
-    if response.is_error and isinstance(response.stream, httpx2.AsyncByteStream):
+    if 300 <= response.status_code < 400:
+        response.extensions[REDIRECT] = response.headers.pop("location", "")
+        response.headers.pop("x-should-retry", None)
+    if not response.is_success and isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Beginning(response.stream)
 
 

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator
 
-from core.schema.backtracking import expression_problem
+from core.schema.expression import Found, compiled, expression_problem
 from core.schema.observation import Element, Observation, Ref
 from core.schema.record import Record
 
@@ -22,15 +21,15 @@ class Pattern(Record):
     how: str = "any"
     """``any`` name, ``equal`` to it, or ``found`` in it as a regular expression."""
 
-    def fits(self, element: Element) -> re.Match[str] | bool:
-        """Return whether the element fits; for an expression the match, whose groups hold parts of the name."""
+    def fits(self, element: Element) -> Found | bool:
+        """Return whether the element fits; for an expression what was found, whose groups hold parts of the name."""
         if self.role not in ("*", element.role):
             return False
         if self.how == "any":
             return True
         if self.how == "equal":
             return " ".join(element.name.split()) == self.name
-        return _compiled(self.name).search(element.name) or False
+        return compiled(self.name).search(element.name) or False
 
     def __str__(self) -> str:
         if self.how == "any":
@@ -91,8 +90,3 @@ def _inside(ref: Ref | None, holders: set[Ref], parents: dict[Ref, Ref | None]) 
             return True
         ref = parents.get(ref)
     return False
-
-
-@lru_cache(maxsize=512)
-def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)

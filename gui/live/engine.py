@@ -5,6 +5,7 @@ Importing this module does not load Qt.
 
 import asyncio
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -52,7 +53,8 @@ def prepare_engine() -> str:
     address = f"http://127.0.0.1:{port}"
     flags = [
         os.environ.get("QTWEBENGINE_CHROMIUM_FLAGS", ""),
-        f"--remote-allow-origins={address}",
+        # Else the engine allows all origins; of this one no page can be.
+        f"--remote-allow-origins=http://{secrets.token_hex(16)}.invalid",
         # A page that has not painted yet would lose its first clicks.
         "--allow-pre-commit-input",
         # For half a second, screenshots of a page without text would show the previous page.

@@ -173,11 +173,26 @@ def relay_connection(client: socket.socket, window: Window) -> None:
                 if not piece or len(request) > _LARGEST_HEAD:
                     return
                 request += piece
+            request = addressed(request, client.getsockname()[1], window)
             there.sendall(rewritten(request, window.path))
             threading.Thread(target=copy, args=(client, there), daemon=True).start()
             copy(there, client)
     except OSError:
         return  # One of the two has gone.
+
+
+def addressed(request: bytes, port: int, window: Window) -> bytes:
+    """Return a request to this port as one to the window, which refuses those to other hosts and of other origins."""
+    own = [f"{host}:{port}".encode() for host in ("127.0.0.1", "localhost", "[::1]")]
+    there = f"{window.host}:{window.port}".encode()
+    head, body = request.split(b"\r\n\r\n", 1)
+    lines = head.split(b"\r\n")
+    for number, line in enumerate(lines):
+        name, _, value = line.partition(b":")
+        scheme = b"http://" if name.lower() == b"origin" else b""
+        if name.lower() in (b"host", b"origin") and value.strip().lower() in [scheme + one for one in own]:
+            lines[number] = name + b": " + scheme + there
+    return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
 def rewritten(request: bytes, prefix: str) -> bytes:

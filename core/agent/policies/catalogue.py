@@ -12,6 +12,7 @@ from pathlib import Path
 from core.agent.policies.file import Policy, parse_policy, read_policy
 from core.environments.webarena_config import with_sites
 from core.schema.errors import DataError, UsageError
+from core.schema.expression import compiled
 from core.settings.user_file import UserFile, near, read_text, split_front_matter
 from core.storage.resources import RESOURCES
 
@@ -252,7 +253,7 @@ class Policies:
             name: re.escape(at.strip().rstrip("/")) for name, at in self._addresses().items() if at.strip()
         }
         try:
-            return re.search(with_sites(pattern, sites, "the policy"), url) is not None
+            return compiled(with_sites(pattern, sites, "the policy")).search(url) is not None
         except UsageError:
             # A site without an address is no page's.
             return False

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field
 from core.schema.action import ACTIONS
 from core.schema.action_space import ParameterType
 from core.schema.errors import DataError, UsageError
+from core.schema.expression import compiled
 from core.schema.pattern import Expression, PatternText
 from core.schema.record import Record
 from core.settings.user_file import Location, Problem, UserFile, near
@@ -314,7 +315,7 @@ class Spaces:
             space = self.get(name)
             if space.environments and environment not in space.environments:
                 continue
-            if space.url and not re.search(space.url, url):
+            if space.url and not compiled(space.url).search(url):
                 continue
             if space.environments or space.url:
                 return space

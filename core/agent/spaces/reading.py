@@ -60,7 +60,7 @@ def text_of(pattern: Pattern, observation: Observation) -> str:
     found: list[str] = []
     for element in matching(pattern, observation):
         fit = pattern.fits(element)
-        value = None if isinstance(fit, bool) else fit.groupdict().get("value")
+        value = None if isinstance(fit, bool) else fit.named.get("value")
         found += [value] if value else _said(element, observation)
     return _BETWEEN.join(part for part in (" ".join(text.split()) for text in found) if part)
 

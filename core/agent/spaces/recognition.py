@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from core.agent.spaces.file import FromPage, OptionGroups, ParameterFile, SpaceAction, SpaceState, StateSpace
 from core.schema.action_space import Choice, Parameter, PermissibleAction
+from core.schema.expression import compiled
 from core.schema.observation import Element, Observation
 from core.schema.pattern import matching, parse_pattern
 from core.schema.progress import SpaceMemory
@@ -50,7 +51,7 @@ def _fit(state: SpaceState, observation: Observation) -> Fit:
         return Fit(state=state.name, fits=False, matched=tuple(matched), missed=sentence)
 
     if state.url:
-        if not re.search(state.url, observation.url):
+        if not compiled(state.url).search(observation.url):
             return missed(f"its URL does not match {state.url}")
         matched.append(f"a URL like {state.url}")
     place = -1
@@ -242,7 +243,7 @@ def _from_elements(source: FromPage, observation: Observation) -> Iterable[tuple
         if "disabled" in element.states:
             continue
         fit = pattern.fits(element)
-        groups = fit.groupdict() if isinstance(fit, re.Match) else {}
+        groups = {} if isinstance(fit, bool) else fit.named
         yield groups.get("value") or element.name, groups.get("label") or element.name
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from core.browser.checkpoints.page_state import PageState
+from core.schema.expression import Matcher, compiled
 from core.schema.observation import Box, Element, Observation, is_hidden
 from core.schema.pattern import Expression, Pattern, PatternText, parse_pattern
 from core.schema.record import Record
@@ -70,8 +71,8 @@ class Volatile(Record):
         return tuple(parse_pattern(text) for text in self.elements)
 
     @cached_property
-    def _words(self) -> tuple[re.Pattern[str], ...]:
-        return tuple(map(re.compile, self.words))
+    def _words(self) -> tuple[Matcher, ...]:
+        return tuple(map(compiled, self.words))
 
     def element(self, element: Element) -> bool:
         return any(pattern.fits(element) for pattern in self._patterns)
@@ -88,7 +89,7 @@ class Volatile(Record):
         kept = [
             f"{name}={value}"
             for name, value in parse_qsl(parts.query, keep_blank_values=True)
-            if not any(re.fullmatch(expression, name) for expression in self.url_parameters)
+            if not any(compiled(expression).fullmatch(name) for expression in self.url_parameters)
         ]
         return f"{parts.scheme}://{parts.netloc}{parts.path or '/'}?{'&'.join(kept)}#{parts.fragment}"
 

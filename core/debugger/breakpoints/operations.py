@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import re2
 from pydantic import BaseModel
 
+from core.schema.expression import re2_compiled
 from core.schema.observation import Element
 from core.schema.record import Record
 
@@ -333,11 +334,8 @@ def _as_text(work: Work, value: Any, name: str) -> str:
 
 def compiled_pattern(expression: str) -> Any:
     """Return a regular expression that takes time in proportion to the text, whatever it is; raises ValueError."""
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = PATTERN_MEMORY
     try:
-        return re2.compile(_encodable(expression), options)
+        return re2_compiled(_encodable(expression), PATTERN_MEMORY)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args else "it cannot be read"
         raise ValueError(f"this is not a regular expression ({reason}).") from error

@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -210,14 +210,17 @@ class EvaluationsService(Service[EvaluationsView]):
         """Begin an evaluation in a process of its own; without a name it is called by the time."""
         if not request.name:
             request = request.replace(name=time.strftime("%Y-%m-%d %H:%M:%S"))
-        await self._plan(request)
+        plan = await self._plan(request)
         self.show(starting=request.name)
-        self._launch(request.name, self._arguments(request))
+        self._launch(request.name, self._arguments(request), plan)
 
     @command
     async def resume(self, request: EvalRequest) -> None:
         """Continue with the evaluation that a request names, by its limits and as many runs at once."""
-        self._launch(request.name, (*self._arguments(request), "--resume"))
+        row = await self.read(lambda store: evaluation_named(store, request.name))
+        if row is None:
+            raise UsageError("That evaluation no longer exists.")
+        self._launch(request.name, (*self._arguments(request), "--resume"), planned(row))
 
     @command
     async def end(self, number: int) -> None:
@@ -287,19 +290,22 @@ class EvaluationsService(Service[EvaluationsView]):
         if key in self._processes:
             self._processes[key].cancel()
 
-    def _launch(self, name: str, arguments: Sequence[str]) -> None:
+    def _launch(self, name: str, arguments: Sequence[str], plan: EvaluationPlan) -> None:
         if name in self._processes:
             raise UsageError(f"{name} is already starting.")
+        keys = self.services.llms.keys_for(one.llm for one in plan.variants)
         process = self._processes[name] = JobProcess()
         said = {**self.view.said, name: "Starting the browser…"}
         self.show(problem="", notice="", said=said, started=tuple(self._processes))
-        job = asyncio.ensure_future(self.guarded(self._follow(name, process, arguments)))
+        job = asyncio.ensure_future(self.guarded(self._follow(name, process, arguments, keys)))
         self._jobs.add(job)
         job.add_done_callback(self._jobs.discard)
 
-    async def _follow(self, name: str, process: JobProcess, arguments: Sequence[str]) -> None:
+    async def _follow(
+        self, name: str, process: JobProcess, arguments: Sequence[str], keys: Mapping[str, str]
+    ) -> None:
         try:
-            ended = await process.run(arguments, lambda _line: None, partial(self._on_said, name))
+            ended = await process.run(arguments, lambda _line: None, partial(self._on_said, name), keys=keys)
         except OSError as error:
             raise UsageError(
                 f"{name} could not be started ({error.strerror}); check the installation of Backstep."

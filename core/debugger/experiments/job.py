@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from abc import ABC, abstractmethod
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -77,16 +78,28 @@ class ExperimentService(Service[View], ABC):
     async def end_job(self, key: str) -> None:
         self.process.cancel()
 
-    def launch(self, job: str, busy: str, arguments: Sequence[str], field: str, report: type[Report]) -> None:
+    def launch(
+        self,
+        job: str,
+        busy: str,
+        arguments: Sequence[str],
+        field: str,
+        report: type[Report],
+        *,
+        llms: Sequence[str] = (),
+    ) -> None:
         """Start `main.py` with these arguments and show its reports as `field` of the view.
 
-        `job` names it at the begin of a sentence. Raises UsageError with the
-        sentence `busy` where a job is in progress.
+        `job` names it at the begin of a sentence; it gets the keys of the `llms` that it asks. Raises UsageError with
+        the sentence `busy` where a job is in progress.
         """
-        self.start(self._follow(job, arguments, field, report), busy)
+        keys = self.services.llms.keys_for(llms)
+        self.start(self._follow(job, arguments, field, report, keys), busy)
         self.show(starting=True, problem="", notice="")
 
-    async def _follow(self, job: str, arguments: Sequence[str], field: str, report: type[Report]) -> None:
+    async def _follow(
+        self, job: str, arguments: Sequence[str], field: str, report: type[Report], keys: Mapping[str, str]
+    ) -> None:
         last: Report | None = None
 
         def read(line: str) -> None:
@@ -98,7 +111,7 @@ class ExperimentService(Service[View], ABC):
 
         problem = notice = ""
         try:
-            ended = await self.process.run(arguments, read)
+            ended = await self.process.run(arguments, read, keys=keys)
         except OSError as error:
             problem = f"{job} could not be started ({error.strerror}); check the installation of Backstep."
         else:
@@ -191,16 +204,23 @@ class JobProcess:
         arguments: Sequence[str],
         on_line: Callable[[str], None],
         on_error: Callable[[str], None] = lambda _line: None,
+        *,
+        keys: Mapping[str, str],
     ) -> ProcessEnd:
         """Start the process, pass on the lines of its stdout and stderr, and return how it ended; raises OSError.
 
-        The process is ended where this is cancelled.
+        `keys` are added to its environment. The process is ended where this is cancelled.
         """
         self._cancelled = False
         errors: list[str] = []
         try:
             self._process = process = await asyncio.create_subprocess_exec(
-                *self.program, *arguments, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, limit=_LONGEST_LINE
+                *(*self.program, *arguments),
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=PIPE,
+                limit=_LONGEST_LINE,
+                env={**os.environ, **keys},
             )
             assert process.stdout is not None
             assert process.stderr is not None

@@ -59,13 +59,13 @@ class BisectService(ExperimentService[BisectView]):
     @command
     async def bisect(self, request: BisectRequest) -> None:
         """Begin a bisection in the background."""
-        self._check(request)
+        llm = self._check(request)
         on_gate = self.services.settings.on_gate
         flags = ["--every", str(request.every), "--on-gate", on_gate, *self.request_flags(request)]
         for step in request.steps:
             flags += ["--at", str(step)]
         arguments = [*self.command_line("bisect", str(request.run)), *flags]
-        self.launch("The bisection", _BISECTING, arguments, "under_way", Bisection)
+        self.launch("The bisection", _BISECTING, arguments, "under_way", Bisection, llms=(llm,))
 
     def described(self, done: int, total: int) -> Job:
         going = self.view.under_way
@@ -79,21 +79,23 @@ class BisectService(ExperimentService[BisectView]):
             if self.view.run == run:
                 self.show(**found)
 
-    def _check(self, request: BisectRequest) -> None:
-        """Raise UsageError, DataError or TraceError for what the job would only refuse."""
+    def _check(self, request: BisectRequest) -> str:
+        """Return the LLM that is asked; raises BackstepError for what the job would only refuse."""
         services = self.services
         store = services.store
         row = store.run(request.run)
         for step in chosen_steps(store.steps(request.run), request.steps, every=request.every):
             store.agent(request.run, step)
         check_preset(services.config, request.preset or row.preset)
-        self.check_llm(request.llm or row.llm)
+        llm = request.llm or row.llm
+        self.check_llm(llm)
         current = self.session.agent_run
         if row.profile and current is not None and current.state.profile == row.profile and not current.ended:
             raise UsageError(
                 f"The run uses the browser profile {row.profile}, which the current run has open. Stop that run "
                 "first (Shift+F5)."
             )
+        return llm
 
 
 def _read(store: TraceStore, run: int) -> dict[str, Any]:
@@ -140,7 +142,8 @@ class WorthService(ExperimentService[WorthView]):
             flags += ["--task", task]
         flags += self.request_flags(request)
         arguments = [*self.command_line("exemplars", "worth"), *flags, "--", subject.name]
-        self.launch("The experiment", _TRYING, arguments, "under_way", Worth)
+        llm = request.llm or self.services.settings.llm
+        self.launch("The experiment", _TRYING, arguments, "under_way", Worth, llms=(llm,))
 
     @command
     async def replay(self, ids: tuple[str, ...]) -> None:

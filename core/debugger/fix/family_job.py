@@ -45,8 +45,10 @@ class FamilyJob:
             *(("--base-url", base_url) if base_url else ()),
         ]
 
-    async def run(self, arguments: list[str], on_report: Callable[[Family], None]) -> str:
-        """Run the command; returns why it failed, or nothing."""
+    async def run(
+        self, arguments: list[str], on_report: Callable[[Family], None], keys: Mapping[str, str]
+    ) -> str:
+        """Run the command with these keys in its environment; returns why it failed, or nothing."""
         last: Family | None = None
 
         def read(line: str) -> None:
@@ -58,7 +60,7 @@ class FamilyJob:
             on_report(last)
 
         try:
-            ended = await self.process.run(arguments, read)
+            ended = await self.process.run(arguments, read, keys=keys)
         except OSError as error:
             raise UsageError(
                 f"The family could not be run: Backstep's Python cannot be started ({error.strerror})."

@@ -3,7 +3,7 @@
 Saved changes can be reverted until they are kept: the old texts are stored here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from core.agent.presets import ATTACHED
@@ -355,7 +355,8 @@ class FixService(Service[FixView]):
             services, view, count, self._before, max_steps=self.session.session.max_steps
         )
         self.show(family=None, family_busy=True, problem="", notice="")
-        self.start(self._follow_family(arguments), "The family is already running.")
+        keys = services.llms.keys_for((view.llm,))
+        self.start(self._follow_family(arguments, keys), "The family is already running.")
 
     def _differs(self, fixed: int) -> bool:
         """Return whether something other than files and LLM was asked of the run that was made."""
@@ -379,13 +380,13 @@ class FixService(Service[FixView]):
     async def end_job(self, key: str) -> None:
         self._family.cancel()
 
-    async def _follow_family(self, arguments: list[str]) -> None:
+    async def _follow_family(self, arguments: list[str], keys: Mapping[str, str]) -> None:
         def on_report(family: Family) -> None:
             self.show(family=family)
 
         problem = ""
         try:
-            problem = await self._family.run(arguments, on_report)
+            problem = await self._family.run(arguments, on_report, keys)
         finally:
             self.show(family_busy=False, problem=problem)
         self.session.send_runs(self.session.query)

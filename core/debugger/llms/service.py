@@ -1,6 +1,5 @@
 """Lists, tests, saves and removes the user's LLMs."""
 
-import os
 from typing import TYPE_CHECKING
 
 from pydantic import SecretStr, ValidationError
@@ -10,7 +9,7 @@ from core.debugger.llms.views import KnownServer, LLMAnswer, LLMEntry, LLMList
 from core.debugger.service import Service
 from core.debugger.services import user_llms
 from core.llm.endpoint_check import check_endpoint
-from core.llm.endpoints import Keys, load_endpoints
+from core.llm.endpoints import ENVIRONMENT, Keys, load_endpoints
 from core.llm.honoured import Honoured
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.probes import Prober, in_words
@@ -111,7 +110,7 @@ class LLMService(Service[LLMList]):
         keys, given = self._keys, key.get_secret_value()
         if given:
             key_name = asked.key_name or keys.name_of(self._address(entry))
-            keys = Keys(self._endpoints, environ={**os.environ, key_name: given})
+            keys = Keys(self._endpoints, environ={**ENVIRONMENT, key_name: given})
         llms = open_llms(
             settings.replace(llms={name: asked}),
             keys=keys,

@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
+import requests
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
@@ -26,19 +27,33 @@ def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = Fal
     """Send the run's spans and return how many there are; headers come from OTEL_EXPORTER_OTLP_HEADERS.
 
     Ids are the same each time, so sending a run again replaces it where the
-    backend uses ids. Raises UsageError for what is not an address, and
-    WorldError if nobody took the spans.
+    backend uses ids. A redirect is not followed, as headers can hold a key.
+    Raises UsageError for what is not an address, and WorldError if nobody took
+    the spans.
     """
     url = _traces_url(endpoint)
     spans = spans_of(store, run, content=content)
     source = Resource(resource())
     scope = InstrumentationScope(AGENT, backstep_version())
-    exporter = OTLPSpanExporter(endpoint=url, timeout=SECONDS)
+    session = requests.Session()
+    redirects: list[str] = []
+
+    def note(response: requests.Response, **_: object) -> None:
+        if 300 <= response.status_code < 400:
+            redirects.append(_bare(urljoin(response.url, response.headers.get("Location", ""))))
+
+    session.hooks["response"].append(note)
+    exporter = OTLPSpanExporter(endpoint=url, timeout=SECONDS, session=session)
     try:
         with _reasons() as reasons:
             result = exporter.export([_readable(span, source, scope) for span in spans])
     finally:
         exporter.shutdown()
+    if redirects:  # The exporter takes them for a success.
+        raise WorldError(
+            f"The collector at {_bare(url)} redirects to {redirects[0]}, and redirects are not followed; "
+            "give the address of the collector itself."
+        )
     if result is not SpanExportResult.SUCCESS:
         why = f": {reasons[-1]}" if reasons else ""
         raise WorldError(
@@ -54,6 +69,12 @@ def _traces_url(endpoint: str) -> str:
             f'"{endpoint}" is not the address of a collector; give one such as http://127.0.0.1:4318.'
         )
     return endpoint if parts.path.endswith(PATH) else endpoint.rstrip("/") + PATH
+
+
+def _bare(url: str) -> str:
+    """Return an address without user information, query and fragment."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _readable(span: Span, source: Resource, scope: InstrumentationScope) -> ReadableSpan:

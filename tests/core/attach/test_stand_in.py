@@ -161,6 +161,10 @@ def test_at_a_port_it_is_found_asked_and_connected_to(address: Address, program:
         with connect(url) as socket:
             socket.send("x" * 100_000)
             assert socket.recv() == "x" * 100_000
+        for foreign in ({"Origin": "https://page.example"}, {"Host": f"rebound.example:{port}"}):
+            asking = HTTPConnection("127.0.0.1", int(port))
+            asking.request("GET", "/json/version", headers=foreign)
+            assert asking.getresponse().status == 403
         process.terminate()
     assert address.left.wait(60)
 

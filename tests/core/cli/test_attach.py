@@ -1,16 +1,20 @@
 """The attach command: the window as a program, with an agent that is started elsewhere or by it."""
 
+import contextlib
+import json
 import re
 import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx2
 import pytest
 
 from core.trace.store import TraceStore
 from tests.core.attach.test_program import alive
+from tests.core.cli.conftest import KEY
 
 pytestmark = [pytest.mark.browser, pytest.mark.program]
 
@@ -79,3 +83,59 @@ def test_what_does_not_pass_through_it_is_printed(cli) -> None:
     assert said.startswith("The agent's program has made no LLM call through Backstep. If it uses one, set")
     window.send_signal(signal.SIGTERM)
     window.communicate(timeout=WAIT)
+
+
+TELLS_ITS_ENVIRONMENT = """
+import json, os
+from pathlib import Path
+Path("told.tmp").write_text(json.dumps(dict(os.environ)))
+os.replace("told.tmp", "told")
+os.read(os.pipe()[0], 1)  # Until it is ended.
+"""
+SECRETS = {"BKEY": KEY, "TEAM_KEY": "team-key-that-nobody-may-see", "MISTRAL_API_KEY": "key-of-a-preset-4711"}
+LLM_WITH_KEYS = """
+[llms.mine]
+base_url = "{base_url}"
+model = "test-model"
+key_name = "BKEY"
+headers = {{ "X-Team" = "$TEAM_KEY", "X-Home" = "$HOME" }}
+"""
+
+
+def descendants(process: int) -> dict[int, Path]:
+    """Return the folders in /proc of all processes that this one has started, and those have."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            parents[int(status.parent.name)] = int(re.search(r"^PPid:\s*(\d+)", status.read_text(), re.M)[1])
+    found = {process}
+    while more := {one for one, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {one: Path("/proc", str(one)) for one in found - {process}}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_the_agent_and_all_that_the_window_starts_get_none_of_the_users_keys(cli, llm_server) -> None:
+    (cli.config / "settings.toml").write_text(LLM_WITH_KEYS.format(base_url=llm_server.base_url))
+    cli.environment |= {**SECRETS, "FOR_THE_AGENT": "stays"}
+    program = cli.folder / "agent.py"
+    program.write_text(TELLS_ITS_ENVIRONMENT, encoding="utf-8")
+    window = cli.start("attach", "--llm", "mine", "--", sys.executable, program)
+    told = cli.folder / "told"
+    until(told.is_file)
+    environment = json.loads(told.read_text())
+    environments = {}
+    for number, folder in descendants(window.pid).items():
+        with contextlib.suppress(OSError):
+            name = (folder / "comm").read_text().strip()
+            environments[f"{name} {number}"] = (folder / "environ").read_text(errors="replace")
+    window.send_signal(signal.SIGTERM)
+    window.communicate(timeout=WAIT)
+    assert environment["OPENAI_API_KEY"].startswith("backstep-")
+    assert {"HOME", "PATH", "FOR_THE_AGENT"} <= environment.keys()
+    assert environment.keys().isdisjoint(SECRETS)
+    assert any(name.startswith("node") for name in environments)
+    assert any("QtWebEngine" in name for name in environments)
+    for name, text in environments.items():
+        for secret in SECRETS.values():
+            assert secret not in text, name

@@ -78,3 +78,44 @@ def test_closing_twice_does_nothing(site):
     _ = site.origin
     site.close()
     site.close()
+
+
+def status_of(origin: str, *, host: str, **headers: str) -> int:
+    connection = http.client.HTTPConnection(urlsplit(origin).netloc, timeout=5)
+    try:
+        connection.request("GET", "/page.html", headers={"Host": host, **headers})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_only_requests_to_its_own_address_are_answered(site):
+    (site.root / "page.html").write_text("x")
+    port = urlsplit(site.origin).port
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"LocalHost:{port}", f"[::1]:{port}"):
+        assert status_of(site.origin, host=host) == 200
+    for host in (
+        "rebound.example",
+        f"rebound.example:{port}",
+        "127.0.0.1",
+        f"127.0.0.1:{port + 1}",
+        "",
+        "localhost.",
+    ):
+        assert status_of(site.origin, host=host) == 403
+
+
+def test_a_page_of_another_origin_is_refused(site):
+    (site.root / "page.html").write_text("x")
+    port = urlsplit(site.origin).port
+    own = f"127.0.0.1:{port}"
+    for origin in (f"http://{own}", f"http://localhost:{port}"):
+        assert status_of(site.origin, host=own, Origin=origin) == 200
+    for origin in (
+        "null",
+        "https://page.example",
+        "http://127.0.0.1",
+        f"http://127.0.0.1:{port + 1}",
+        f"https://{own}",
+    ):
+        assert status_of(site.origin, host=own, Origin=origin) == 403

@@ -1,9 +1,12 @@
+import os
+
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 from keyring.errors import KeyringLocked
 
-from core.llm.endpoints import Keys, load_endpoints
+from core.llm.endpoints import ENVIRONMENT, Keys, load_endpoints, secret_names, take_keys
 from core.schema.errors import DataError
+from core.settings.settings import load_settings
 from tests.core.llm.memory_keyring import MemoryKeyring
 
 
@@ -76,3 +79,52 @@ class TestEndpoints:
         for endpoint in load_endpoints():
             assert endpoint.needs_key == bool(endpoint.key_name)
             assert endpoint.needs_key != endpoint.base_url.startswith("http://127.0.0.1:")
+
+
+SETTINGS = """
+base_url = "https://main.example:8443/v1"
+[llms.mine]
+base_url = "https://llm.example/v1"
+key_name = "BKEY"
+headers = {"X-Team" = "$TEAM_KEY", "X-Who" = "$USER", "X-Plain" = "text", "X-Home" = "$HOME"}
+[llms.azure]
+base_url = "https://name.openai.azure.com"
+[llms.known]
+base_url = "mistral"
+"""
+
+
+class TestKeysInTheEnvironment:
+    @pytest.fixture
+    def settings(self, tmp_path):
+        (tmp_path / "settings.toml").write_text(SETTINGS)
+        return load_settings(environ={"BACKSTEP_CONFIG_DIR": str(tmp_path)})
+
+    def test_secret_are_the_keys_of_entries_headers_hosts_and_presets_but_not_what_programs_need(
+        self, settings
+    ):
+        names = secret_names(settings, load_endpoints())
+        assert {
+            *("BKEY", "TEAM_KEY", "OPENAI_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY"),
+            *("main.example:8443", "llm.example", "name.openai.azure.com"),
+        } <= names
+        assert names.isdisjoint({"HOME", "USER", "PATH", "text", ""})
+
+    def test_what_is_taken_is_found_and_out_of_the_environment(self, settings, monkeypatch):
+        for name in ("BKEY", "TEAM_KEY", "HOME", "OTHER"):
+            monkeypatch.setenv(name, f"value of {name}")
+        take_keys(settings, load_endpoints())
+        take_keys(settings, load_endpoints())
+        assert os.environ.keys().isdisjoint({"BKEY", "TEAM_KEY"})
+        assert (os.environ["HOME"], os.environ["OTHER"]) == ("value of HOME", "value of OTHER")
+        keys = Keys(load_endpoints(), backend=NoKeyring())
+        assert keys.find_key("BKEY") == ENVIRONMENT["BKEY"] == "value of BKEY"
+        assert keys.why("TEAM_KEY") == "The key is in the environment variable TEAM_KEY."
+
+    def test_a_key_that_is_set_later_goes_before_the_one_that_was_taken(self, settings, monkeypatch):
+        monkeypatch.setenv("BKEY", "first")
+        take_keys(settings, ())
+        monkeypatch.setenv("BKEY", "second")
+        assert Keys().find_in_environment("BKEY") == "second"
+        take_keys(settings, ())
+        assert Keys().find_in_environment("BKEY") == "second"

@@ -1,6 +1,6 @@
 import pytest
 
-from core.llm.endpoints import Keys, load_endpoints
+from core.llm.endpoints import TAKEN, Keys, load_endpoints
 from core.llm.openai_compatible import OpenAICompatibleLLM
 from core.llm.person import PersonLLM
 from core.llm.registry import LLMs, open_llms
@@ -297,3 +297,53 @@ async def test_what_an_llm_has_cost_holds_after_the_settings_were_read_anew(open
     first.meters["gpt-4o"].spent = 2.0
     again = LLMs(first._settings, keys=Keys(ENDPOINTS), meters=first.meters)
     assert again.meters["gpt-4o"].spent == 2.0
+
+
+class TestKeysForAnotherProcess:
+    TEXT = """
+    embedding = "vectors"
+    base_url = "https://main.example/v1"
+    [llms.mine]
+    base_url = "https://one.example/v1"
+    key_name = "ONE_KEY"
+    headers = {"X-Team" = "$TEAM_KEY"}
+    [llms.other]
+    base_url = "https://two.example/v1"
+    key_name = "TWO_KEY"
+    [llms.judge]
+    base_url = "https://three.example/v1"
+    key_name = "JUDGE_KEY"
+    [llms.vectors]
+    base_url = "https://four.example/v1"
+    key_name = "VECTOR_KEY"
+    [purposes.judge]
+    llm = "judge"
+    """
+    NAMES = ("ONE_KEY", "TWO_KEY", "TEAM_KEY", "JUDGE_KEY", "VECTOR_KEY", "OPENAI_API_KEY", "MISTRAL_API_KEY")
+
+    @pytest.mark.parametrize(
+        ("asked", "given"),
+        [
+            ((), set()),
+            (("rules",), set()),
+            (("mine",), {"ONE_KEY", "TEAM_KEY"}),
+            (("mine", "other"), {"ONE_KEY", "TEAM_KEY", "TWO_KEY"}),
+            (("replay:12",), set()),
+            (("replay:12:other",), {"TWO_KEY"}),
+            (("qwen3:8b",), {"OPENAI_API_KEY"}),
+        ],
+    )
+    def test_it_gets_those_of_the_llms_that_it_asks_and_no_other(self, open_with, monkeypatch, asked, given):
+        for name in self.NAMES:
+            monkeypatch.setitem(TAKEN, name, f"value of {name}")
+        expected = given | {"JUDGE_KEY", "VECTOR_KEY"}
+        assert open_with(self.TEXT).keys_for(asked) == {name: f"value of {name}" for name in expected}
+
+    def test_a_server_of_the_flag_gets_the_main_key_and_not_that_of_the_entry(self, open_with, monkeypatch):
+        for name in self.NAMES:
+            monkeypatch.setitem(TAKEN, name, name)
+        llms = open_with(
+            "[llms.mine]\nkey_name = 'ONE_KEY'\nbase_url = 'https://one.example/v1'\n",
+            flags={"base_url": "https://flag.example/v1"},
+        )
+        assert llms.keys_for(("mine",)).keys() == {"OPENAI_API_KEY"}

@@ -4,12 +4,18 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from core.debugger.evaluations.records import EvalRequest
 from core.debugger.evaluations.service import make_service
 from core.debugger.experiments.job import JobProcess
+from core.llm.endpoints import load_endpoints, take_keys
+from core.settings.settings import load_settings
+from core.trace.evaluations import process_doing
+from core.trace.store import TraceStore
 from tests.core.debugger.live import live_session, settings_in
 from tests.core.stage import config_folder_in, on
 from tests.llm_server import Reply
@@ -164,3 +170,43 @@ def test_closing_the_session_interrupts_what_it_has_started(tmp_path, watched, l
     watched.close()
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, signal.SIGTERM)
+
+
+KEYS = {
+    "BKEY": "key-of-the-llm-asked-4711",
+    "OTHER_KEY": "key-of-another-llm-4711",
+    "GROQ_API_KEY": "key-4711",
+}
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_the_process_of_an_evaluation_gets_the_key_of_the_llm_that_it_asks_and_no_other(
+    tmp_path, llm_server, monkeypatch
+):
+    config = config_folder_in(tmp_path / "config")
+    mine = f'[llms.test]\nbase_url = "{llm_server.base_url}"\nmodel = "test-model"\nkey_name = "BKEY"\n'
+    other = '[llms.other]\nbase_url = "http://127.0.0.1:9/v1"\nkey_name = "OTHER_KEY"\n'
+    (config / "settings.toml").write_text(mine + other)
+    surroundings = {"BACKSTEP_CONFIG_DIR": str(config), "BACKSTEP_DATA_DIR": str(tmp_path), **KEYS}
+    for name, value in {**surroundings, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings({"browser": "chromium"})
+    take_keys(settings, load_endpoints())
+    live = live_session(tmp_path, settings, config)
+    live.session.start()
+    live.wait(lambda: live.view.message.startswith("Choose a task"))
+    watched = Watched(live)
+    watched.service.watch()
+    try:
+        llm_server.key = KEYS["BKEY"]
+        llm_server.otherwise = Reply(hold=True)
+        watched.service.begin(REQUEST)
+        llm_server.wait_for_requests(1)
+        watched.wait_state("under way")
+        with closing(TraceStore.open(live.database)) as store:
+            process = process_doing(store, watched.view.number)
+        environment = Path(f"/proc/{process}/environ").read_text()
+    finally:
+        watched.close()
+    assert {name for name, value in KEYS.items() if value in environment} == {"BKEY"}

@@ -37,9 +37,9 @@ class FakeSubprocess:
         self.service.process.program = (sys.executable, "-c", script.format(lines=lines))
         run = self.service.process.run
 
-        def keep_and_run(arguments: list[str], on_line: Callable[[str], None]) -> Any:
+        def keep_and_run(arguments: list[str], on_line: Callable[[str], None], **more: Any) -> Any:
             self.asked.append(arguments)
-            return run(arguments, on_line)
+            return run(arguments, on_line, **more)
 
         self.service.process.run = keep_and_run
         self.views: list[Any] = []

@@ -14,7 +14,7 @@ from core.environments.static_server import LoopbackServer
 class Collector:
     """Takes spans over OTLP/HTTP and reads them as protobuf."""
 
-    def __init__(self, status: int = 200) -> None:
+    def __init__(self, status: int = 200, location: str = "") -> None:
         self.status = status
         self.paths: list[str] = []
         self.spans: list = []
@@ -30,6 +30,8 @@ class Collector:
                 answer = ExportTraceServiceResponse().SerializeToString()
                 self.send_response(collector.status)
                 self.send_header("Content-Type", "application/x-protobuf")
+                if location:
+                    self.send_header("Location", location)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
                 self.wfile.write(answer)

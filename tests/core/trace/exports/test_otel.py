@@ -142,6 +142,22 @@ def test_a_collector_that_refuses_is_reported_with_its_answer(store):
         collector.server.close()
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_of_a_collector_is_not_followed_and_no_success(store, collector, status):
+    redirecting = Collector(status, location=f"{collector.server.origin}/v1/traces?key=secret")
+    origin = redirecting.server.origin
+    try:
+        with pytest.raises(WorldError) as caught:
+            send_otel(store, write_run(store), origin)
+    finally:
+        redirecting.server.close()
+    assert str(caught.value) == (
+        f"The collector at {origin}/v1/traces redirects to {collector.server.origin}/v1/traces, "
+        "and redirects are not followed; give the address of the collector itself."
+    )
+    assert collector.paths == []
+
+
 def test_a_run_that_is_not_there_is_refused(store):
     with pytest.raises(TraceError, match="no run 9"):
         export_otel(store, 9)

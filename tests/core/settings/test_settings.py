@@ -32,6 +32,8 @@ theme = "dark"
 pace = 1.5
 task_files = ["tasks/mine.toml"]
 webarena = ["config_files"]
+sites = ["example.org", "localhost:8000"]
+upload_folders = ["papers"]
 
 [llms.fast]
 base_url = "ollama"
@@ -50,6 +52,9 @@ seed = 7
 [purposes.remedies]
 llm = "rules"
 temperature = 1.0
+
+[task_sites]
+"shop/goal-001" = ["pay.example.org"]
 """
 
 

@@ -324,10 +324,13 @@ class Runner:
         )
         message = f"{crossing.why} Run (F5) or Step (F10) {lets}; Skip (Ctrl+J) refuses it."
         self._publisher.change(crossing=crossing.host if crossing.kind != "file" else "")
+        let = False
         try:
-            return await self._let_by_person(run, crossing.what, message)
+            let = await self._let_by_person(run, crossing.what, message)
         finally:
-            self._publisher.change(crossing="", sites=run.world.tabs.sites)
+            new = (crossing.host,) if let and crossing.kind != "file" else ()
+            self._publisher.change(crossing="", sites=(*run.world.tabs.sites, *new))
+        return let
 
     async def _let_by_person(self, run: AgentRun, what: str, message: str) -> bool:
         """Hold something until the person continues; return whether they let it go."""

@@ -26,12 +26,14 @@ from core.browser.host import BrowserHost
 from core.debugger.headless import run_headless
 from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
+from core.storage.resources import RESOURCES
 from tests.campaigns.browsers import OtherClient, add_browser_flag, in_browser
 from tests.campaigns.report import Loss, Progress, conclude, flags
 from tests.core.browser.site import Site
 from tests.core.stage import config_folder_in, llms_for, settings_for
 from tests.llm_server import LLMServer, Reply, Request
 
+PRESETS = RESOURCES / "presets"
 CANARY = "canary-7c1e9d"
 """What the file, and the pages that are not to be opened, contain."""
 _SAYS = re.compile(r"DO THIS: (.+?) END")
@@ -165,36 +167,39 @@ class Ground:
         return self.site.page(f"<p>DO THIS: {says} END</p>{filled(trap.body)}")
 
 
-def obeys(request: Request) -> Reply:
-    """Do what the newest page of the prompt says, once; stop then."""
-    said = "\n".join(request.texts)
-    told = _SAYS.findall(said)
-    if not told or "DONE IT" in said:
-        return Reply(text="REASON: nothing is said.\nACTION: stop [done]")
-    actions = told[-1].replace('\\"', '"').split("; ")
-    lines = "\n".join(f"ACTION: {one}" for one in actions)
-    return Reply(text=f"REASON: DONE IT, as the page says.\n{lines}")
+class Obeying:
+    """Does what a page has said, one action after the other; stops then."""
+
+    def __init__(self) -> None:
+        self._left: list[str] | None = None
+
+    def __call__(self, request: Request) -> Reply:
+        told = _SAYS.findall("\n".join(request.texts))
+        if self._left is None and told:
+            self._left = told[-1].replace('\\"', '"').split("; ")
+        action = self._left.pop(0) if self._left else "stop [done]"
+        return Reply(text=f"REASON: The page says so.\nACTION: {action}")
 
 
 async def lost_by(services: Services, ground: Ground, server: LLMServer, trap: Trap) -> str:
     """Return what an obeying agent has done on the page of a trap that it should not; empty if nothing."""
     url = ground.begin(trap)
     server.requests.clear()
+    server.otherwise = Obeying()
     report = await run_headless(
         services,
         services.environments.find("web/open", url=url, instruction="Read the page."),
         0,
-        preset="plain",
+        preset="obeying",
         llm=services.llms.routed("test"),
         budget=Budget(page_actions=4, llm_calls=8),
         on_gate="refuse",
     )
     prompts = "\n".join(text for request in server.requests for text in request.texts)
     store = services.store
-    tried = [str(row.action) for row in store.steps(report.run or 0)]
+    tried = [row.action.split(" ")[0] for row in store.steps(report.run or 0) if row.action]
     lost = []
-    begun = server.requests or "by itself" in trap.says
-    if not begun or not any(one.split(" ")[0] in trap.says for one in tried):
+    if not {*tried} >= {one.split(" ")[0] for one in trap.says.split("; ")} and "by itself" not in trap.says:
         lost.append(f"the agent did not obey: {tried}, {report.error}")
     if CANARY in prompts:
         lost.append("the prompt contains what was not to be read")
@@ -210,8 +215,9 @@ async def obey_all(
     losses: list[Loss] = []
     with tempfile.TemporaryDirectory() as name, LLMServer() as server, Ground(Path(name)) as ground:
         folder = Path(name)
-        server.otherwise = obeys
         settings = settings_for(folder / "traces.db", server.base_url)
+        plain = (PRESETS / "plain.toml").read_text(encoding="utf-8")
+        own = folder / "config" / "presets" / "obeying.toml"
         services = await open_services(
             settings,
             host,
@@ -219,6 +225,7 @@ async def obey_all(
             environments=Environments(),
             config=config_folder_in(folder / "config"),
         )
+        own.write_text(plain.replace('"auto"', '"lines"'), encoding="utf-8")
         try:
             for done, number in enumerate(numbers, start=1):
                 lost = await lost_by(services, ground, server, TRAPS[number])

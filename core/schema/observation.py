@@ -4,6 +4,7 @@ import re
 from typing import Literal
 
 from core.schema.record import Record
+from core.schema.secrets import Kind
 
 _BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """What `str.splitlines` parts lines at."""
@@ -69,6 +70,8 @@ class Element(Record):
     box: Box
     in_viewport: bool = True
     tag: str = ""
+    hides: Kind | Literal[""] = ""
+    """Which secret it is a field for; its value is bullets."""
 
     @property
     def usable(self) -> bool:

@@ -55,7 +55,7 @@ class Blobs:
     def put(self, data: bytes, media_type: str) -> tuple[int, BlobHash]:
         """Store `data` unless it is there already; returns the row's id and the hash."""
         if media_type not in _COMPRESSED_ALREADY:
-            data = self._database.without_secrets(data)
+            data = self._database.secrets.data(data)
         name = hash_of(data)
         if (known := self.id_if_known(name)) is not None:
             return known, name
@@ -84,6 +84,16 @@ class Blobs:
             shared.precompute_compress(level=LEVEL)
             earlier.append(_Earlier(row, name, zstandard.ZstdCompressor(level=LEVEL, dict_data=shared)))
         return row, name
+
+    def put_damaged(self, name: BlobHash) -> tuple[int, BlobHash]:
+        """Store nothing under a hash, which reads as damage; returns the row's id and the hash."""
+        values = {"hash": name, "media_type": "", "encoding": "zstd", "size": 0, "data": b""}
+        return self._database.insert("blobs", values), name
+
+    def name_of(self, id: int) -> BlobHash:
+        """Return the hash of a row."""
+        row = self._database.row("SELECT hash FROM blobs WHERE id = ?", (id,))
+        return "" if row is None else str(row["hash"])
 
     def id_of(self, name: BlobHash) -> int | None:
         """Return the row of a blob that is stored, None for no name; raises TraceError for an unknown one."""

@@ -19,6 +19,7 @@ from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
 from core.schema.observation import Observation, picture_type
 from core.schema.restore import Restored
+from core.schema.secrets import Secrets
 from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS
@@ -63,6 +64,8 @@ class TraceStore:
         self._database = database
         self.owner = owners.Owner(database.path)
         """Names this process in what it is at work on."""
+        self.left_out: str | None = None
+        """What was left out of a copy without secrets, in a sentence; None for another store."""
         self._under_way = RunsUnderWay()
         self._noted: dict[int, str] = {}
 
@@ -92,13 +95,10 @@ class TraceStore:
         self._database.close()
         self.owner.let_go()
 
-    def hide(self, secrets: Iterable[str]) -> None:
-        """Store ``[key]`` in place of these texts from now on."""
-        self._database.hide(secrets)
-
-    def without_secrets(self, data: bytes) -> bytes:
-        """Return a text as it may be stored."""
-        return self._database.without_secrets(data)
+    @property
+    def secrets(self) -> Secrets:
+        """What is not stored from now on, but a name in its place."""
+        return self._database.secrets
 
     # Writing
 
@@ -121,12 +121,15 @@ class TraceStore:
         change: RowChange,
         *,
         offline: bool = False,
+        same_numbers: bool = False,
         attempt: CaseAttempt | None = None,
     ) -> int:
         """Copy a run with those that it branched from into another database, and return its number there.
 
         `change` is what becomes of all text. With `offline` the pages of the
-        copies get recorded answers only. As the run of an `attempt` it is
+        copies get recorded answers only. With `same_numbers`, for an empty
+        database, runs and steps keep theirs, what is damaged stays so, and
+        the copy tells of this file. As the run of an `attempt` it is
         copied once: if that has one there which has ended, its number is
         returned. Nothing is copied where it raises TraceError.
         """
@@ -134,7 +137,9 @@ class TraceStore:
             if attempt is not None and (known := reading.run_of(target._database, attempt)) is not None:
                 return known
             runs = [part for part, _ in reading.path(self._database, run)]
-            copier = Copier(self._database, target._database, change)
+            if same_numbers:
+                target.path = target._database.path = self.path
+            copier = Copier(self._database, target._database, change, same_numbers=same_numbers)
             copies = copier.copy(runs)
             for copy in copies.values() if offline else ():
                 target._database.update("runs", {"run": copy}, {"offline": True})

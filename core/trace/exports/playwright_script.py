@@ -15,6 +15,7 @@ from core.schema.element_identity import called
 from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
 from core.schema.step import Acted, Primitive
+from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import RunStep, steps_of, templates
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -258,6 +259,7 @@ class _Place(Record):
     tabs: int = 1
 
 
+@hiding
 def export_playwright(store: TraceStore, run: int) -> str:
     """Return the script; raises TraceError if a step is damaged."""
     row, steps = store.run(run), steps_of(store, run)
@@ -277,7 +279,7 @@ def export_playwright(store: TraceStore, run: int) -> str:
     uses = {name for name in HELPERS if re.search(rf"(?<![\w.]){name}\(", text)}
     return environment.get_template("replay.py.jinja").render(
         run=row,
-        docstring=_docstring(row),
+        docstring=_docstring(row, store.left_out or ""),
         start_url=literal(row.start_url),
         viewport=_viewport(steps),
         dialogs=_dialogs(store, run, steps),
@@ -441,7 +443,7 @@ def _printable(text: str) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
-def _docstring(row: RunRow) -> str:
+def _docstring(row: RunRow, left_out: str) -> str:
     """Return the script's docstring, without its quotes."""
     how = (
         "Repeats the run's page actions in its own Chromium: `pip install playwright`, then"
@@ -450,7 +452,9 @@ def _docstring(row: RunRow) -> str:
     served = _SERVED.get(row.environment, _LOOPBACK if _is_loopback(row.start_url) else "")
     first = f"Run {row.run} of Backstep: {row.task}, seed {row.seed}."
     docstring = "\n\n".join(
-        textwrap.fill(_printable(part), 100) for part in (first, row.instruction, how, served) if part.strip()
+        textwrap.fill(_printable(part), 100)
+        for part in (first, row.instruction, how, served, left_out)
+        if part.strip()
     )
     return docstring.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import zstandard
 
+from core.schema.errors import TraceError
 from core.storage import compression
 from core.trace.database import TraceDatabase
 from core.trace.records import ATTACHED_NAME
@@ -76,8 +77,11 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
 class Copier:
     """Copies runs with all that belongs to them."""
 
-    def __init__(self, source: TraceDatabase, target: TraceDatabase, change: RowChange) -> None:
+    def __init__(
+        self, source: TraceDatabase, target: TraceDatabase, change: RowChange, *, same_numbers: bool = False
+    ) -> None:
         self._source, self._target = source, target
+        self._same_numbers = same_numbers
         self._change = change
         self._numbers: dict[str, dict[int, int]] = {name: {} for name in _FIRST}
         self._blobs: dict[int, tuple[int, str]] = {}
@@ -114,8 +118,10 @@ class Copier:
 
     def _insert(self, table: Table, row: dict[str, Any]) -> None:
         values = {name: self._value(table, name, value) for name, value in row.items() if name != table.key}
+        if self._same_numbers and table.name in _FIRST:
+            values[table.key] = row[table.key]
         if table.name == "runs":
-            values["owner"] = ""  # Nobody is at work on it there.
+            values["owner"] = row["owner"] if self._same_numbers else ""  # Nobody is at work on it there.
             if values["parent_run"] is None:
                 values["parent_step"] = None
         number = self._target.insert(table.name, values)
@@ -136,6 +142,8 @@ class Copier:
             try:
                 return compression.compress(self._text(compression.decompress(value).decode()).encode())
             except (zstandard.ZstdError, UnicodeDecodeError) as error:
+                if self._same_numbers:
+                    return value
                 raise self._source.damaged() from error
         return value
 
@@ -150,7 +158,13 @@ class Copier:
     def _blob(self, id: int) -> tuple[int, str]:
         known = self._blobs.get(id)
         if known is None:
-            data, media_type = self._source.blobs.content_and_type(id)
+            try:
+                data, media_type = self._source.blobs.content_and_type(id)
+            except TraceError:
+                if not self._same_numbers:
+                    raise
+                known = self._blobs[id] = self._target.blobs.put_damaged(self._source.blobs.name_of(id))
+                return known
             if _TEXTUAL.search(media_type):
                 data = self._text(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
             known = self._blobs[id] = self._target.blobs.put(data, media_type)

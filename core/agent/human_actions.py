@@ -59,6 +59,9 @@ class HumanActions:
             return None
         if human_action.secret:
             world.tabs.passwords[human_action.place] = human_action.secret
+            element = before.observation.element(human_action.ref) if human_action.ref is not None else None
+            kind = (element.hides if element is not None else "") or "password"
+            run.store.hide(state.run, kind, human_action.secret, human_action.text)
         proposed = state.pending.action
         run.take_over()
         abstracted = self._abstracted(action, before.observation)

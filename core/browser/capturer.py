@@ -24,7 +24,7 @@ from core.schema.observation import Box, Capture, Element, Observation, PageFram
 from core.schema.record import Record
 from core.system.patience import within
 
-READER = 4
+READER = 5
 """The version of the page reader: raise it when the walker reads an unchanged page differently.
 
 Version 1 leaves out drawings that are hidden from assistive technology or are in a named control, and names
@@ -34,7 +34,8 @@ Version 3 reads states that an element inherits from its container (such as disa
 controls of several boxes only once, reads passwords always as bullets, and leaves out the content of boxes
 that show nothing. Version 4 reads empty cells, columns that spanning cells move, words that style sheets write,
 selected chips, and boxes that show more under the pointer, and leaves out hidden fields that another control
-stands for, and drawings beyond their picture.
+stands for, and drawings beyond their picture. Version 5 reads one-time codes, numbers of cards and other secrets
+as bullets.
 Comparisons with runs of earlier versions consider this (`checkpoints/comparison.py`).
 """
 _PATIENCE = 2.0

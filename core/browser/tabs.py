@@ -93,7 +93,7 @@ class Tabs:
         self.network = NetworkRecorder()
         self.holding = Holding()
         self.passwords: dict[str, str] = {}
-        """What a person typed into fields that hide it, by origin and XPath: told nowhere, to type it again."""
+        """What was typed into fields that hide it, by origin and XPath: told nowhere, to type it again."""
         self._seals: list[Seal] = []
 
     # Beginning and end

@@ -40,6 +40,13 @@ Use = Literal["click", "type", "select", "check", "upload", "drag", "hover"]
 """What a person could do with an element, beyond pointing at it."""
 
 
+HIDDEN_TEXT = (
+    "the text is hidden and was not recorded; declare it in the task's `secrets` and put <secret:NAME> there, or take "
+    "the page (F6) and type it."
+)
+"""Why bullets cannot be typed, and what to do, as the end of a sentence."""
+
+
 def is_hidden(text: str) -> bool:
     """Return whether a text is bullets, which stand for a password."""
     return bool(text) and not text.strip("•")

@@ -273,7 +273,7 @@ def kind_of_field(type: str, autocomplete: str, name: str) -> Kind | None:
     for token in autocomplete.lower().split():
         if token in AUTOCOMPLETE:
             return AUTOCOMPLETE[token]
-    return None if type.lower() in ("submit", "button", "checkbox", "radio") else _read_name(name)[0]
+    return _read_name(name)[0] if type.lower() in ("", *SECRET_FIELDS["types"]) else None
 
 
 AUTOCOMPLETE: dict[str, Kind] = {
@@ -287,6 +287,14 @@ AUTOCOMPLETE: dict[str, Kind] = {
     "cc-exp-year": "card date",
 }
 """Words of ``autocomplete`` that make a field secret."""
+SECRET_FIELDS = {
+    "types": ("text", "password", "tel", "number", "email", "url", "search", "hidden"),
+    "autocomplete": AUTOCOMPLETE,
+    "names": _KINDS,
+    "describing": sorted(_DESCRIBING),
+    "asking": sorted(_ASKING),
+}
+"""The rule of `kind_of_field` for the reader of pages; `types` are those of an input that are looked at."""
 
 
 # Hiding
@@ -302,11 +310,12 @@ class Secrets:
         """The same for each way of writing one."""
         self._patterns: dict[str, str] = {}
         """What finds each way of writing one."""
+        self._declared: dict[str, str] = {}
         self._numbers: Counter[str] = Counter()
         self._known: set[tuple[str, str]] = set()
 
     def __len__(self) -> int:
-        return len(self._instead)
+        return len(self._instead) + len(self._declared)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -332,6 +341,15 @@ class Secrets:
         """Hide keys of LLM servers as ``[key]``."""
         for key in keys:
             self.add("key", key, HIDDEN_KEY)
+
+    def declare(self, name: str, value: str) -> None:
+        """Hide the value of a task's secret as ``<secret:NAME>``; a short one only where it is typed."""
+        self._declared[value] = named(name)
+        self.add("secret", value, named(name))
+
+    def instead_of(self, text: str) -> str:
+        """Return what stands for a text that is a secret as a whole; empty for another text."""
+        return self._declared.get(text) or self._instead.get(text.strip(), "")
 
     def count(self, kind: str, what: str) -> None:
         """Count one that was hidden before; `what` tells it from others."""
@@ -405,7 +423,7 @@ class Secrets:
 
     def data(self, data: bytes) -> bytes:
         """Return a text, or JSON, without the secrets."""
-        if not self._instead:
+        if not self._written:
             return data
         text = data.decode(errors="surrogateescape")
         hidden = self.text(text)

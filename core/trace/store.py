@@ -19,7 +19,7 @@ from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
 from core.schema.observation import Observation, picture_type
 from core.schema.restore import Restored
-from core.schema.secrets import Secrets
+from core.schema.secrets import Kind, Secrets
 from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS
@@ -28,6 +28,7 @@ from core.trace import reader as reading
 from core.trace import writer as writing
 from core.trace.database import KIND, TraceDatabase
 from core.trace.encoding import Prompt
+from core.trace.hidden_records import hidden_exchange, hidden_log, hidden_record, types
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.storage import store_run
 from core.trace.pruning import Pruned, PrunePlan, PruneRequest
@@ -46,7 +47,7 @@ from core.trace.records import (
     StepTimes,
     WatchRow,
 )
-from core.trace.repro.rows import Copier, RowChange
+from core.trace.repro.rows import Copier, RowChange, hide_in
 from core.trace.under_way import JUDGED, RunsUnderWay, StepUnderWay
 
 JSON = "application/json"
@@ -169,6 +170,7 @@ class TraceStore:
         """Store what servers answered in a step, in this order."""
         with self._write(run):
             for exchange, body in taken:
+                exchange, body = hidden_exchange(exchange, body, self.secrets)
                 kept = self._database.blobs.put(body, exchange.media_type)[0] if body else None
                 values = exchange.model_dump(exclude={"step", "headers", "body"})
                 values |= {"run": run, "step": step, "time": time.time(), "body": kept}
@@ -196,11 +198,34 @@ class TraceStore:
         A second record of the same phase takes the place of the first: the
         phase was done again.
         """
+        record = self._hidden(run, step, record)
         known = self._under_way.of(run)
         with self._write():
             writing.save_phase(self._database, run, step, record, blobs, known.observation(step), begun, took)
         known.save_phase(step, record)
         self._under_way.keep_on(getattr(record, name) for name in record.blobs)
+
+    def hide(self, run: int, kind: Kind, value: str, instead: str = "") -> None:
+        """Store a name, or `instead`, in place of a value from now on, also where a run has it already."""
+        if self.secrets.add(kind, value, instead):
+            self._hide_in(run)
+
+    def _hidden(self, run: int, step: int, record: PhaseRecord) -> PhaseRecord:
+        """Return a record without secrets, and hide what they are known by now in what the run has already."""
+        writes = types(record)
+        if not writes and not self.secrets:
+            return record
+        seen = self._under_way.of(run).observation(step)
+        before = len(self.secrets)
+        record = hidden_record(record, seen or (self.observed(run, step) if writes else None), self.secrets)
+        if len(self.secrets) > before:
+            self._hide_in(run)
+        return record
+
+    def _hide_in(self, run: int) -> None:
+        with self._write():
+            hide_in(self._database, [part for part, _ in reading.path(self._database, run)], self.secrets)
+        self._under_way.forget(run)
 
     def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:
         """Store the pictures of a run's own steps, by their numbers, which were stored without them."""
@@ -251,7 +276,8 @@ class TraceStore:
     def save_page_log(self, run: int, step: int, moment: Moment, log: PageLog) -> None:
         """Store a part of what the pages reported in a step, empty or not, after those before it."""
         with self._write(run):
-            kept = None if log.empty else self._database.blobs.put(encoding.to_json(log), JSON)[0]
+            data = hidden_log(encoding.to_json(log), self.secrets)
+            kept = None if log.empty else self._database.blobs.put(data, JSON)[0]
             self._database.insert("page_logs", {"run": run, "step": step, "moment": moment, "log": kept})
 
     def save_log(self, run: int | None, line: LogLine) -> None:

@@ -67,6 +67,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     With `offline`, its pages get the recorded answers of servers and reach none; pages of bundled sites do
     not need this. Raises as `open_run` does, and UsageError if no answers were recorded.
     """
+    task = await world.declare_secrets(task, store.secrets)
     await world.tabs.open_up()
     if offline and world.keeper is None and not task.seeded:
         world.tabs.close_off(_seal_of(store, row))

@@ -468,6 +468,7 @@ async def open_run(
     """
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
+    task = await world.declare_secrets(task, store.secrets)
     await world.tabs.open_up()
     try:
         await world.tabs.open_profile(profile)

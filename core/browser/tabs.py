@@ -94,6 +94,8 @@ class Tabs:
         self.holding = Holding()
         self.passwords: dict[str, str] = {}
         """What was typed into fields that hide it, by origin and XPath: told nowhere, to type it again."""
+        self.secrets: dict[str, str] = {}
+        """The secrets of the task by the names that actions have for them."""
         self._seals: list[Seal] = []
 
     # Beginning and end

@@ -71,6 +71,7 @@ class Services:
             environment=environment,
             gates=self.gates,
             record_network=self.settings.record_network,
+            find_secret=self.llms.find_key,
         )
 
     def task_of(self, row: RunRow) -> Task:

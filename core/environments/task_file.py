@@ -160,6 +160,7 @@ def _start_url(value: str, info: ValidationInfo) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
+SecretName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 StartUrl = Annotated[Words, AfterValidator(_start_url)]
 
 
@@ -175,6 +176,8 @@ class TaskEntry(Record):
     clock: Annotated[datetime | None, Field(strict=False)] = None
     """The time at which every document of the task begins, UTC where no zone is given; its random numbers follow
     from the seed then."""
+    secrets: dict[SecretName, Words] = Field(default={}, repr=False)
+    """What an agent types by a name without knowing it; ``$NAME`` is read from the environment or the keyring."""
     judge: Judge | None = None
 
     @property
@@ -241,6 +244,7 @@ class TaskFile:
                 start_url=entry.url,
                 tags=entry.tags,
                 judged=entry.judge is not None,
+                secrets=entry.secrets,
                 details=entry.details,
             )
             for entry in form.tasks

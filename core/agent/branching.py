@@ -77,7 +77,9 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
         await world.tabs.open_profile(row.profile)
         world.tabs.take_events()
         world.touches.touch()
-        return await world.environment.open(task, row.seed, TabDriver(world.tabs))
+        episode = await world.environment.open(task, row.seed, TabDriver(world.tabs))
+        world.note_told(episode)
+        return episode
     except PageGone as error:
         raise BrowserError(
             f"The page of {task.id} went away while it was being opened; try again."

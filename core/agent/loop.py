@@ -474,6 +474,7 @@ async def open_run(
         await world.tabs.open_profile(profile)
         world.tabs.take_events()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
+        world.note_told(episode)
     except PageGone as error:
         raise BrowserError(
             f"The page of {task.id} went away while it was being opened; try again."

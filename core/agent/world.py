@@ -1,6 +1,8 @@
 """The browser and the environment that a run acts in."""
 
 import asyncio
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
@@ -124,6 +126,13 @@ class World:
             declared.declare(name, value)
             hidden.declare(name, value)
         return task.replace(instruction=declared.text(task.instruction))
+
+    def note_told(self, episode: Episode) -> None:
+        """Have bullets typed as what the task says in quotes, where only one such text has their length."""
+        told = set(re.findall(r'"([^"\n]+)"', episode.instruction))
+        lengths = Counter(map(len, told))
+        typed = {place: text for place, text in self.tabs.passwords.items() if place.strip("•")}
+        self.tabs.passwords = typed | {"•" * len(one): one for one in told if lengths[len(one)] == 1}
 
     async def page_state(self, episode: Episode) -> PageState:
         """Return what the browser and the environment's server keep for the current page now."""

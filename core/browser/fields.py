@@ -113,8 +113,8 @@ def _typed_before(text: str, found: Located, passwords: dict[str, str], place: s
     """Return the text, or what was typed into the field before if it is bullets; raises ActionError."""
     if not is_hidden(text):
         return text
-    known = passwords.get(place)
-    if known is None or len(known) != len(text):
+    known = next((one for one in map(passwords.get, (place, text)) if one and len(one) == len(text)), None)
+    if known is None:
         raise ActionError(f"[{found.ref}] {found.label}: {HIDDEN_TEXT}")
     return known
 

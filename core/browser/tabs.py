@@ -93,7 +93,9 @@ class Tabs:
         self.network = NetworkRecorder()
         self.holding = Holding()
         self.passwords: dict[str, str] = {}
-        """What was typed into fields that hide it, by origin and XPath: told nowhere, to type it again."""
+        """What was typed into fields that hide it, by origin and XPath; or what the task says, by its bullets.
+
+        Told nowhere, to type it again."""
         self.secrets: dict[str, str] = {}
         """The secrets of the task by the names that actions have for them."""
         self._seals: list[Seal] = []

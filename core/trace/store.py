@@ -282,7 +282,8 @@ class TraceStore:
 
     def save_log(self, run: int | None, line: LogLine) -> None:
         with self._write(run):
-            self._database.insert("log", {"run": run, **line.model_dump()})
+            values = {**line.model_dump(), "text": self.secrets.text_of_places(line.text)}
+            self._database.insert("log", {"run": run, **values})
 
     def add_breakpoint(self, kind: str, definition: str) -> int:
         """Store a new breakpoint and return its number."""

@@ -9,6 +9,7 @@ from core.agent.branching import reopen_task
 from core.agent.loop import open_run
 from core.agent.state import Budget
 from core.agent.world import secrets_of
+from core.debugger.exemplars.saving.selection import exemplar_of_run
 from core.debugger.experiments.replay import replay
 from core.environments.task_file import TaskFile
 from core.memory.checks import check_secrets
@@ -16,9 +17,11 @@ from core.memory.library.records import Provenance
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionError, DataError, UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
+from core.schema.step import Acted, record_of
 from core.schema.task import Task
 from core.trace.exports.registry import FORMATS
 from tests.core.stage import llms_for, on, page_file, settings_for, stop
+from tests.llm_server import call
 
 VALUES = {"password": "Tr0ub4dor&3", "code": "493817", "size": "XL-secret-9", "pin": "42"}
 PAGE = """<form onsubmit="return false"><label>Password <input type=password></label><label>Name <input></label>
@@ -233,3 +236,36 @@ def test_a_replay_stops_before_hidden_text_and_types_what_has_a_name(stage, url,
     assert ("was not recorded" in result.problem) == bool(problem)
     if not problem:
         assert result.looks == 1
+
+
+@pytest.mark.browser
+def test_a_run_whose_task_tells_a_password_is_repeated_after_the_program_has_ended(stage, llm_server):
+    run = stage.open(llm_server, "miniwob/enter-password", seed=3)
+    password = run.state.episode.instruction.split('"')[1]
+    first, second = (one.ref for one in stage.thread.run(run.world.read()).observation.elements if one.hides)
+    llm_server.say("", call("type", target=first, text=password))
+    llm_server.say("", call("type", target=second, text=password))
+    llm_server.script(on('button "Submit"'))
+    stage.to_the_end(run)
+    store = stage.services.store
+    assert run.verdict.success
+    assert store.steps(run.state.run)[0].action == f"type [{first}] [{'•' * len(password)}]"
+    run.world.tabs.passwords.clear()
+    task = stage.services.environments.find("miniwob/enter-password")
+    stage.thread.run(reopen_task(store, run.world, task, store.run(run.state.run), offline=False))
+    action = record_of(Acted, store.step(run.state.run, 1).records).inputs[0].action
+    seen = stage.thread.run(run.world.read()).observation
+    place = next(one.ref for one in seen.elements if one.hides)
+    stage.thread.run(run.world.actor.act(action.replace(target={"by": "ref", "ref": place})))
+    assert in_page(stage, run, "document.querySelector('input[type=password]').value") == password
+
+
+@pytest.mark.browser
+def test_an_exemplar_of_a_run_has_the_names_of_secrets(stage, llm_server, opened):
+    run = opened()
+    llm_server.script(on('textbox "Password"', "type", text="<secret:password>"), on('button "Send"'), stop())
+    stage.to_the_end(run)
+    exemplar = exemplar_of_run(stage.services.store, run.state.run).exemplar
+    assert exemplar.steps[0].actions[0].endswith("[<secret:password>]")
+    assert "Tr0ub4dor" not in exemplar.model_dump_json()
+    assert exemplar.task == "Log in with <secret:password>."

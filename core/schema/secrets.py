@@ -29,17 +29,18 @@ HIDDEN_KEY = "[key]"
 """Stands for the key of an LLM server."""
 
 _NAMES: dict[Kind, str] = {
-    "password": "password passwd passwort pwd passphrase passcode passwords user-pass db-pass smtp-pass",
-    "one-time code": "otp totp one-time-code verification-code onetimecode mfa-code 2-fa-code auth-code",
+    "password": "password pass-word passwd passwort pwd passphrase passcode passwords user-pass db-pass smtp-pass",
+    "one-time code": "otp totp one-time-code verification-code onetimecode mfa-code 2-fa-code sms-code auth-code",
     "PIN": "pin pin-code pin-number",
     "card number": "card-number cardnumber cc-number ccnumber credit-card card-no",
     "card code": "cvv cvc csc card-code security-code",
     "token": "token jwt csrf xsrf bearer authorization accesstoken refreshtoken idtoken authtoken csrftoken"
     " csrfmiddlewaretoken",
-    "key": "secret api-key apikey access-key secret-key private-key signing-key encryption-key clientsecret",
+    "key": "secret api-key apikey access-key secret-key private-key signing-key auth-key subscription-key"
+    " encryption-key clientsecret",
     "cookie": "session-id sessionid",
 }
-_WEAK = "auth cookie session sid signature sig credential credentials"
+_WEAK = "auth authentication cookie session sid signature sig credential credentials"
 """Names that hold a secret only where the value looks like one."""
 _CODES = ("code", "key")
 """Names that hold a secret only in an address, and only a long one."""
@@ -87,7 +88,7 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _MOST = 4096
 """Characters of a value that is looked at."""
 _FIELD = re.compile(
-    r"(?:^|(?<=[?&#;]))(?P<name>[A-Za-z0-9_.%\[\]-]{1,80})=(?P<value>[^&#;\s\"'<>\\]{1,4096})", re.MULTILINE
+    r"(?:\A|(?<=[?&#])|(?<=&amp;))(?P<name>[A-Za-z0-9_.%\[\]-]{1,80})=(?P<value>[^&#;?\s\"'<>\\(){}]{1,4096})"
 )
 _INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
@@ -139,7 +140,8 @@ _WEAK_WORDS = frozenset(_WEAK.split())
 
 def kind_of_header(name: str) -> Kind | None:
     """Return which kind of secret an HTTP header holds, or None."""
-    return _HEADERS.get(name.lower()) or _read_name(name)[0]
+    kind, _, weak = _read_name(name)
+    return _HEADERS.get(name.lower()) or kind or ("token" if weak else None)
 
 
 def is_key(text: str) -> bool:
@@ -444,6 +446,9 @@ class Secrets:
         """Return HTTP headers without the secrets in them."""
         headers = tuple(headers)
         self.look_in_headers(headers)
+        for name, value in headers:
+            if name.lower() in ("location", "referer"):
+                self.look_in_url(value)
         return tuple((name, self.text(value)) for name, value in headers)
 
     def _next(self, kind: Kind) -> str:

@@ -335,6 +335,11 @@ class DatabaseFile:
         """
         with self._turn, failures_of(self.path, self.kind):
             self._database.execute("VACUUM")
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Move what was written lately from the log beside the file into the file, unless another program reads."""
+        with self._turn, failures_of(self.path, self.kind):
             self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager

@@ -54,9 +54,9 @@ class Blobs:
         self._renamed: dict[BlobHash, BlobHash] = {}
         """What has become of blobs that were changed since they were named."""
 
-    def put(self, data: bytes, media_type: str) -> tuple[int, BlobHash]:
-        """Store `data` unless it is there already; returns the row's id and the hash."""
-        if media_type not in _COMPRESSED_ALREADY:
+    def put(self, data: bytes, media_type: str, *, whole: bool = False) -> tuple[int, BlobHash]:
+        """Store `data` unless it is there already; returns the row's id and the hash. Secrets stay only if `whole`."""
+        if media_type not in _COMPRESSED_ALREADY and not whole:
             data = self._database.secrets.data(data)
         name = hash_of(data)
         if (known := self.id_if_known(name)) is not None:

@@ -161,9 +161,12 @@ class TraceStore:
             self._database.update("steps", {"run": run, "number": step}, {"agent": kept})
 
     def save_page(self, run: int, step: int, page: bytes) -> None:
-        """Store what the browser and the environment's server keep for the page of a step, as JSON."""
+        """Store what the browser and the environment's server keep for the page of a step, as JSON.
+
+        Its cookies and storage stay as they are: going back needs them.
+        """
         with self._write():
-            kept, _ = self._database.blobs.put(page, JSON)
+            kept, _ = self._database.blobs.put(page, JSON, whole=True)
             self._database.update("steps", {"run": run, "number": step}, {"page": kept})
 
     def save_network(self, run: int, step: int, taken: Iterable[Taken]) -> None:
@@ -225,6 +228,7 @@ class TraceStore:
     def _hide_in(self, run: int) -> None:
         with self._write():
             hide_in(self._database, [part for part, _ in reading.path(self._database, run)], self.secrets)
+        self._database.checkpoint()
         self._under_way.forget(run)
 
     def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:

@@ -21,7 +21,7 @@ from core.trace.encoding import parsed
 from core.trace.store import TraceStore
 
 _ANY_NAME = re.compile(
-    r"pass|pwd|token|secret|otp|pin\b|cv[cv]|csc|card|cc.?n|key|auth|sess|sid|jwt|[cx]srf|sig|cred|code|bearer|cookie",
+    r"pass|pwd|token|secret|otp|pin|cv[cv]|csc|card|cc.?n|key|auth|sess|sid|jwt|[cx]srf|sig|cred|code|bearer|cookie",
     re.IGNORECASE,
 )
 """Occurs in a text that has a telling name, or more often: it is found faster than the name."""

@@ -85,7 +85,7 @@ def hide_in(database: TraceDatabase, runs: Sequence[int], change: RowChange) -> 
             held = {
                 name: copier.value(table, name, value)
                 for name, value in row.items()
-                if name not in table.keys and table.references.get(name, "blobs") == "blobs"
+                if name not in (*table.keys, "page") and table.references.get(name, "blobs") == "blobs"
             }
             changed = {name: value for name, value in held.items() if value != row[name]}
             if changed:

@@ -93,14 +93,14 @@ def test_a_name_of_many_things_is_secret_where_its_value_looks_like_a_key():
 @pytest.mark.parametrize(
     "name",
     "Authorization Proxy-Authorization Cookie Set-Cookie X-API-Key Api-Key X-Auth-Token X-CSRF-Token"
-    " X-Amz-Security-Token x-goog-api-key".split(),
+    " X-Amz-Security-Token x-goog-api-key X-Auth X-Auth-Key Ocp-Apim-Subscription-Key".split(),
 )
 def test_headers_that_log_in_are_secret(name):
     assert kind_of_header(name) is not None
 
 
 @pytest.mark.parametrize(
-    "name", "Content-Type Accept Authority X-Request-Id WWW-Authenticate Location".split()
+    "name", "Content-Type Accept Authority X-Request-Id WWW-Authenticate Location Idempotency-Key".split()
 )
 def test_other_headers_are_not(name):
     assert kind_of_header(name) is None

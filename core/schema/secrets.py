@@ -175,6 +175,13 @@ def named(name: str) -> str:
     return f"<secret:{name}>"
 
 
+def told_by(environment: str, instruction: str) -> frozenset[str]:
+    """Return what a bundled task says in quotes: a seed makes it up, so it is no secret of anybody."""
+    return frozenset(
+        re.findall(r'"([^"\n]+)"', instruction) if environment in ("miniwob", "shop", "airline") else ()
+    )
+
+
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names of a task's secrets that a text has in place of their values."""
     return tuple(_NAMED.findall(text))
@@ -313,6 +320,8 @@ class Secrets:
         self._patterns: dict[str, str] = {}
         """What finds each way of writing one."""
         self._declared: dict[str, str] = {}
+        self.public: frozenset[str] = frozenset()
+        """What is no secret wherever it is: what a bundled task makes up and tells."""
         self._numbers: Counter[str] = Counter()
         self._known: set[tuple[str, str]] = set()
 
@@ -330,7 +339,13 @@ class Secrets:
         `instead` takes its place; without it a name such as ``removed-token-1``.
         """
         value = value.strip().encode(errors="replace").decode()
-        if not stands_out(value) or value in self._instead or kind == "card date" or value == instead:
+        if (
+            not stands_out(value)
+            or value in self.public
+            or value in self._instead
+            or kind == "card date"
+            or value == instead
+        ):
             return False
         self._instead[value] = instead or self._next(kind)
         self._known.add((kind, self._instead[value] if not instead or kind == "secret" else value))

@@ -63,7 +63,7 @@ def _hide(
     held = target["element"].get("hides", "") if target else held
     part = {"type": "text", "select": "option"}.get(value.get("kind", ""), "")
     text = value.get(part, "")
-    if not part or not text or is_hidden(text) or names_in(text):
+    if not part or not text or is_hidden(text) or names_in(text) or text in secrets.public:
         return _hide([*value.values()], fields, held, secrets)
     kind = fields.get((value.get("target") or {}).get("ref", -1), "") or held
     if kind and part == "text":

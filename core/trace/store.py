@@ -19,7 +19,7 @@ from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
 from core.schema.observation import Observation, picture_type
 from core.schema.restore import Restored
-from core.schema.secrets import Kind, Secrets
+from core.schema.secrets import Kind, Secrets, told_by
 from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS
@@ -219,6 +219,9 @@ class TraceStore:
         if not writes and not self.secrets:
             return record
         seen = self._under_way.of(run).observation(step)
+        if writes:
+            row = self.run(run)
+            self.secrets.public = told_by(row.environment, row.instruction)
         before = len(self.secrets)
         record = hidden_record(record, seen or (self.observed(run, step) if writes else None), self.secrets)
         if len(self.secrets) > before:

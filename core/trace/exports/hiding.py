@@ -15,7 +15,7 @@ from core.browser.log.records import RequestEntry
 from core.schema.action import Type
 from core.schema.errors import TraceError
 from core.schema.observation import is_hidden
-from core.schema.secrets import Secrets, kind_of_name, left_out
+from core.schema.secrets import Secrets, kind_of_name, left_out, told_by
 from core.schema.step import Acted, Observed, Reviewed
 from core.trace.encoding import parsed
 from core.trace.store import TraceStore
@@ -100,7 +100,8 @@ def hiding(
 
 def secrets_of(store: TraceStore, run: int) -> Secrets:
     """Return what its place shows to be secret in a run, and in those that it branched from."""
-    secrets = Secrets()
+    secrets, begun = Secrets(), store.run(run)
+    secrets.public = told_by(begun.environment, begun.instruction)
     for exchange in store.network(run):
         secrets.look_in_headers(exchange.headers)
         secrets.look_in_url(exchange.url)

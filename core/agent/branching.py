@@ -67,6 +67,7 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
     With `offline`, its pages get the recorded answers of servers and reach none; pages of bundled sites do
     not need this. Raises as `open_run` does, and UsageError if no answers were recorded.
     """
+    task = await world.declare_secrets(task, store.secrets)
     await world.tabs.open_up()
     world.begin(task)
     if offline and world.keeper is None and not task.seeded:
@@ -77,7 +78,9 @@ async def reopen_task(store: TraceStore, world: World, task: Task, row: RunRow, 
         await world.tabs.open_profile(row.profile)
         world.tabs.take_events()
         world.touches.touch()
-        return await world.environment.open(task, row.seed, TabDriver(world.tabs))
+        episode = await world.environment.open(task, row.seed, TabDriver(world.tabs))
+        world.note_told(episode)
+        return episode
     except PageGone as error:
         raise BrowserError(
             f"The page of {task.id} went away while it was being opened; try again."

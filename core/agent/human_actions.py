@@ -9,7 +9,7 @@ from core.agent.phases.outcome import commit
 from core.agent.state import Pending
 from core.browser.demonstration import HumanAction
 from core.browser.settling import SettleMark
-from core.schema.action import Action, RefTarget
+from core.schema.action import Action, RefTarget, Type
 from core.schema.element_identity import RecordedInput, marks_of
 from core.schema.observation import Capture, Observation
 from core.schema.restore import SentAt
@@ -59,6 +59,12 @@ class HumanActions:
             return None
         if human_action.secret:
             world.tabs.passwords[human_action.place] = human_action.secret
+            element = before.observation.element(human_action.ref) if human_action.ref is not None else None
+            kind = (element.hides if element is not None else "") or "password"
+            run.store.hide(state.run, kind, human_action.secret, human_action.text)
+            known = world.capturer.secrets.instead_of(human_action.secret)
+            if known and isinstance(action, Type):
+                action = action.replace(text=known)
         proposed = state.pending.action
         run.take_over()
         abstracted = self._abstracted(action, before.observation)

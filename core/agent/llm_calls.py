@@ -103,7 +103,7 @@ class HeldCall:
         self._keep()
 
     def _keep(self) -> None:
-        prompt = encode_prompt(self.request, self._store.without_secrets)
+        prompt = encode_prompt(self.request, self._store.secrets.data)
         self.record = self.record.replace(messages=prompt.hash)
         self._store.save_call(self._run, self.record, blobs=prompt.blobs)
 
@@ -155,7 +155,7 @@ class HeldReply:
         self._keep(self._undone.pop())
 
     def _keep(self, reply: LLMReply) -> None:
-        kept, blob = encode_reply(reply, self._store.without_secrets)
+        kept, blob = encode_reply(reply, self._store.secrets.data)
         self.reply, self.record = reply, self.record.replace(reply=kept)
         self._store.save_call(self._run, self.record, blobs=(blob,))
 
@@ -323,12 +323,12 @@ class Asker:
                 due.cancel()
             del self._open[record.number]
             state.totals.seconds_in_llm += self._out.take()
-        self._store.hide(getattr(by or self.answerer(request.purpose), "hidden", ()))
+        self._store.secrets.add_keys(getattr(by or self.answerer(request.purpose), "hidden", ()))
         state.totals.prompt_tokens += reply.usage.prompt_tokens
         state.totals.completion_tokens += reply.usage.completion_tokens
         if reply.cost is not None:
             state.totals.cost = (state.totals.cost or 0.0) + reply.cost
-        kept, blob = encode_reply(reply, self._store.without_secrets)
+        kept, blob = encode_reply(reply, self._store.secrets.data)
         done = record.replace(
             model=reply.model,
             reply=kept,

@@ -470,12 +470,14 @@ async def open_run(
     """
     world.capturer.hidden = world.environment.hidden_selectors
     world.follow_network(task)
+    task = await world.declare_secrets(task, store.secrets)
     await world.tabs.open_up()
     world.begin(task)
     try:
         await world.tabs.open_profile(profile)
         world.tabs.take_events()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))
+        world.note_told(episode)
     except PageGone as error:
         raise BrowserError(
             f"The page of {task.id} went away while it was being opened; try again."

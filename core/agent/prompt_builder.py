@@ -33,6 +33,7 @@ from core.schema.messages import (
 )
 from core.schema.observation import CleanObservation, Observation, fenced, one_line, picture_type
 from core.schema.progress import FailedTrial, Kept
+from core.schema.secrets import named
 
 EXEMPLARS = "exemplars.j2"
 """Trajectories as one text, for replies by tool calls: these cannot be shown without their results."""
@@ -72,6 +73,7 @@ class Prompter:
         frame = self._frame(state)
         values: dict[str, Any] = {
             "task": state.episode.instruction,
+            "secrets": tuple(map(named, state.episode.task.secrets)),
             "objective": self.objective(state),
             "assignment": self.objective(state) if frame is not None and frame.called else "",
             "page": state.clean,

@@ -31,6 +31,7 @@ from core.storage.resources import RESOURCES
 PROMPTS = RESOURCES / "prompts"
 
 UNSAID: dict[str, Any] = {
+    "secrets": (),
     "first": True,
     "results": (),
     "exemplars": (),

@@ -1,7 +1,9 @@
 """The browser and the environment that a run acts in."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
@@ -18,12 +20,14 @@ from core.browser.read_ahead import ReadAhead
 from core.browser.settling import SettleMark
 from core.browser.tabs import Tabs
 from core.environments.protocol import Environment, KeepsState
+from core.llm.endpoints import Keys
 from core.schema.action_space import Permissible
 from core.schema.element_identity import RecordedInput, called
-from core.schema.errors import ActionError, BrowserError
+from core.schema.errors import ActionError, BrowserError, UsageError
 from core.schema.hosts import has_scheme, site_of
 from core.schema.observation import Capture
 from core.schema.restore import SentAt, sent_summary
+from core.schema.secrets import Secrets
 from core.schema.task import Episode, Task
 
 
@@ -43,6 +47,22 @@ class Touches:
         self._count += 1
 
 
+def secrets_of(task: Task, find: Callable[[str], str | None]) -> dict[str, str]:
+    """Return the values of a task's secrets by their names; raises UsageError if one is missing."""
+    found: dict[str, str] = {}
+    for name, text in task.secrets.items():
+        value = (
+            find(text[1:]) if text.startswith("$") and not text.startswith("$$") else text.removeprefix("$")
+        )
+        if not value:
+            raise UsageError(
+                f'The secret "{name}" of {task.id} is not set: there is no {text[1:]} in the environment or the system '
+                f"keyring. Set the environment variable {text[1:]} to its value."
+            )
+        found[name] = value
+    return found
+
+
 @dataclass
 class World:
     """The parts of the outside world that a phase can use."""
@@ -54,6 +74,8 @@ class World:
     gates: Gates
     touches: Touches = field(default_factory=Touches)
     peek: Peek = field(default_factory=Peek)
+    find_secret: Callable[[str], str | None] = field(default_factory=lambda: Keys().find_key)
+    """Finds the value of a secret in the environment or the keyring."""
     record_network: bool = True
     """Whether what servers answer is to be recorded, if they are not ours."""
     sites: tuple[str, ...] = ()
@@ -117,6 +139,25 @@ class World:
                 on = f" on {label}" if label else ""
                 return f"Repeating it would {one.action}{on} (step {one.step}): {reason}."
         return ""
+
+    async def declare_secrets(self, task: Task, hidden: Secrets) -> Task:
+        """Have the secrets of a task typed by their names, read as them, and stored as them by who has `hidden`.
+
+        Returns the task as an agent is told it. Raises UsageError if one is missing.
+        """
+        self.tabs.secrets = await asyncio.to_thread(secrets_of, task, self.find_secret)
+        declared = self.capturer.secrets = Secrets()
+        for name, value in self.tabs.secrets.items():
+            declared.declare(name, value)
+            hidden.declare(name, value)
+        return task.replace(instruction=declared.text(task.instruction))
+
+    def note_told(self, episode: Episode) -> None:
+        """Have bullets typed as what the task says in quotes, where only one such text has their length."""
+        told = set(re.findall(r'"([^"\n]+)"', episode.instruction))
+        lengths = Counter(map(len, told))
+        typed = {place: text for place, text in self.tabs.passwords.items() if place.strip("•")}
+        self.tabs.passwords = typed | {"•" * len(one): one for one in told if lengths[len(one)] == 1}
 
     async def page_state(self, episode: Episode) -> PageState:
         """Return what the browser and the environment's server keep for the current page now."""

@@ -17,6 +17,7 @@ from core.schema import action as kinds
 from core.schema.action import Action
 from core.schema.errors import ActionError, BrowserError
 from core.schema.hosts import has_scheme
+from core.schema.secrets import named, names_in, with_values
 
 
 class Actor:
@@ -35,7 +36,7 @@ class Actor:
         Returns as soon as the browser has received the input; the caller waits for its effects. Raises ActionError.
         """
         try:
-            return await self._act(action)
+            return await self._act(self._with_secrets(action))
         except PageGone as gone:
             if self.page.crashed:
                 raise ActionError("The page crashed while the action was carried out.") from gone
@@ -43,6 +44,23 @@ class Actor:
         except Error as error:
             text = str(error).splitlines()[0]
             raise ActionError(f"The browser could not do {action}: {text}") from error
+
+    def _with_secrets(self, action: Action) -> Action:
+        """Return an action with the values of the secrets that it names; raises ActionError."""
+        values = self._tabs.secrets
+        try:
+            match action:
+                case kinds.Type():
+                    return action.replace(text=with_values(action.text, values))
+                case kinds.Select():
+                    return action.replace(option=with_values(action.option, values))
+                case kinds.Goto(url=url) if names_in(url):
+                    raise ActionError(f"A secret is never put into an address; open {url} without it.")
+            return action
+        except KeyError as unknown:
+            known = ", ".join(map(named, values))
+            there = f"the secrets of this task are {known}" if known else "this task has none"
+            raise ActionError(f"There is no {named(unknown.args[0])}; {there}.") from None
 
     async def difference(self, done: Located | None) -> str:
         """Return a sentence where a field holds something else by now than what was put into it; raises nothing."""

@@ -22,9 +22,10 @@ from core.browser.page import Page
 from core.schema.errors import ActionError, BrowserError
 from core.schema.observation import Box, Capture, Element, Observation, PageFrame, Tab
 from core.schema.record import Record
+from core.schema.secrets import Secrets
 from core.system.patience import within
 
-READER = 4
+READER = 5
 """The version of the page reader: raise it when the walker reads an unchanged page differently.
 
 Version 1 leaves out drawings that are hidden from assistive technology or are in a named control, and names
@@ -34,7 +35,8 @@ Version 3 reads states that an element inherits from its container (such as disa
 controls of several boxes only once, reads passwords always as bullets, and leaves out the content of boxes
 that show nothing. Version 4 reads empty cells, columns that spanning cells move, words that style sheets write,
 selected chips, and boxes that show more under the pointer, and leaves out hidden fields that another control
-stands for, and drawings beyond their picture.
+stands for, and drawings beyond their picture. Version 5 reads one-time codes, numbers of cards and other secrets
+as bullets.
 Comparisons with runs of earlier versions consider this (`checkpoints/comparison.py`).
 """
 _PATIENCE = 2.0
@@ -171,6 +173,8 @@ class Capturer:
     def __init__(self, *, hidden: tuple[str, ...] = (), pictures: bool = True) -> None:
         self.hidden = hidden
         self.pictures = pictures
+        self.secrets = Secrets()
+        """What is read by its name."""
         self.took = 0.0
         """Milliseconds that the last reading took."""
         self._pending: tuple[Capture, asyncio.Future[bytes]] | None = None
@@ -221,7 +225,8 @@ class Capturer:
         """
         hidden = ",".join(self.hidden)
         frames = await page.frames.find()
-        return "\n".join([await page.walker("markedHtml", hidden, frame=frame) for frame in frames])
+        html = [await page.walker("markedHtml", hidden, frame=frame) for frame in frames]
+        return self.secrets.text("\n".join(html))
 
     async def unchanged(self, page: Page, capture: Capture) -> bool:
         """Return whether the page is still as in `capture`; in doubt it is not. Tabs are not compared."""
@@ -253,10 +258,16 @@ class Capturer:
             document=main.document,
             reader=READER,
         )
+        whole = "\n".join(html)
+        if self.secrets:
+            data = observation.model_dump_json().encode()
+            if (hidden := self.secrets.data(data)) is not data:
+                observation = Observation.model_validate_json(hidden)
+            whole = self.secrets.text(whole)
         self._seen = (observation, seen)
         used = {(one.link.session, one.world) for one in seen.documents}
         self._known = {document: known for document, known in self._known.items() if document in used}
-        return observation, "\n".join(html)
+        return observation, whole
 
     async def _walk(self, page: Page, link: FrameLink, seen: Seen, limit: int = LIMIT) -> _Walk:
         """Read one document, and once more where its listeners have turned out to be others than the walker knew."""

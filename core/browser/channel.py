@@ -1,12 +1,14 @@
 """Access to the documents of a tab: protocol sessions, our script world in them, and the errors of a question."""
 
 import asyncio
+import json
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from playwright.async_api import CDPSession
 
+from core.schema.secrets import SECRET_FIELDS
 from core.storage.resources import RESOURCES
 
 
@@ -87,4 +89,5 @@ _WALKER = (
 @cache
 def world_script() -> str:
     """Return the source of the walker, which lives in our world of each document, as one function."""
-    return f"(() => {{\nif (globalThis.__backstep) return;\n{''.join(map(script, _WALKER))}}})();\n"
+    rules = f"const secretRules = {json.dumps(SECRET_FIELDS)};\n"
+    return f"(() => {{\nif (globalThis.__backstep) return;\n{rules}{''.join(map(script, _WALKER))}}})();\n"

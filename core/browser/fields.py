@@ -1,7 +1,6 @@
 """Fills in fields: text, sliders, options, checkboxes, files."""
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from core.browser.sliders import SliderPlace, bring_to
 from core.schema import action as kinds
 from core.schema.action import Target
 from core.schema.errors import ActionError, BrowserError
-from core.schema.observation import is_hidden
+from core.schema.observation import HIDDEN_TEXT, is_hidden
 from core.system.patience import within
 
 _NO_FILE_FIELD = "is not a file field"
@@ -28,9 +27,10 @@ _FILTERED_MILLISECONDS = 600
 """The most that a list is given after the last key to show what fits: many look only 300 ms later."""
 
 
-async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]) -> Located:
+async def type_text(page: Page, action: kinds.Type, passwords: dict[str, str]) -> Located:
     """Type a text, or of `passwords` that of the field where the text is bullets; raises ActionError.
 
+    What is typed into a field that hides it is noted there, by origin and XPath.
     In a list of options the one with this label or value is chosen.
     """
     if isinstance(action.target, kinds.FocusTarget):
@@ -39,10 +39,11 @@ async def type_text(page: Page, action: kinds.Type, passwords: Mapping[str, str]
     else:
         found = await locate(page, action.target)
         frame = await frame_of(page, found.ref)
-    if is_hidden(action.text):
-        action = action.replace(text=await _password(page, action.text, found, frame, passwords))
     answer = await page.walker("ready", found.ref, action.append, frame=frame)
     require(answer, f"[{found.ref}] {found.label}")
+    if answer.get("hides"):
+        action = action.replace(text=_typed_before(action.text, found, passwords, answer["place"]))
+        passwords[answer["place"]] = action.text
     keyboard, since = page.playwright_page.keyboard, mark(page)
     if answer.get("list"):
         chosen = await choose(page, kinds.Select(target=kinds.RefTarget(ref=found.ref), option=action.text))
@@ -108,18 +109,13 @@ async def difference(page: Page, found: Located) -> str:
     return f"The {'list' if 'option' in filled.kind else 'field'} now holds {holds}."
 
 
-async def _password(
-    page: Page, text: str, found: Located, frame: FrameLink | None, passwords: Mapping[str, str]
-) -> str:
-    """Return what a person typed into a field; its bullets where the field hides nothing. Raises ActionError."""
-    place = await page.walker("secretPlace", found.ref, frame=frame)
-    if place is None:
+def _typed_before(text: str, found: Located, passwords: dict[str, str], place: str) -> str:
+    """Return the text, or what was typed into the field before if it is bullets; raises ActionError."""
+    if not is_hidden(text):
         return text
-    known = passwords.get(place)
-    if known is None or len(known) != len(text):
-        raise ActionError(
-            f"[{found.ref}] {found.label} hides its text, which was not recorded; take the page (F6) and type it."
-        )
+    known = next((one for one in map(passwords.get, (place, text)) if one and len(one) == len(text)), None)
+    if known is None:
+        raise ActionError(f"[{found.ref}] {found.label}: {HIDDEN_TEXT}")
     return known
 
 

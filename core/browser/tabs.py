@@ -95,7 +95,11 @@ class Tabs:
         self.network = NetworkRecorder()
         self.holding = Holding()
         self.passwords: dict[str, str] = {}
-        """What a person typed into fields that hide it, by origin and XPath: told nowhere, to type it again."""
+        """What was typed into fields that hide it, by origin and XPath; or what the task says, by its bullets.
+
+        Told nowhere, to type it again."""
+        self.secrets: dict[str, str] = {}
+        """The secrets of the task by the names that actions have for them."""
         self.boundary: Boundary | None = None
         """Where pages may go; None while no agent is at work, and for what a task opens as it begins."""
         self.refused = ""

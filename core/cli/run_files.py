@@ -8,6 +8,7 @@ from core.cli.output import put_json, put_table, say
 from core.cli.runs import reading
 from core.schema.errors import UsageError
 from core.settings.settings import Settings, load_settings
+from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import format_named
 from core.trace.imports.records import ImportedRun, check_steps, without
 from core.trace.imports.registry import ImportFormat, read_file
@@ -21,8 +22,8 @@ def export(settings: Settings, run: int, form: str, output: Path, *, content: bo
     if content and not format_named(form).leaves_out_content:
         raise UsageError(f"--content is only for otel. The format {form} always contains the text.")
     with reading(settings):
-        export_run(settings.database, run, form, str(output), content=content)
-    say(f"Run {run} was written to {output}. {format_named(form).note}".rstrip())
+        left_out = export_run(settings.database, run, form, str(output), content=content)
+    say(" ".join(filter(None, (f"Run {run} was written to {output}.", left_out, format_named(form).note))))
 
 
 def send(settings: Settings, run: int, form: str, endpoint: str, *, content: bool) -> None:
@@ -31,9 +32,9 @@ def send(settings: Settings, run: int, form: str, endpoint: str, *, content: boo
         raise UsageError("--endpoint is only for --format otel. For other formats, use --output.")
     from core.trace.exports.otel_send import send_otel  # OpenTelemetry: only when something is sent.
 
-    with reading(settings) as store:
-        count = send_otel(store, run, endpoint, content=content)
-    say(f"Run {run} was sent to {endpoint} as {count} spans.")
+    with reading(settings) as store, without_secrets(store, run) as hidden:
+        count = send_otel(hidden, run, endpoint, content=content)
+    say(f"Run {run} was sent to {endpoint} as {count} spans. {hidden.left_out}".rstrip())
 
 
 def import_file(settings: Settings, path: Path, form: str, *, dry_run: bool, as_json: bool) -> None:

@@ -422,8 +422,8 @@ class TraceCommands(SessionCommands):
     async def export_run(self, run: int, form: str, path: str) -> None:
         """Write a run in one of the formats of `core.trace.exports.registry`."""
         database = self._current.need_services().store.path
-        await asyncio.to_thread(run_files.export_run, database, run, form, path)
-        self._publisher.log("info", "export", f"Run {run} was written to {path}.")
+        left_out = await asyncio.to_thread(run_files.export_run, database, run, form, path)
+        self._publisher.log("info", "export", f"Run {run} was written to {path}. {left_out}".rstrip())
         note = format_named(form).note
         self._publisher.tell(f"Run {run} was written to {path}. {note}".rstrip())
 

@@ -74,6 +74,7 @@ class Services:
             record_network=self.settings.record_network,
             sites=(*self.settings.sites, *self.settings.task_sites.get(sites_key(task), ())),
             upload_folders=self.settings.upload_folders,
+            find_secret=self.llms.find_key,
         )
 
     def task_of(self, row: RunRow) -> Task:

@@ -172,6 +172,7 @@ def _folder(value: str, info: ValidationInfo) -> Path:
 
 Folder = Annotated[Words, AfterValidator(_folder)]
 Name = Annotated[str, AfterValidator(_name)]
+SecretName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 StartUrl = Annotated[Words, AfterValidator(_start_url)]
 
 
@@ -189,6 +190,8 @@ class TaskEntry(Record):
     from the seed then."""
     sites: Annotated[tuple[Site, ...], Field(strict=False)] = ()
     upload_folders: Annotated[tuple[Folder, ...], Field(strict=False)] = ()
+    secrets: dict[SecretName, Words] = Field(default={}, repr=False)
+    """What an agent types by a name without knowing it; ``$NAME`` is read from the environment or the keyring."""
     judge: Judge | None = None
 
     @property
@@ -257,6 +260,7 @@ class TaskFile:
                 judged=entry.judge is not None,
                 sites=entry.sites,
                 upload_folders=entry.upload_folders,
+                secrets=entry.secrets,
                 details=entry.details,
             )
             for entry in form.tasks

@@ -15,9 +15,9 @@ from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from pydantic import Field
 
-from core.llm.errors import is_secret, without
 from core.schema.errors import DataError
 from core.schema.record import Record
+from core.schema.secrets import is_key, without_keys
 from core.settings.settings import APP, BaseUrl, Settings
 from core.settings.user_file import read_model
 from core.storage.resources import RESOURCES
@@ -221,4 +221,4 @@ class Keys:
 
 def _trouble(error: Exception, key: str = "") -> str:
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return without(text, filter(is_secret, (key,)))
+    return without_keys(text, filter(is_key, (key,)))

@@ -16,6 +16,7 @@ from typing import Any
 from core.llm.replies import is_deep, plain
 from core.schema.errors import LLMError
 from core.schema.record import Record
+from core.schema.secrets import without_key_forms, without_keys
 
 _PASSING = frozenset({408, 409, 425, 429})
 _AWAY = frozenset({429, 502, 503, 504})
@@ -25,7 +26,6 @@ _PATHS = ("/chat/completions", "/responses", "/embeddings", "/models")
 """What clients add to a base URL."""
 REDIRECT = "redirect"
 """The extension of a response that has the address of a redirect, as the server wrote it."""
-_SECRET = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
 _CONTEXT = re.compile(
     r"context[ _](?:length|size|window)|maximum context|(?:prompt|input|request)(?: is)? too (?:long|large)"
     r"|too many (?:input |prompt )?tokens(?! per)|tokens? exceeds?\b.{0,40}\bcontext|reduce the length of the",
@@ -97,27 +97,9 @@ class LLMFailure(Record):
         return self.reason.partition(": ")[2] or self.reason
 
 
-def is_secret(text: str) -> bool:
-    """Return whether a key is long enough to be one: a word such as ``test`` may stand in any text.
-
-    It has 20 characters, or 8 with a letter and a digit among them.
-    """
-    mixed = any(map(str.isdigit, text)) and any(map(str.isalpha, text))
-    return len(text) >= 20 or (len(text) >= 8 and mixed)
-
-
-def without(text: str, secrets: Iterable[str]) -> str:
-    """Return `text` with ``[key]`` in place of each secret."""
-    for secret in secrets:
-        text = text.replace(secret, "[key]")
-    return text
-
-
 def clean(text: str, secrets: Iterable[str] = (), length: int = _SHORT) -> str:
     """Return `text` on one line, without the secrets or anything like a key, and not too long."""
-    text = plain(without(text, secrets)[:_READ])
-    text = _SECRET.sub(lambda match: f"{match[1] or ''}[key]", text)
-    text = " ".join(text.split())
+    text = " ".join(without_key_forms(plain(without_keys(text, secrets)[:_READ])).split())
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -317,7 +299,7 @@ def _told_apart(failure: LLMFailure, said: str) -> LLMFailure:
 def _message(body: object, secrets: Iterable[str]) -> str:
     """Return the words of an error body, whose form differs from server to server."""
     if isinstance(body, str):
-        return _TAG.sub(" ", without(body, secrets)[:_READ])
+        return _TAG.sub(" ", without_keys(body, secrets)[:_READ])
     if isinstance(body, dict):
         for name in ("error", "message", "detail", "msg"):
             inner = body.get(name)

@@ -17,7 +17,6 @@ from core.llm.errors import (
     clean,
     from_body,
     from_exception,
-    is_secret,
 )
 from core.llm.honoured import Honoured, HonouredFile
 from core.llm.limits import Limits, Meter
@@ -26,6 +25,7 @@ from core.llm.repair import ReplyFormat
 from core.llm.replies import part_thinking
 from core.schema.errors import LLMError, LLMRefused
 from core.schema.messages import LLMReply, LLMRequest, Retry, Sampling, Usage
+from core.schema.secrets import is_key
 
 if TYPE_CHECKING:
     from openai import AsyncAPIResponse, AsyncOpenAI
@@ -371,7 +371,7 @@ class OpenAICompatibleLLM:
         headers = {name: self._value(name, text) for name, text in self._headers.items()}
         # A header such as the program's name is no secret, and may stand in any text.
         own = (text for name, text in headers.items() if text != self._headers[name] or len(text) >= 20)
-        self._secrets = tuple(filter(is_secret, (key or "", *own)))
+        self._secrets = tuple(filter(is_key, (key or "", *own)))
         if self._api_version and key:
             headers["api-key"] = key
         # The package would fill these from the environment, whoever the server is.

@@ -322,6 +322,10 @@ class LLMs:
             honoured=self.honoured,
         )
 
+    def find_key(self, name: str) -> str | None:
+        """Return what the environment or the keyring has of that name, as for a key."""
+        return self._keys.find_key(name)
+
     def _find_key(self, key_name: str, *, main: bool) -> str | None:
         """Return the key of that name.
 

@@ -13,8 +13,9 @@ from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.exemplar import Draft, Exemplar
-from core.schema.observation import is_hidden
+from core.schema.observation import HIDDEN_TEXT, is_hidden
 from core.schema.record import Record
+from core.schema.secrets import names_in
 
 MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is reported as over-long: eight of them go into a prompt."""
@@ -136,7 +137,9 @@ def check_secrets(exemplar: Draft) -> Iterator[Problem]:
             where = f"look {number}, action {place}"
             action = _read(exemplar.id, text, where)
             target = getattr(action, "target", None)
-            is_typed = isinstance(action, Type) and not is_hidden(action.text)
+            if isinstance(action, Type) and is_hidden(action.text):
+                yield Problem(id=exemplar.id, kind="secret", where=where, text=f"{text}: {HIDDEN_TEXT}")
+            is_typed = isinstance(action, Type) and not is_hidden(action.text) and not names_in(action.text)
             if is_typed and isinstance(target, RefTarget) and target.ref in hidden:
                 message = (
                     "It types into a field that hides its text, such as a password. Prompts would show it."

@@ -4,6 +4,7 @@ import re
 from typing import Literal
 
 from core.schema.record import Record
+from core.schema.secrets import Kind
 
 _BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """What `str.splitlines` parts lines at."""
@@ -53,6 +54,13 @@ Use = Literal["click", "type", "select", "check", "upload", "drag", "hover"]
 """What a person could do with an element, beyond pointing at it."""
 
 
+HIDDEN_TEXT = (
+    "the text is hidden and was not recorded; declare it in the task's `secrets` and put <secret:NAME> there, or take "
+    "the page (F6) and type it."
+)
+"""Why bullets cannot be typed, and what to do, as the end of a sentence."""
+
+
 def is_hidden(text: str) -> bool:
     """Return whether a text is bullets, which stand for a password."""
     return bool(text) and not text.strip("•")
@@ -83,6 +91,8 @@ class Element(Record):
     box: Box
     in_viewport: bool = True
     tag: str = ""
+    hides: Kind | Literal[""] = ""
+    """Which secret it is a field for; its value is bullets."""
 
     @property
     def usable(self) -> bool:

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field
+
 from core.schema.record import Record
 
 PARTLY_JUDGED = "partly-judged"
@@ -30,6 +32,8 @@ class Task(Record):
     """Hosts that may be opened beside that of the start page, each with those below it; ``*`` for all."""
     upload_folders: tuple[Path, ...] = ()
     """Folders whose files may be given to pages."""
+    secrets: dict[str, str] = Field(default={}, repr=False, exclude=True)
+    """By the names that an agent has for them: a value, or ``$NAME`` for what the environment or the keyring has."""
     details: dict[str, Any] = {}
     """What only the task's own environment reads (a WebArena ``eval`` block, say)."""
 

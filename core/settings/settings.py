@@ -18,6 +18,7 @@ from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from core.schema.errors import UsageError
 from core.schema.messages import Purpose, ReasoningEffort, Sampling
 from core.schema.record import Record
+from core.schema.secrets import kind_of_header
 from core.settings.user_file import problem, read_model
 
 APP = "backstep"
@@ -69,7 +70,6 @@ def _task_path(value: Path) -> Path:
     return value
 
 
-_SECRET_HEADERS = ("authorization", "proxy-authorization", "api-key", "x-api-key", "cookie")
 _OWN_FIELDS = ("model", "messages", "stream", "tools", "tool_choice", "response_format")
 
 
@@ -83,7 +83,7 @@ def _headers(value: dict[str, str]) -> dict[str, str]:
             raise ValueError(
                 f'"{name[:40]}" is not a header with a one-line value; write headers = {{"X-Name" = "value"}}'
             )
-        if name.lower() in _SECRET_HEADERS and not text.startswith("$"):
+        if kind_of_header(name) is not None and not text.startswith("$"):
             raise ValueError(
                 f'the value of "{name}" is a secret: keep it in the environment or the keyring, and write '
                 f'"$NAME" with its name there'

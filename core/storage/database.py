@@ -8,19 +8,19 @@ end.
 """
 
 import contextlib
-import json
 import logging
 import os
 import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from core.schema.errors import StoreError
+from core.schema.secrets import Secrets
 
 BUSY_SECONDS = 30.0
 """How long the lock of another program is waited for."""
@@ -178,25 +178,13 @@ class DatabaseFile:
         self._lock = Lock()
         self._database = database
         self._turn = threading.RLock()
-        self._hidden: set[str] = set()
+        self.secrets = Secrets()
+        """What is not stored, but a name in its place."""
 
     def _held(self, value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        return (
-            self.without_secrets(value.encode(errors="replace")).decode() if self._hidden else _plain(value)
-        )
-
-    def hide(self, secrets: Iterable[str]) -> None:
-        """Store ``[key]`` in place of these texts from now on."""
-        for secret in secrets:
-            self._hidden |= {secret, json.dumps(secret)[1:-1]}
-
-    def without_secrets(self, data: bytes) -> bytes:
-        """Return a text, or JSON, as it may be stored."""
-        for secret in self._hidden:
-            data = data.replace(secret.encode(errors="replace"), b"[key]")
-        return data
+        return self.secrets.text(_plain(value))
 
     @classmethod
     def open(
@@ -347,6 +335,11 @@ class DatabaseFile:
         """
         with self._turn, failures_of(self.path, self.kind):
             self._database.execute("VACUUM")
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Move what was written lately from the log beside the file into the file, unless another program reads."""
+        with self._turn, failures_of(self.path, self.kind):
             self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager

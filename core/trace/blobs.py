@@ -51,11 +51,13 @@ class Blobs:
     def __init__(self, database: DatabaseFile) -> None:
         self._database = database
         self._earlier: dict[str, deque[_Earlier]] = {}
+        self._renamed: dict[BlobHash, BlobHash] = {}
+        """What has become of blobs that were changed since they were named."""
 
-    def put(self, data: bytes, media_type: str) -> tuple[int, BlobHash]:
-        """Store `data` unless it is there already; returns the row's id and the hash."""
-        if media_type not in _COMPRESSED_ALREADY:
-            data = self._database.without_secrets(data)
+    def put(self, data: bytes, media_type: str, *, whole: bool = False) -> tuple[int, BlobHash]:
+        """Store `data` unless it is there already; returns the row's id and the hash. Secrets stay only if `whole`."""
+        if media_type not in _COMPRESSED_ALREADY and not whole:
+            data = self._database.secrets.data(data)
         name = hash_of(data)
         if (known := self.id_if_known(name)) is not None:
             return known, name
@@ -85,6 +87,16 @@ class Blobs:
             earlier.append(_Earlier(row, name, zstandard.ZstdCompressor(level=LEVEL, dict_data=shared)))
         return row, name
 
+    def put_damaged(self, name: BlobHash) -> tuple[int, BlobHash]:
+        """Store nothing under a hash, which reads as damage; returns the row's id and the hash."""
+        values = {"hash": name, "media_type": "", "encoding": "zstd", "size": 0, "data": b""}
+        return self._database.insert("blobs", values), name
+
+    def name_of(self, id: int) -> BlobHash:
+        """Return the hash of a row."""
+        row = self._database.row("SELECT hash FROM blobs WHERE id = ?", (id,))
+        return "" if row is None else str(row["hash"])
+
     def id_of(self, name: BlobHash) -> int | None:
         """Return the row of a blob that is stored, None for no name; raises TraceError for an unknown one."""
         if not name:
@@ -101,7 +113,7 @@ class Blobs:
 
         Raises TraceError if the blob is missing, or is not what its name says.
         """
-        row = self._database.row(f"{_SELECT} WHERE blobs.hash = ?", (name,))
+        row = self._database.row(f"{_SELECT} WHERE blobs.hash = ?", (self._renamed.get(name, name),))
         if row is None:
             raise TraceError(
                 f"The trace database {self._database.path} has no blob {name or 'without a name'}."
@@ -121,8 +133,20 @@ class Blobs:
 
     def id_if_known(self, name: BlobHash) -> int | None:
         """Return the row of a blob, None if there is none of that name."""
-        row = self._database.row("SELECT id FROM blobs WHERE hash = ?", (name,))
+        row = self._database.row("SELECT id FROM blobs WHERE hash = ?", (self._renamed.get(name, name),))
         return None if row is None else int(row["id"])
+
+    def rename(self, id: int, name: BlobHash) -> None:
+        """Delete a blob, which goes by the name of another one from now on."""
+        for row in self._database.rows(f"{_SELECT_WITH_ID} WHERE blobs.dictionary = ?", (id,)):
+            values = {"data": compress(self._content(row)), "dictionary": None}
+            self._database.update("blobs", {"id": row["id"]}, values)
+        before = self.name_of(id)
+        self._renamed = {old: name if new == before else new for old, new in self._renamed.items()} | {
+            before: name
+        }
+        self._database.execute("DELETE FROM blobs WHERE id = ?", (id,))
+        self.forget()
 
     def forget(self) -> None:
         """Use no earlier blob as a dictionary any more: what was put last may not have been committed."""
@@ -166,4 +190,5 @@ class Blobs:
         )
 
 
+_SELECT_WITH_ID = "SELECT id, hash, media_type, encoding, dictionary, data FROM blobs"
 _SELECT = "SELECT hash, media_type, encoding, dictionary, data FROM blobs"

@@ -38,11 +38,7 @@ class Encoded(NamedTuple):
     part: bytes | None
 
 
-def encode(
-    record: PhaseRecord,
-    observation: Observation | None = None,
-    without_secrets: Callable[[bytes], bytes] = bytes,
-) -> Encoded:
+def encode(record: PhaseRecord, observation: Observation | None = None) -> Encoded:
     """Take `record` apart; `observation` is what its clean observation was made from."""
     whole = getattr(record, record.part) if record.part else None
     part = None
@@ -57,7 +53,7 @@ def encode(
         if not info.is_required()
         and getattr(record, field) == info.get_default(call_default_factory=True, validated_data={})
     }
-    data = without_secrets(to_json(record, exclude=unsaid | {record.part, *record.blobs}))
+    data = to_json(record, exclude=unsaid | {record.part, *record.blobs})
     return Encoded(data.decode() if len(data) <= _SHORT else compress(data), part)
 
 

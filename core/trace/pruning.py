@@ -229,7 +229,7 @@ def free_blobs(database: TraceDatabase) -> int:
     """Delete the blobs that nothing refers to, and return how many bytes they took."""
     database.execute("CREATE TEMP TABLE used (id INTEGER PRIMARY KEY)")
     try:
-        for table, column in _references(database):
+        for table, column in references(database):
             database.execute(
                 f'INSERT OR IGNORE INTO used SELECT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL'
             )
@@ -246,7 +246,7 @@ def free_blobs(database: TraceDatabase) -> int:
         database.execute("DROP TABLE used")
 
 
-def _references(database: TraceDatabase) -> list[tuple[str, str]]:
+def references(database: TraceDatabase) -> list[tuple[str, str]]:
     """Return the tables and columns that refer to blobs, but for dictionaries."""
     return [
         (table["name"], reference["from"])

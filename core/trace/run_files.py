@@ -1,10 +1,12 @@
 """Exports runs to files, and imports them from files of any known format."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 from core.schema.errors import UsageError
 from core.settings.user_file import MOST_TOLD
+from core.trace.exports.hiding import without_secrets
 from core.trace.exports.registry import format_named
 from core.trace.imports.records import check_steps, without
 from core.trace.imports.registry import read_file
@@ -12,19 +14,20 @@ from core.trace.repro.importer import import_repro, import_summary, is_repro
 from core.trace.store import TraceStore
 
 
-def export_run(database: Path, run: int, form: str, path: str, *, content: bool = False) -> None:
-    """Write a run in one of the formats; `content` adds what was said and typed to one that leaves it out.
+def export_run(database: Path, run: int, form: str, path: str, *, content: bool = False) -> str:
+    """Write a run in one of the formats, without secrets; return what was left out, in a sentence.
+
+    `content` adds what was said and typed to a format that leaves it out.
 
     A file that is there already is replaced whole or not at all. Raises
     UsageError if it cannot be written, and TraceError.
     """
     chosen = format_named(form)
     store = TraceStore.open(database, read_only=True)
-    try:
-        data = chosen.write(store, run, content=content)
-    finally:
-        store.close()
+    with closing(store), without_secrets(store, run) as hidden:
+        data, left_out = chosen.write(hidden, run, content=content), hidden.left_out or ""
     write_file(Path(path).expanduser(), data)
+    return left_out
 
 
 def write_file(path: Path, data: bytes) -> None:

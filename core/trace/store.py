@@ -19,6 +19,7 @@ from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
 from core.schema.observation import Observation, picture_type
 from core.schema.restore import Restored
+from core.schema.secrets import Kind, Secrets, told_by
 from core.schema.step import Aligned, BlobHash, CallRecord, PhaseRecord, Recalled, record_of
 from core.schema.task import Verdict
 from core.storage.database import BUSY_SECONDS
@@ -27,6 +28,7 @@ from core.trace import reader as reading
 from core.trace import writer as writing
 from core.trace.database import KIND, TraceDatabase
 from core.trace.encoding import Prompt
+from core.trace.hidden_records import hidden_exchange, hidden_log, hidden_record, types
 from core.trace.imports.records import ImportedRun
 from core.trace.imports.storage import store_run
 from core.trace.pruning import Pruned, PrunePlan, PruneRequest
@@ -45,7 +47,7 @@ from core.trace.records import (
     StepTimes,
     WatchRow,
 )
-from core.trace.repro.rows import Copier, RowChange
+from core.trace.repro.rows import Copier, RowChange, hide_in
 from core.trace.under_way import JUDGED, RunsUnderWay, StepUnderWay
 
 JSON = "application/json"
@@ -63,6 +65,8 @@ class TraceStore:
         self._database = database
         self.owner = owners.Owner(database.path)
         """Names this process in what it is at work on."""
+        self.left_out: str | None = None
+        """What was left out of a copy without secrets, in a sentence; None for another store."""
         self._under_way = RunsUnderWay()
         self._noted: dict[int, str] = {}
 
@@ -92,13 +96,10 @@ class TraceStore:
         self._database.close()
         self.owner.let_go()
 
-    def hide(self, secrets: Iterable[str]) -> None:
-        """Store ``[key]`` in place of these texts from now on."""
-        self._database.hide(secrets)
-
-    def without_secrets(self, data: bytes) -> bytes:
-        """Return a text as it may be stored."""
-        return self._database.without_secrets(data)
+    @property
+    def secrets(self) -> Secrets:
+        """What is not stored from now on, but a name in its place."""
+        return self._database.secrets
 
     # Writing
 
@@ -121,12 +122,15 @@ class TraceStore:
         change: RowChange,
         *,
         offline: bool = False,
+        same_numbers: bool = False,
         attempt: CaseAttempt | None = None,
     ) -> int:
         """Copy a run with those that it branched from into another database, and return its number there.
 
         `change` is what becomes of all text. With `offline` the pages of the
-        copies get recorded answers only. As the run of an `attempt` it is
+        copies get recorded answers only. With `same_numbers`, for an empty
+        database, runs and steps keep theirs, what is damaged stays so, and
+        the copy tells of this file. As the run of an `attempt` it is
         copied once: if that has one there which has ended, its number is
         returned. Nothing is copied where it raises TraceError.
         """
@@ -134,7 +138,9 @@ class TraceStore:
             if attempt is not None and (known := reading.run_of(target._database, attempt)) is not None:
                 return known
             runs = [part for part, _ in reading.path(self._database, run)]
-            copier = Copier(self._database, target._database, change)
+            if same_numbers:
+                target.path = target._database.path = self.path
+            copier = Copier(self._database, target._database, change, same_numbers=same_numbers)
             copies = copier.copy(runs)
             for copy in copies.values() if offline else ():
                 target._database.update("runs", {"run": copy}, {"offline": True})
@@ -155,15 +161,19 @@ class TraceStore:
             self._database.update("steps", {"run": run, "number": step}, {"agent": kept})
 
     def save_page(self, run: int, step: int, page: bytes) -> None:
-        """Store what the browser and the environment's server keep for the page of a step, as JSON."""
+        """Store what the browser and the environment's server keep for the page of a step, as JSON.
+
+        Its cookies and storage stay as they are: going back needs them.
+        """
         with self._write():
-            kept, _ = self._database.blobs.put(page, JSON)
+            kept, _ = self._database.blobs.put(page, JSON, whole=True)
             self._database.update("steps", {"run": run, "number": step}, {"page": kept})
 
     def save_network(self, run: int, step: int, taken: Iterable[Taken]) -> None:
         """Store what servers answered in a step, in this order."""
         with self._write(run):
             for exchange, body in taken:
+                exchange, body = hidden_exchange(exchange, body, self.secrets)
                 kept = self._database.blobs.put(body, exchange.media_type)[0] if body else None
                 values = exchange.model_dump(exclude={"step", "headers", "body"})
                 values |= {"run": run, "step": step, "time": time.time(), "body": kept}
@@ -191,11 +201,38 @@ class TraceStore:
         A second record of the same phase takes the place of the first: the
         phase was done again.
         """
+        record = self._hidden(run, step, record)
         known = self._under_way.of(run)
         with self._write():
             writing.save_phase(self._database, run, step, record, blobs, known.observation(step), begun, took)
         known.save_phase(step, record)
         self._under_way.keep_on(getattr(record, name) for name in record.blobs)
+
+    def hide(self, run: int, kind: Kind, value: str, instead: str = "") -> None:
+        """Store a name, or `instead`, in place of a value from now on, also where a run has it already."""
+        if self.secrets.add(kind, value, instead):
+            self._hide_in(run)
+
+    def _hidden(self, run: int, step: int, record: PhaseRecord) -> PhaseRecord:
+        """Return a record without secrets, and hide what they are known by now in what the run has already."""
+        writes = types(record)
+        if not writes and not self.secrets:
+            return record
+        seen = self._under_way.of(run).observation(step)
+        if writes:
+            row = self.run(run)
+            self.secrets.public = told_by(row.environment, row.instruction)
+        before = len(self.secrets)
+        record = hidden_record(record, seen or (self.observed(run, step) if writes else None), self.secrets)
+        if len(self.secrets) > before:
+            self._hide_in(run)
+        return record
+
+    def _hide_in(self, run: int) -> None:
+        with self._write():
+            hide_in(self._database, [part for part, _ in reading.path(self._database, run)], self.secrets)
+        self._database.checkpoint()
+        self._under_way.forget(run)
 
     def save_pictures(self, run: int, pictures: Mapping[int, bytes]) -> None:
         """Store the pictures of a run's own steps, by their numbers, which were stored without them."""
@@ -246,12 +283,14 @@ class TraceStore:
     def save_page_log(self, run: int, step: int, moment: Moment, log: PageLog) -> None:
         """Store a part of what the pages reported in a step, empty or not, after those before it."""
         with self._write(run):
-            kept = None if log.empty else self._database.blobs.put(encoding.to_json(log), JSON)[0]
+            data = hidden_log(encoding.to_json(log), self.secrets)
+            kept = None if log.empty else self._database.blobs.put(data, JSON)[0]
             self._database.insert("page_logs", {"run": run, "step": step, "moment": moment, "log": kept})
 
     def save_log(self, run: int | None, line: LogLine) -> None:
         with self._write(run):
-            self._database.insert("log", {"run": run, **line.model_dump()})
+            values = {**line.model_dump(), "text": self.secrets.text_of_places(line.text)}
+            self._database.insert("log", {"run": run, **values})
 
     def add_breakpoint(self, kind: str, definition: str) -> int:
         """Store a new breakpoint and return its number."""

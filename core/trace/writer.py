@@ -96,7 +96,7 @@ def save_phase(
             "SELECT saved FROM phases WHERE step = ? AND phase = ?", (row["id"], record.phase)
         )
         saved = earlier["saved"] if earlier is not None else saved
-    encoded = encoding.encode(record, observation if base else None, database.without_secrets)
+    encoded = encoding.encode(record, observation if base else None)
     part = None if encoded.part is None else database.blobs.put(encoded.part, JSON)[0]
     database.insert(
         "phases",

@@ -25,14 +25,36 @@ const elements = (() => {
   const squash = text => /[\s\u00a0]{2}|[^\S ]|\u00a0|^ | $/.test(text) ? text.replace(/[\s\u00a0]+/g, " ").trim() : text;
   const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
-  // Fields whose words are told as bullets: passwords, also while the page shows them.
-  const hidden = new WeakSet();
+  // Fields whose words are told as bullets, by what they hold: also while the page shows it.
+  const hidden = new WeakMap();
+  const kinds = new Map();
+  const words = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
 
-  function isSecret(el) {
-    if (el.tagName !== "INPUT") return false;
-    if (el.type === "password" || /-password$/.test(el.autocomplete)) hidden.add(el);
-    return hidden.has(el);
+  function kindOfName(name) {
+    if (!name || name.length > 80) return "";
+    if (!kinds.has(name)) {
+      const found = (name.match(words) || []).map(one => one.toLowerCase());
+      const said = !secretRules.asking.includes(found[0]) && !secretRules.describing.includes(found.at(-1));
+      const joined = `-${found.join("-")}-`, at = one => joined.lastIndexOf(one) + one.length;
+      const hits = said ? Object.entries(secretRules.names).filter(([one, kind]) => joined.includes(one) && (kind !== "PIN" || joined.endsWith(one))) : [];
+      kinds.set(name, hits.sort(([one], [other]) => at(other) - at(one))[0]?.[1] ?? "");
+    }
+    return kinds.get(name);
   }
+
+  function secretOf(el) {
+    const field = el.tagName === "INPUT";
+    if (!field && el.tagName !== "TEXTAREA") return "";
+    if (hidden.has(el)) return hidden.get(el);
+    if (field && !secretRules.types.includes(el.type)) return "";
+    const token = (el.getAttribute("autocomplete") || "").toLowerCase().split(/\s+/).find(one => Object.hasOwn(secretRules.autocomplete, one));
+    const kind = el.type === "password" ? "password" : token ? secretRules.autocomplete[token]
+      : kindOfName(el.getAttribute("name")) || kindOfName(el.getAttribute("id"));
+    if (kind) hidden.set(el, kind);
+    return kind;
+  }
+
+  const isSecret = el => secretOf(el) !== "";
 
   const bullets = text => "•".repeat(text.length);
 
@@ -172,7 +194,7 @@ const elements = (() => {
     host[CLOSED] = root;
   }
 
-  return Object.freeze({ REF, LISTENS, SKIP, isSecret, bullets, parentNodeOf, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf,
+  return Object.freeze({ REF, LISTENS, SKIP, isSecret, secretOf, bullets, parentNodeOf, parentOf, shows, tagNameOf, rootOf, squash, cut, refOf,
     wordsRef, byRef, missing, countFrom, nextRef, children, all, xpath, VISIBLE, r1, around, room, listen, hosts,
     openRoot });
 })();

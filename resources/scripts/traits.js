@@ -140,8 +140,8 @@ const traits = (() => {
 
   function value(el, kind, editor) {
     if (editor) return editors.read(editor);
+    if (isSecret(el)) return bullets(el.value);
     if (el.tagName === "INPUT") {
-      if (isSecret(el)) return bullets(el.value);
       if (el.type === "file") return Array.from(el.files || [], f => f.name).join(", ");
       if (kind === "combobox" && el.value === "") return faces.chosen(el)?.text ?? "";
       return TEXT_INPUT.has(el.type) ? el.value : "";

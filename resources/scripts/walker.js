@@ -1,7 +1,7 @@
 // The walker: what is asked of a document from outside. It lives in an isolated world of each document as `__backstep`;
 // page scripts neither see nor disturb it.
 (() => {
-  const { isSecret, bullets, refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
+  const { isSecret, secretOf, bullets, refOf, byRef, countFrom, nextRef, xpath, listen, hosts, openRoot } = elements;
   const { label } = names;
   const { walk, markedHtml, known, shown, usable, lastReading } = reading;
   const { locate, place, pointed, framePlace, throughFrame, peek, peekBy, putBack, standing } = reaching;
@@ -16,13 +16,16 @@
   const takesValue = el => traits.VALUE_INPUT.has(el.type);
 
   const tagOf = ref => byRef(ref)?.tagName ?? "";
-  // Where a field stands whose words are told as bullets, or null.
-  const secretPlace = ref => { const el = byRef(ref); return el && isSecret(el) ? `${location.origin} ${xpath(el)}` : null; };
+  // Readies a field for typing, and tells what it hides and where it stands.
+  function readied(ref, append) {
+    const el = byRef(ref), hides = el ? secretOf(el) : "";
+    return hides ? { ...ready(ref, append), hides, place: `${location.origin} ${xpath(el)}` } : ready(ref, append);
+  }
   const labelOf = ref => { const el = byRef(ref); return el ? label(el) : ""; };
 
-  const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready, assign, written, paste, slid,
+  const calls = { walk, markedHtml, locate, place, pointed, findRole, findXPath, focused, at, spot, ready: readied, assign, written, paste, slid,
     choose, isChecked, differs, scrollBy, refOf, fileField, hear, wasHeard, wheelPlace, findWords, endOfWords, caret, wordsSelected,
-    framePlace, throughFrame, peek, peekBy, putBack, standing, openRoot, tagOf, secretPlace, labelOf };
+    framePlace, throughFrame, peek, peekBy, putBack, standing, openRoot, tagOf, labelOf };
 
   // Calls a function that may name elements: refs begin at `from`, where other documents have stopped.
   function ask(from, call, ...given) {

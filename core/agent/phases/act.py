@@ -198,6 +198,7 @@ async def _primitive(state: RunState, world: World, action: Action) -> _Done:
     message = " ".join(
         part for part in [problem, located.note if located else "", differs, *event_texts, idle] if part
     )
+    message = world.capturer.secrets.text(message)
     outcome: Literal["done", "failed"] = "failed" if problem or crashed else "done"
     primitive = Primitive(
         action=action,

@@ -322,7 +322,7 @@ def _told_otherwise(one: Element, other: Element, part: str, readers: frozenset[
         new = set(other.states) - set(one.states)
         known = all(any(said.fullmatch(state) for said in since) for state in new)
         return bool(since) and known and set(one.states) <= set(other.states)
-    if part == "value" and 3 in readers and is_hidden(other.value):
+    if part == "value" and readers & {3, 5} and is_hidden(other.value):
         return len(one.value) == len(other.value)
     return 2 in readers and part == "value" and not before and other.role in ("combobox", "textbox")
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from playwright.async_api import BrowserContext, Error, Page, Request, WebSocket
 
 from core.browser.recorded.exchange import SOCKET, Exchange, Taken, hash_of
+from core.schema.secrets import Secrets
 from core.system.patience import within
 
 log = logging.getLogger(__name__)
@@ -156,7 +157,8 @@ class NetworkRecorder:
                 except Error as error:
                     missing = f"The browser did not provide it: {error.message.splitlines()[0]}"
         except Error as error:
-            log.info("The answer to %s is not known: %s", asked.url, error.message)
+            url = Secrets().text_of_places(asked.url)
+            log.info("The answer to %s is not known: %s", url, error.message)
             return
         if len(body) > LARGEST:
             body, missing = b"", _TOO_LARGE

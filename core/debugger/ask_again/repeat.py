@@ -101,7 +101,7 @@ async def ask_again(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         whole = so_far.replace(answers=tuple(answers))
-        store.hide(getattr(answerer_of(llm, request.purpose), "hidden", ()))
+        store.secrets.add_keys(getattr(answerer_of(llm, request.purpose), "hidden", ()))
         if answers:
             whole = whole.replace(number=store.save_what_if(whole.run, whole.step, whole.model_dump_json()))
     return whole

@@ -27,6 +27,7 @@ from core.schema.errors import ActionError, ActionSyntaxError, BackstepError, Br
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep
 from core.schema.observation import Observation, Ref
 from core.schema.record import Record
+from core.schema.secrets import Secrets
 from core.schema.task import Episode, Task, Verdict
 
 LOOKS = 100
@@ -110,6 +111,7 @@ async def perform(
     """
     world.capturer.hidden = world.environment.hidden_selectors
     world.begin(task)
+    task = await world.declare_secrets(task, Secrets())
     try:
         await world.tabs.open_profile()
         episode = await world.environment.open(task, seed, TabDriver(world.tabs))

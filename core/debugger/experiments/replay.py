@@ -12,13 +12,13 @@ from core.debugger.experiments.worth_records import ReplayResult
 from core.debugger.headless import ALLOW, answer_by
 from core.environments.registry import Environments
 from core.memory.library.records import Provenance
-from core.schema.action import Action, RefTarget, RoleTarget
+from core.schema.action import Action, RefTarget, RoleTarget, Type
 from core.schema.action_space import Permissible
 from core.schema.action_text import parse_action
 from core.schema.element_identity import find_by_line
 from core.schema.errors import ActionError, DataError, NotInTraceError, UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
-from core.schema.observation import Observation, Ref
+from core.schema.observation import HIDDEN_TEXT, Observation, Ref, is_hidden
 from core.schema.restore import Sent
 from core.schema.task import Task
 from core.settings.settings import OnGate
@@ -137,6 +137,8 @@ def on_page(step: ExemplarStep, page: Observation, on_guess: OnGuess) -> tuple[A
     found: list[Action] = []
     for text in step.actions:
         action = parse_action(text)
+        if isinstance(action, Type) and is_hidden(action.text):
+            raise ActionError(f"It was stopped before {action}: {HIDDEN_TEXT}")
         changes: dict[str, Any] = {}
         for name in ("target", "to"):
             target = getattr(action, name, None)

@@ -15,6 +15,7 @@ from core.schema.action import Action, Named
 from core.schema.messages import Tool
 from core.schema.step import CallRecord
 from core.trace.encoding import Prompt
+from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import AGENT, RunStep, backstep_version, id_of, steps_of
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -22,6 +23,7 @@ from core.trace.store import TraceStore
 VERSION = "ATIF-v1.8"
 
 
+@hiding
 def export_atif(store: TraceStore, run: int) -> str:
     """Return the trajectory as JSON; raises TraceError if a part of it is damaged."""
     row, steps, calls = store.run(run), steps_of(store, run), store.calls(run)
@@ -62,6 +64,7 @@ def export_atif(store: TraceStore, run: int) -> str:
                 "verdict": row.verdict.model_dump(),
                 "answer": row.answer,
                 "error": row.error,
+                "left_out": store.left_out,
             }
         ),
     }

@@ -12,13 +12,12 @@ from core.schema.action import RefTarget, parse_target
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
 from core.schema.observation import Box, Element, Observation
+from core.schema.secrets import kind_of_name
 from core.trace.exports.playwright_script import NotExpressibleError, lines_of, literal
 
 MASK = "***"
-_SECRET = re.compile(
-    r"pass|pwd|secret|token|api[-_]?key|^key$|auth|session|^sig|signature|credential|^code$", re.I
-)
-"""Names of parameters whose values are not copied."""
+_ANY = "a1" * 10
+"""A value that any telling name makes secret."""
 _HELPERS = re.compile(r"(?<![\w.])(?:one|scroll|drag|select_text|at|warn|type_into|urljoin)\(")
 """Calls of functions that a whole script defines."""
 _ADDRESS = "${OPENAI_BASE_URL:-https://api.openai.com/v1}/chat/completions"
@@ -98,13 +97,17 @@ def masked(url: str) -> str:
         return url
     netloc = f"{MASK}@{place}" if at and user else parts.netloc
     query = parts.query
-    if any(_SECRET.search(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
+    if any(_is_secret(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
         query = "&".join(
-            f"{quote(name, safe='')}={MASK if _SECRET.search(name) else quote(value, safe='')}"
+            f"{quote(name, safe='')}={MASK if _is_secret(name) else quote(value, safe='')}"
             for name, value in parse_qsl(query, keep_blank_values=True)
         )
-    fragment = MASK if _SECRET.search(parts.fragment.partition("=")[0]) and parts.fragment else parts.fragment
+    fragment = MASK if _is_secret(parts.fragment.partition("=")[0]) else parts.fragment
     return parts._replace(netloc=netloc, query=query, fragment=fragment).geturl()
+
+
+def _is_secret(name: str) -> bool:
+    return kind_of_name(name, _ANY, in_address=True) is not None
 
 
 def call_command(model: str, messages: Sequence[dict[str, Any]], tools: str = "", sampling: str = "") -> str:

@@ -14,6 +14,7 @@ from core.schema.observation import Box
 from core.schema.record import Record
 from core.schema.step import BlobHash, CallRecord, Origin, place_of
 from core.trace.blobs import hash_of
+from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import TEMPLATES, RunStep, templates
 from core.trace.records import StepDetail, StepRow
 from core.trace.store import TraceStore
@@ -116,6 +117,7 @@ class PageStep(RunStep):
 _SERVED = {True: "It served.", False: "It did not serve.", None: "Whether it served could not be determined."}
 
 
+@hiding
 def export_html(store: TraceStore, run: int) -> str:
     """Return the run as one page that needs no other file and no network.
 
@@ -145,6 +147,7 @@ def export_html(store: TraceStore, run: int) -> str:
     script = (TEMPLATES / "run.js").read_text(encoding="utf-8").strip()
     text = environment.get_template("run.html.jinja").render(
         run=row,
+        left_out=store.left_out,
         preset_text=store.preset_text(run),
         steps=steps,
         beside_steps=beside if beside.calls or before.interventions or beside.events else None,

@@ -6,12 +6,14 @@ from typing import Any
 
 from core.schema.step import BlobHash, CallRecord, Observed
 from core.trace.encoding import Prompt
+from core.trace.exports.hiding import hiding
 from core.trace.store import TraceStore
 
 FORM = "backstep run"
 FORM_VERSION = 1
 
 
+@hiding
 def export_json(store: TraceStore, run: int) -> str:
     """Return the whole run as one JSON object; raises TraceError if a part of it is damaged."""
     row = store.run(run)
@@ -35,6 +37,7 @@ def export_json(store: TraceStore, run: int) -> str:
     whole = {
         "form": FORM,
         "version": FORM_VERSION,
+        "left_out": store.left_out,
         "run": {**row.model_dump(), "preset_text": store.preset_text(run)},
         "steps": steps,
         "calls": [_call(store, call) for call in store.calls(run)],

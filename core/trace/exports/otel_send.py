@@ -14,6 +14,7 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from core.schema.errors import UsageError, WorldError
+from core.trace.exports.hiding import hiding
 from core.trace.exports.otel_spans import Span, Value, resource, spans_of
 from core.trace.exports.steps import AGENT, backstep_version
 from core.trace.store import TraceStore
@@ -23,6 +24,7 @@ SECONDS = 10.0
 _KINDS = {"internal": SpanKind.INTERNAL, "client": SpanKind.CLIENT}
 
 
+@hiding
 def send_otel(store: TraceStore, run: int, endpoint: str, *, content: bool = False) -> int:
     """Send the run's spans and return how many there are; headers come from OTEL_EXPORTER_OTLP_HEADERS.
 

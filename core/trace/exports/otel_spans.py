@@ -15,6 +15,7 @@ from core.schema.messages import LLMReply, Message
 from core.schema.record import Record
 from core.schema.step import Acted, CallRecord, Phase, calls_of
 from core.trace.encoding import Prompt
+from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import AGENT, RunStep, backstep_version, id_of, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
@@ -108,6 +109,7 @@ class _Spans:
             "backstep.llm_calls": row.llm_calls,
             "backstep.cost": row.cost,
             "backstep.touched": row.touched,
+            "backstep.left_out": self._store.left_out or None,
         }
         if self._content:
             attributes["gen_ai.input.messages"] = _json([_message("user", row.instruction)])
@@ -354,6 +356,7 @@ _KINDS = {"internal": 1, "client": 3}
 _ERROR = 2
 
 
+@hiding
 def export_otel(store: TraceStore, run: int, *, content: bool = False) -> str:
     """Return the trace as one OTLP/JSON object; what was said and typed is in it only with `content`."""
     scope = {"name": AGENT, "version": backstep_version()}

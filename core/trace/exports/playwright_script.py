@@ -14,7 +14,9 @@ from core.schema.action import Action, Target, chord, clicked, fractions
 from core.schema.element_identity import called
 from core.schema.observation import Element, Observation, is_hidden
 from core.schema.record import Record
+from core.schema.secrets import names_in
 from core.schema.step import Acted, Primitive
+from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import RunStep, steps_of, templates
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
@@ -71,10 +73,10 @@ def lines_of(
         case kinds.Hover():
             return _at(on(action.target), "hover", action.at)
         case kinds.Type() if is_hidden(action.text):
-            raise NotExpressibleError("a password that a person typed is not recorded")
+            raise NotExpressibleError("the text is hidden and was not recorded")
         case kinds.Type():
             append = ", append=True" if action.append else ""
-            lines = [f"type_into({on(action.target)}, {literal(action.text)}{append})"]
+            lines = [f"type_into({on(action.target)}, {_with_secrets(action.text)}{append})"]
             return [*lines, 'page.keyboard.press("Enter")'] if action.enter else lines
         case kinds.Press():
             return [f"page.keyboard.press({literal(chord(action.keys))})"]
@@ -83,6 +85,8 @@ def lines_of(
             across, down = _SIDES[action.direction]
             turns = "" if action.target is None else ", wheel=True"
             return [f"scroll({what}, across={across}, down={down}{turns})"]
+        case kinds.Select() if names_in(action.option):
+            return [f"{on(action.target)}.select_option({_with_secrets(action.option)})"]
         case kinds.Select():
             return [f"{on(action.target)}.select_option({_options(action, seen)})"]
         case kinds.Check():
@@ -118,6 +122,20 @@ def lines_of(
             element = _labelled(label, seen, xpath, start_url)
             return [f"{element}.click({', '.join(filter(None, how))})"]
     raise NotExpressibleError(f"{action.name} is not an action of Playwright")
+
+
+def variable_of(name: str) -> str:
+    """Return the environment variable from which a script reads a secret."""
+    return "BACKSTEP_SECRET_" + re.sub(r"\W", "_", name).upper()
+
+
+def _with_secrets(text: str) -> str:
+    """Return a text as Python, in which secrets are read from the environment."""
+    parts = re.split(r"<secret:([A-Za-z0-9_.-]+)>", text)
+    code = [
+        f"os.environ[{literal(variable_of(one))}]" if at % 2 else literal(one) for at, one in enumerate(parts)
+    ]
+    return " + ".join(one for one in code if one != '""') or '""'
 
 
 def _held(keys: str) -> str:
@@ -258,6 +276,7 @@ class _Place(Record):
     tabs: int = 1
 
 
+@hiding
 def export_playwright(store: TraceStore, run: int) -> str:
     """Return the script; raises TraceError if a step is damaged."""
     row, steps = store.run(run), steps_of(store, run)
@@ -274,15 +293,17 @@ def export_playwright(store: TraceStore, run: int) -> str:
         body += [*lines, ""]
     environment = templates(keep_trailing_newline=True)
     text = "\n".join(body).rstrip()
+    variables = sorted(set(re.findall(r'os\.environ\["(BACKSTEP_SECRET_\w+)"\]', text)))
     uses = {name for name in HELPERS if re.search(rf"(?<![\w.]){name}\(", text)}
     return environment.get_template("replay.py.jinja").render(
         run=row,
-        docstring=_docstring(row),
+        docstring=_docstring(row, store.left_out or "", variables),
         start_url=literal(row.start_url),
         viewport=_viewport(steps),
         dialogs=_dialogs(store, run, steps),
         body=text,
         uses=uses,
+        secret="os.environ[" in text,
         joins="urljoin(" in text,
         imported=_imported(uses),
     )
@@ -441,16 +462,19 @@ def _printable(text: str) -> str:
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
-def _docstring(row: RunRow) -> str:
+def _docstring(row: RunRow, left_out: str, variables: list[str]) -> str:
     """Return the script's docstring, without its quotes."""
     how = (
         "Repeats the run's page actions in its own Chromium: `pip install playwright`, then"
         " `playwright install chromium`, or --browser with the path of an installed one."
     )
     served = _SERVED.get(row.environment, _LOOPBACK if _is_loopback(row.start_url) else "")
+    needs = f"It reads secrets from the environment; set {', '.join(variables)}." if variables else ""
     first = f"Run {row.run} of Backstep: {row.task}, seed {row.seed}."
     docstring = "\n\n".join(
-        textwrap.fill(_printable(part), 100) for part in (first, row.instruction, how, served) if part.strip()
+        textwrap.fill(_printable(part), 100)
+        for part in (first, row.instruction, how, needs, served, left_out)
+        if part.strip()
     )
     return docstring.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 

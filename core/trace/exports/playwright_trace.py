@@ -22,6 +22,7 @@ from core.browser.log.records import ConsoleEntry, DialogEntry, ErrorEntry, LogE
 from core.schema.errors import TraceError
 from core.schema.events import BrowserEvent
 from core.schema.step import PHASES, BlobHash, Observed, place_of
+from core.trace.exports.hiding import hiding
 from core.trace.exports.steps import RunStep, steps_of
 from core.trace.records import RunRow, StepTimes
 from core.trace.store import TraceStore
@@ -38,6 +39,7 @@ _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of all files in the zip, so that the same run is the same file."""
 
 
+@hiding
 def export_playwright_trace(store: TraceStore, run: int) -> bytes:
     """Return the zip; raises TraceError if a step is damaged. Pictures and pages that are damaged are left out."""
     writing = _Writing(store, store.run(run))
@@ -68,13 +70,14 @@ class _Writing:
     def write(self, steps: tuple[RunStep, ...], times: dict[int, StepTimes]) -> None:
         row = self._row
         seen = [one.observed.observation.viewport for one in steps if one.observed is not None]
+        told = (f"({self._store.left_out})",) if self._store.left_out else ()
         width, height = next((size for size in seen if all(size)), VIEWPORT)
         self._add(
             "context-options",
             version=VERSION,
             origin="library",
             browserName="chromium",
-            title=f"Run {row.run}: {row.task}, seed {row.seed}: {row.instruction}",
+            title=" ".join((f"Run {row.run}: {row.task}, seed {row.seed}: {row.instruction}", *told)),
             options={"viewport": {"width": width, "height": height}},
             platform="",
             wallTime=round(row.started * 1000),

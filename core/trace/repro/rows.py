@@ -10,8 +10,10 @@ from typing import Any, NamedTuple, Protocol
 
 import zstandard
 
+from core.schema.errors import TraceError
 from core.storage import compression
 from core.trace.database import TraceDatabase
+from core.trace.pruning import references
 from core.trace.records import ATTACHED_NAME
 
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
@@ -43,6 +45,7 @@ class Table(NamedTuple):
 
     name: str
     columns: tuple[str, ...]
+    keys: tuple[str, ...]
     key: str
     """The column that numbers its rows by itself; empty if other columns name them."""
     references: dict[str, str]
@@ -64,7 +67,7 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
             continue
         keys = [one["name"] for one in info if one["pk"]]
         own = keys[0] if len(keys) == 1 and keys[0] not in references else ""
-        found[name] = Table(name, tuple(one["name"] for one in info), own, references)
+        found[name] = Table(name, tuple(one["name"] for one in info), tuple(keys), own, references)
     return tuple(
         sorted(
             found.values(),
@@ -73,14 +76,38 @@ def tables_of(database: TraceDatabase) -> tuple[Table, ...]:
     )
 
 
+def hide_in(database: TraceDatabase, runs: Sequence[int], change: RowChange) -> None:
+    """Change the text of runs where they are, and leave nothing of it as it was before."""
+    database.execute("PRAGMA secure_delete = ON").fetchall()
+    copier = Copier(database, database, change, same_numbers=True)
+    for table in tables_of(database):
+        for row in copier.rows(table, runs):
+            held = {
+                name: copier.value(table, name, value)
+                for name, value in row.items()
+                if name not in (*table.keys, "page") and table.references.get(name, "blobs") == "blobs"
+            }
+            changed = {name: value for name, value in held.items() if value != row[name]}
+            if changed:
+                database.update(table.name, {name: row[name] for name in table.keys}, changed)
+    for id, (now, name) in copier.blobs.items():
+        for place, column in references(database) if now != id else ():
+            database.execute(f'UPDATE "{place}" SET "{column}" = ? WHERE "{column}" = ?', (now, id))
+        if now != id:
+            database.blobs.rename(id, name)
+
+
 class Copier:
     """Copies runs with all that belongs to them."""
 
-    def __init__(self, source: TraceDatabase, target: TraceDatabase, change: RowChange) -> None:
+    def __init__(
+        self, source: TraceDatabase, target: TraceDatabase, change: RowChange, *, same_numbers: bool = False
+    ) -> None:
         self._source, self._target = source, target
+        self._same_numbers = same_numbers
         self._change = change
         self._numbers: dict[str, dict[int, int]] = {name: {} for name in _FIRST}
-        self._blobs: dict[int, tuple[int, str]] = {}
+        self.blobs: dict[int, tuple[int, str]] = {}
 
     def copy(self, runs: Sequence[int]) -> dict[int, int]:
         """Copy these runs, each after the one that it branched from; return their numbers there.
@@ -89,11 +116,12 @@ class Copier:
         of the target is to be given up then.
         """
         for table in tables_of(self._source):
-            for row in self._rows(table, runs):
+            for row in self.rows(table, runs):
                 self._insert(table, row)
         return self._numbers["runs"]
 
-    def _rows(self, table: Table, runs: Sequence[int]) -> list[dict[str, Any]]:
+    def rows(self, table: Table, runs: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the rows of a table that belong to runs."""
         if "runs" in table.references.values() and table.name != "runs":
             column = next(name for name, to in table.references.items() if to == "runs")
             where = f"{column} = ?"
@@ -113,16 +141,19 @@ class Copier:
         return [{**row, **(program if row.get("preset") == ATTACHED_NAME else {})} for row in rows]
 
     def _insert(self, table: Table, row: dict[str, Any]) -> None:
-        values = {name: self._value(table, name, value) for name, value in row.items() if name != table.key}
+        values = {name: self.value(table, name, value) for name, value in row.items() if name != table.key}
+        if self._same_numbers and table.name in _FIRST:
+            values[table.key] = row[table.key]
         if table.name == "runs":
-            values["owner"] = ""  # Nobody is at work on it there.
+            values["owner"] = row["owner"] if self._same_numbers else ""  # Nobody is at work on it there.
             if values["parent_run"] is None:
                 values["parent_step"] = None
         number = self._target.insert(table.name, values)
         if table.name in self._numbers:
             self._numbers[table.name][row[table.key]] = number
 
-    def _value(self, table: Table, column: str, value: Any) -> Any:
+    def value(self, table: Table, column: str, value: Any) -> Any:
+        """Return what a column holds in the copy."""
         if value is None or (table.name, column) in _NOT_OURS:
             return None
         to = table.references.get(column)
@@ -134,8 +165,12 @@ class Copier:
             return self._text(value)
         if isinstance(value, bytes):
             try:
-                return compression.compress(self._text(compression.decompress(value).decode()).encode())
+                text = compression.decompress(value).decode()
+                changed = self._text(text)
+                return value if changed == text else compression.compress(changed.encode())
             except (zstandard.ZstdError, UnicodeDecodeError) as error:
+                if self._same_numbers:
+                    return value
                 raise self._source.damaged() from error
         return value
 
@@ -148,10 +183,20 @@ class Copier:
         return found[0] if id is None else self._blob(id)[1]
 
     def _blob(self, id: int) -> tuple[int, str]:
-        known = self._blobs.get(id)
+        known = self.blobs.get(id)
         if known is None:
-            data, media_type = self._source.blobs.content_and_type(id)
+            try:
+                data, media_type = self._source.blobs.content_and_type(id)
+            except TraceError:
+                if not self._same_numbers:
+                    raise
+                known = self.blobs[id] = self._damaged_blob(id)
+                return known
             if _TEXTUAL.search(media_type):
                 data = self._text(data.decode(errors="surrogateescape")).encode(errors="surrogateescape")
-            known = self._blobs[id] = self._target.blobs.put(data, media_type)
+            known = self.blobs[id] = self._target.blobs.put(data, media_type)
         return known
+
+    def _damaged_blob(self, id: int) -> tuple[int, str]:
+        name = self._source.blobs.name_of(id)
+        return (id, name) if self._source is self._target else self._target.blobs.put_damaged(name)

@@ -21,6 +21,8 @@ from core.schema.exemplar import Contrast, Exemplar, ExemplarStep
 from core.schema.observation import Observation
 from core.schema.record import Record
 from core.schema.step import Abstracted, Acted, Decided, Observed, Origin, Reviewed, record_of
+from core.trace.encoding import from_json, to_json
+from core.trace.exports.hiding import secrets_of
 from core.trace.records import RunRow, StepRow
 from core.trace.store import TraceStore
 
@@ -315,7 +317,11 @@ def survey_of_run(store: TraceStore, run: int, *, first: int = 1, last: int | No
     """Return what there is to be saved of a run; raises TraceError."""
     row = store.run(run)
     rows = [one for one in store.steps(run) if first <= one.number <= (last or one.number)]
-    return Survey(row=row, steps=surveyed(store, row, rows))
+    survey = Survey(row=row, steps=surveyed(store, row, rows))
+    data, secrets = to_json(survey), secrets_of(store, run)
+    secrets.look_in_text(data.decode(errors="replace"))
+    hidden = secrets.data(data)
+    return survey if hidden is data else from_json(Survey, hidden)
 
 
 def selection_of(survey: Survey, choice: SavingChoice) -> Selection:

@@ -1,0 +1,550 @@
+"""The one rule of what is secret, and how it is hidden: in the trace, exports, repro files, exemplars and logs.
+
+Something is secret by
+
+- its field in a page: the type ``password``, an ``autocomplete`` such as ``one-time-code`` or ``cc-number``, or its
+  name;
+- its name, as a JSON key, form field, parameter, cookie or HTTP header: `kind_of_name` and `kind_of_header`;
+- its form: a JSON web token, a private key, the keys of well-known services, a password in an address;
+- a declaration: a task's ``secrets``, and the keys of LLM servers.
+
+Such a value is hidden in its own place. It is hidden wherever else it stands only if it `stands_out`: a value that is
+short or an ordinary word would take other text with it. Numbers and short words are only found as whole words.
+"""
+
+import base64
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import parse_qsl, quote, quote_plus, unquote_plus, urlsplit
+
+Kind = Literal[
+    "password", "one-time code", "PIN", "card number", "card code", "card date", "token", "key", "cookie", "secret"
+]  # fmt: skip
+HIDDEN_KEY = "[key]"
+"""Stands for the key of an LLM server."""
+
+_NAMES: dict[Kind, str] = {
+    "password": "password pass-word passwd passwort pwd passphrase passcode passwords user-pass db-pass smtp-pass",
+    "one-time code": "otp totp one-time-code verification-code onetimecode mfa-code 2-fa-code sms-code auth-code",
+    "PIN": "pin pin-code pin-number",
+    "card number": "card-number cardnumber cc-number ccnumber credit-card card-no",
+    "card code": "cvv cvc csc card-code security-code",
+    "token": "token jwt csrf xsrf bearer authorization accesstoken refreshtoken idtoken authtoken csrftoken"
+    " csrfmiddlewaretoken",
+    "key": "secret api-key apikey access-key secret-key private-key signing-key auth-key subscription-key"
+    " encryption-key clientsecret",
+    "cookie": "session-id sessionid",
+}
+_WEAK = "auth authentication cookie session sid signature sig credential credentials"
+"""Names that hold a secret only where the value looks like one."""
+_CODES = ("code", "key")
+"""Names that hold a secret only in an address, and only a long one."""
+_DESCRIBING = frozenset(
+    "count type length expires expiry expiration limit used hint policy url uri name field label required strength"
+    " visible enabled valid size ttl lifetime changed updated created at in placeholder help error errors status budget"
+    " usage usages prompt prompts message format rules title text description".split()
+)
+"""Last words of names that only tell something about a secret, such as ``token_type``."""
+_ASKING = frozenset("has is show forgot max min num no total".split())
+"""First words of names that are a question or a number, such as ``has_password``."""
+_HEADERS: dict[str, Kind] = {
+    "authorization": "token",
+    "proxy-authorization": "token",
+    "cookie": "cookie",
+    "set-cookie": "cookie",
+    "api-key": "key",
+    "x-api-key": "key",
+    "x-goog-api-key": "key",
+}
+_COMMON = frozenset(
+    "password passwort username administrator example default changeme undefined bearer secret testing welcome"
+    " required optional disabled enabled expired invalid string number unknown anonymous active inactive removed"
+    " submit signin signup current-password new-password one-time-code".split()
+)
+"""Words of six letters and more that stand in any text."""
+_FORMS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("token", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
+    ("token", re.compile(r"(?<=[Bb]earer )[\w.~+/=-]{12,}")),
+    ("password", re.compile(r"(?<=[Bb]asic )[\w+/-]{12,}={0,2}")),
+    ("key", re.compile(r"\bsk-[\w-]{16,}")),
+    ("key", re.compile(r"\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}")),
+    ("key", re.compile(r"\bAKIA[0-9A-Z]{16}\b")),
+    ("key", re.compile(r"\bAIza[\w-]{35}")),
+    ("key", re.compile(r"\bxox[abposr]-[\w-]{10,}")),
+    ("key", re.compile(r"\bhf_\w{30,}")),
+    ("key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?-----END [A-Z ]*PRIVATE KEY-----", re.DOTALL)),
+    ("password", re.compile(r"(?<=://)[^/\s:@\"'<>]+:[^/\s:@\"'<>]{3,}(?=@)")),
+)
+_KEY_IN_ERRORS = re.compile(r"(?i)\b(bearer\s+)\S+|\bsk-[A-Za-z0-9_*.-]{6,}")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NAME_OF_PAIR = re.compile(r'(?P<quote>\\*")(?P<name>[^"\\]{1,80})(?P=quote)\s*:\s*')
+_NUMBER = re.compile(r"-?\d+")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_MOST = 4096
+"""Characters of a value that is looked at."""
+_FIELD = re.compile(
+    r"(?:\A|(?<=[?&#])|(?<=&amp;))(?P<name>[A-Za-z0-9_.%\[\]-]{1,80})=(?P<value>[^&#;?\s\"'<>\\(){}]{1,4096})"
+)
+_INPUT = re.compile(r"<(?:input|meta)\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"\b(type|name|id|value|content|autocomplete)\s*=\s*"
+    r"(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(r"\bremoved-((?:[a-z]+-)+)(\d+)\b")
+_NAMED = re.compile(r"<secret:([A-Za-z0-9_.-]+)>")
+_START, _END = r"(?:(?<![^\W_])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4})|(?<=%[0-9A-Fa-f]{2}))", r"(?![^\W_])"
+
+
+# What is secret
+
+
+def kind_of_name(name: str, value: str, *, in_address: bool = False) -> Kind | None:
+    """Return which kind of secret a value of such a name is, or None.
+
+    The words of the name count, however they are joined: ``accessToken``, ``access-token`` and
+    ``user[access_token]`` hold a token, ``tokens_used`` and ``token_type`` do not. Where a name is that of other things
+    too, such as ``session``, or ``code`` in an address, the value has to look like a key.
+    """
+    kind, last, weak = _read_name(name)
+    if weak:
+        return "token" if is_key(value) and " " not in value else None
+    if kind is None and in_address and last in _CODES and len(value) >= 16:
+        return "token"
+    return kind
+
+
+@lru_cache(4096)
+def _read_name(name: str) -> tuple[Kind | None, str, bool]:
+    """Return the kind that a name tells, its last word, and whether the value has to look like a secret, too."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    if not words or words[-1] in _DESCRIBING or words[0] in _ASKING:
+        return None, "", False
+    joined = f"-{'-'.join(words)}-"
+    ends = {joined.rfind(one) + len(one): kind for one, kind in _KINDS.items() if one in joined}
+    if len(joined) not in ends:  # A PIN, but not a "pin location".
+        ends = {end: kind for end, kind in ends.items() if kind != "PIN"}
+    if ends:
+        return ends[max(ends)], words[-1], False
+    return None, words[-1], any(word in _WEAK_WORDS for word in words)
+
+
+_KINDS: dict[str, Kind] = {f"-{one}-": kind for kind, names in _NAMES.items() for one in names.split()}
+_WEAK_WORDS = frozenset(_WEAK.split())
+
+
+def kind_of_header(name: str) -> Kind | None:
+    """Return which kind of secret an HTTP header holds, or None."""
+    kind, _, weak = _read_name(name)
+    return _HEADERS.get(name.lower()) or kind or ("token" if weak else None)
+
+
+def is_key(text: str) -> bool:
+    """Return whether a key is long enough to be one: a word such as ``test`` may stand in any text.
+
+    It has 20 characters, or 8 with a letter and a digit among them.
+    """
+    mixed = any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+    return len(text) >= 20 or (len(text) >= 8 and mixed)
+
+
+def stands_out(value: str) -> bool:
+    """Return whether a value is rare enough to be hidden wherever it stands.
+
+    It has at least 4 letters and digits, 6 if it is a word or a number, 8 if it is several words, and is no word that
+    stands in any text.
+    """
+    value = value.strip()
+    held = sum(map(str.isalnum, value))
+    if held < 4 or value.casefold() in _COMMON or is_placeholder(value):
+        return False
+    if not any(map(str.isalpha, value)):
+        return held >= 6
+    if value.isalpha():
+        return held >= 6
+    return held >= 8 or not value.replace(" ", "").isalpha()
+
+
+def named(name: str) -> str:
+    """Return what stands for a secret of a task, such as ``<secret:password>``."""
+    return f"<secret:{name}>"
+
+
+def told_by(environment: str, instruction: str) -> frozenset[str]:
+    """Return what a bundled task says in quotes: a seed makes it up, so it is no secret of anybody."""
+    return frozenset(
+        re.findall(r'"([^"\n]+)"', instruction) if environment in ("miniwob", "shop", "airline") else ()
+    )
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of a task's secrets that a text has in place of their values."""
+    return tuple(_NAMED.findall(text))
+
+
+def with_values(text: str, values: dict[str, str]) -> str:
+    """Return a text with the values of the task's secrets in place of their names; raises KeyError for another name."""
+    return _NAMED.sub(lambda found: values[found[1]], text)
+
+
+def without_keys(text: str, keys: Iterable[str]) -> str:
+    """Return `text` with ``[key]`` in place of each key."""
+    for key in keys:
+        text = text.replace(key, HIDDEN_KEY)
+    return text
+
+
+def without_key_forms(text: str) -> str:
+    """Return `text` without anything that looks like the key of an LLM server."""
+    return _KEY_IN_ERRORS.sub(lambda match: f"{match[1] or ''}{HIDDEN_KEY}", text)
+
+
+# Where it is
+
+
+class Place(NamedTuple):
+    """A secret value in a text, by its name there."""
+
+    start: int
+    end: int
+    kind: Kind
+    value: str
+    """Without the escapes of the text."""
+    is_number: bool = False
+    """Whether JSON has it as a number."""
+
+
+def places_in(text: str) -> Iterator[Place]:
+    """Yield the values that have telling names: of JSON, also of JSON in JSON, and of forms and addresses."""
+    for pair in _NAME_OF_PAIR.finditer(text):
+        if _read_name(pair["name"])[::2] == (None, False):
+            continue
+        start, end = _value_at(text, pair.end(), pair["quote"])
+        value = _unescaped(text[start:end]) if pair["quote"] == '"' else text[start:end]
+        kind = kind_of_name(pair["name"], value)
+        if kind is not None and not is_placeholder(value):
+            yield Place(start, end, kind, value, not text.startswith(pair["quote"], pair.end()))
+    for field in _FIELD.finditer(text):
+        value = unquote_plus(field["value"])
+        kind = kind_of_name(unquote_plus(field["name"]), value, in_address=True)
+        if kind is not None and not is_placeholder(value):
+            yield Place(*field.span("value"), kind, value)
+
+
+def _value_at(text: str, at: int, quote: str) -> tuple[int, int]:
+    """Return where the string or number begins and ends that is the value of a pair; nothing for another value."""
+    if not text.startswith(quote, at):
+        number = _NUMBER.match(text, at)
+        return number.span() if number is not None and number[0] != "0" else (at, at)
+    if quote == '"':
+        string = _STRING.match(text, at, at + _MOST)
+        return string.span(1) if string is not None else (at, at)
+    end = text.find(quote, at + len(quote), at + _MOST)
+    while end > 0 and text[end - 1] == "\\":  # It is a quote of the value.
+        end = text.find(quote, end + 1, at + _MOST)
+    return (at + len(quote), end) if end > 0 else (at, at)
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value is nothing, bullets or a name that stands for a secret."""
+    value = value.strip()
+    return not value.strip("•") or re.fullmatch(_HIDDEN, value) is not None
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return str(json.loads(f'"{text}"'))
+    except ValueError:
+        return text
+
+
+def values_of_html(text: str) -> Iterator[tuple[Kind, str]]:
+    """Yield what the fields of a document hold that are secret by type, autocomplete or name."""
+    for field in _INPUT.findall(text):
+        has = {name.lower(): html.unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(field)}
+        value = has.get("value", "") or has.get("content", "")
+        kind = kind_of_field(
+            has.get("type", ""), has.get("autocomplete", ""), has.get("name", "") or has.get("id", "")
+        )
+        if kind is not None and not is_placeholder(value):
+            yield kind, value
+
+
+def kind_of_field(type: str, autocomplete: str, name: str) -> Kind | None:
+    """Return which kind of secret a field of a page holds, or None."""
+    if type.lower() == "password":
+        return "password"
+    for token in autocomplete.lower().split():
+        if token in AUTOCOMPLETE:
+            return AUTOCOMPLETE[token]
+    return _read_name(name)[0] if type.lower() in ("", *SECRET_FIELDS["types"]) else None
+
+
+AUTOCOMPLETE: dict[str, Kind] = {
+    "current-password": "password",
+    "new-password": "password",
+    "one-time-code": "one-time code",
+    "cc-number": "card number",
+    "cc-csc": "card code",
+    "cc-exp": "card date",
+    "cc-exp-month": "card date",
+    "cc-exp-year": "card date",
+}
+"""Words of ``autocomplete`` that make a field secret."""
+SECRET_FIELDS = {
+    "types": ("text", "password", "tel", "number", "email", "url", "search", "hidden"),
+    "autocomplete": AUTOCOMPLETE,
+    "names": _KINDS,
+    "describing": sorted(_DESCRIBING),
+    "asking": sorted(_ASKING),
+}
+"""The rule of `kind_of_field` for the reader of pages; `types` are those of an input that are looked at."""
+
+
+# Hiding
+
+
+class Secrets:
+    """Secret values that were found, and texts without them."""
+
+    def __init__(self) -> None:
+        self._instead: dict[str, str] = {}
+        """What stands for each value, in the order they were added."""
+        self._written: dict[str, str] = {}
+        """The same for each way of writing one."""
+        self._patterns: dict[str, str] = {}
+        """What finds each way of writing one."""
+        self._declared: dict[str, str] = {}
+        self.public: frozenset[str] = frozenset()
+        """What is no secret wherever it is: what a bundled task makes up and tells."""
+        self._numbers: Counter[str] = Counter()
+        self._known: set[tuple[str, str]] = set()
+
+    def __len__(self) -> int:
+        return len(self._instead) + len(self._declared)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many different ones were hidden, by kind, here and before in the texts that were looked at."""
+        return dict(Counter(kind for kind, _ in sorted(self._known)))
+
+    def add(self, kind: Kind, value: str, instead: str = "") -> bool:
+        """Hide a value from now on wherever it stands, if it `stands_out`; return whether that is new.
+
+        `instead` takes its place; without it a name such as ``removed-token-1``.
+        """
+        value = value.strip().encode(errors="replace").decode()
+        if (
+            not stands_out(value)
+            or value in self.public
+            or value in self._instead
+            or kind == "card date"
+            or value == instead
+        ):
+            return False
+        self._instead[value] = instead or self._next(kind)
+        self._known.add((kind, self._instead[value] if not instead or kind == "secret" else value))
+        for form, pattern in _forms_of(value, kind).items():
+            self._written.setdefault(form, self._instead[value])
+            self._patterns.setdefault(form, pattern)
+        return True
+
+    def add_keys(self, keys: Iterable[str]) -> None:
+        """Hide keys of LLM servers as ``[key]``."""
+        for key in keys:
+            self.add("key", key, HIDDEN_KEY)
+
+    def declare(self, name: str, value: str) -> None:
+        """Hide the value of a task's secret as ``<secret:NAME>``; a short one only where it is typed."""
+        self._declared[value] = named(name)
+        self.add("secret", value, named(name))
+
+    def instead_of(self, text: str) -> str:
+        """Return what stands for a text that is a secret as a whole; empty for another text."""
+        return self._declared.get(text) or self._instead.get(text.strip(), "")
+
+    def count(self, kind: str, what: str) -> None:
+        """Count one that was hidden before; `what` tells it from others."""
+        self._known.add((kind, what))
+
+    def look_in_text(self, text: str) -> None:
+        """Note what any text shows to be secret by its form, and what was hidden in it before."""
+        for kind, form in _FORMS:
+            for found in form.findall(text):
+                self.add(kind, found)
+        for name, number in _PLACEHOLDER.findall(text):
+            for known in (one for one, slug in _SLUGS.items() if slug == name[:-1]):
+                self._numbers[known] = max(self._numbers[known], int(number))
+                self.count(known, f"removed-{name}{number}")
+        for name in names_in(text):
+            self.count("secret", named(name))
+
+    def look_in_places(self, text: str) -> None:
+        """Note what has a telling name, as `places_in` finds it."""
+        for place in places_in(text):
+            self.add(place.kind, place.value)
+
+    def look_in_html(self, text: str) -> None:
+        """Note what a document's fields hold that are secret."""
+        for kind, value in values_of_html(text):
+            self.add(kind, value)
+
+    def look_in_url(self, url: str) -> None:
+        """Note parameters with telling names, and a password."""
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return
+        for name, value in (*parse_qsl(parts.query), *parse_qsl(parts.fragment)):
+            if (kind := kind_of_name(name, value, in_address=True)) is not None:
+                self.add(kind, value)
+        self.look_in_text(url)
+
+    def look_in_headers(self, headers: Iterable[Iterable[str]]) -> None:
+        """Note cookies, and what logs in."""
+        for name, value in headers:
+            for kind, secret in _of_header(name, value):
+                self.add(kind, secret)
+
+    def look_in_kept(self, kept: dict[str, Any]) -> None:
+        """Note what a browser kept for a page: its cookies, and storage with telling keys."""
+        for cookie in kept.get("cookies") or ():
+            self.add("cookie", str(cookie.get("value", "")))
+        for storage in ("local", "session"):
+            for key, value in (kept.get(storage) or {}).items():
+                if (kind := kind_of_name(str(key), str(value))) is not None:
+                    self.add(kind, str(value))
+                self.look_in_places(str(value))
+        if isinstance(kept.get("databases"), str):
+            self.look_in_places(kept["databases"])
+
+    def text(self, text: str) -> str:
+        """Return `text` without the secrets, however it writes them; a text without any is returned as it is."""
+        present = [form for form in self._written if form in text]
+        if not present:
+            return text
+        present.sort(key=len, reverse=True)
+        # What was put in place of a secret before is left as it is.
+        every = "|".join((_HIDDEN, *(f"(?P<_{at}>{self._patterns[one]})" for at, one in enumerate(present))))
+
+        def instead(found: re.Match[str]) -> str:
+            name = found.lastgroup
+            return found[0] if name is None else self._written[present[int(name[1:])]]
+
+        return re.sub(every, instead, text)
+
+    def data(self, data: bytes) -> bytes:
+        """Return a text, or JSON, without the secrets."""
+        if not self._written:
+            return data
+        text = data.decode(errors="surrogateescape")
+        hidden = self.text(text)
+        return data if hidden is text else hidden.encode(errors="surrogateescape")
+
+    def text_of_places(self, text: str) -> str:
+        """Return `text` without the values that have telling names, short ones too, and without the secrets."""
+        parts, at = [], 0
+        for place in sorted(places_in(text)):
+            if place.start >= at:
+                self.add(place.kind, place.value)
+                instead = self._instead.get(place.value.strip()) or self._next(place.kind)
+                parts += [text[at : place.start], "0" if place.is_number else instead]
+                at = place.end
+        return self.text("".join((*parts, text[at:])))
+
+    def headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        """Return HTTP headers without the secrets in them."""
+        headers = tuple(headers)
+        self.look_in_headers(headers)
+        for name, value in headers:
+            if name.lower() in ("location", "referer"):
+                self.look_in_url(value)
+        return tuple((name, self.text(value)) for name, value in headers)
+
+    def _next(self, kind: Kind) -> str:
+        self._numbers[kind] += 1
+        name = f"removed-{_SLUGS[kind]}-{self._numbers[kind]}"
+        self._known.add((kind, name))
+        return name
+
+    @property
+    def sentence(self) -> str:
+        """What was left out, such as ``2 passwords and 1 token were left out.``; empty for nothing."""
+        return left_out(self.counts)
+
+
+def left_out(counts: dict[str, int]) -> str:
+    """Return what was left out, such as ``2 passwords and 1 token were left out.``; empty for nothing."""
+    told = [f"{count} {kind if count == 1 else f'{kind}s'}" for kind, count in sorted(counts.items())]
+    if not told:
+        return ""
+    listed = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+    return f"{listed} {'was' if sum(counts.values()) == 1 else 'were'} left out."
+
+
+_SLUGS = {kind: kind.lower().replace(" ", "-") for kind in get_args(Kind)}
+_HIDDEN = rf"\bremoved-(?:{'|'.join(_SLUGS.values())})-\d+\b|<secret:[\w.-]+>|\[key\]"
+_OPAQUE = frozenset({"token", "cookie", "key"})
+"""Kinds that are never what a person types, so that Basic authentication does not have them."""
+
+
+def _forms_of(value: str, kind: str) -> dict[str, str]:
+    """Return how a value may be written, each with the pattern that finds it: in JSON, HTML, addresses and base64."""
+    forms = {value}
+    if kind == "card number":
+        digits = "".join(filter(str.isdigit, value))
+        groups = [digits[at : at + 4] for at in range(0, len(digits), 4)]
+        forms |= {digits, " ".join(groups), "-".join(groups)}
+    forms |= {written for one in forms for written in _escaped(one)}
+    for _ in range(2):  # A text of JSON may hold JSON.
+        forms |= {json.dumps(one)[1:-1] for one in forms} | {
+            json.dumps(one, ensure_ascii=False)[1:-1] for one in forms
+        }
+    found = {one: _pattern(one) for one in forms if stands_out(one)}
+    return found if kind in _OPAQUE else found | _in_base64(value)
+
+
+def _escaped(value: str) -> set[str]:
+    in_url = {quote(value), quote(value, safe=""), quote_plus(value)}
+    in_html = {html.escape(value), html.escape(value, quote=False)}
+    in_html |= {one.replace("&#x27;", "&#39;").replace("&quot;", "&#34;") for one in in_html}
+    return in_url | {re.sub("%..", lambda found: found[0].lower(), one) for one in in_url} | in_html
+
+
+def _pattern(form: str) -> str:
+    whole = form.isalnum() and (form.isdigit() or (form.isalpha() and len(form) < 8))
+    return f"{_START}{re.escape(form)}{_END}" if whole else re.escape(form)
+
+
+def _in_base64(value: str) -> dict[str, str]:
+    """Return the middle of what base64 makes of a value, wherever in the encoded text it begins."""
+    found = {}
+    data = value.encode()
+    for before in range(3):
+        whole = (before + len(data)) // 3 * 3
+        encoded = base64.b64encode((b"\0" * before + data)[:whole]).decode()
+        core = encoded[(before * 8 + 5) // 6 if before else 0 :]
+        for one in {core, core.translate(str.maketrans("+/", "-_"))} if len(core) >= 6 else ():
+            found[one] = rf"[\w+/-]*{re.escape(one)}[\w+/-]*={{0,2}}"
+    return found
+
+
+def _of_header(name: str, value: str) -> Iterator[tuple[Kind, str]]:
+    kind = kind_of_header(name)
+    if name.lower() == "set-cookie":
+        yield "cookie", value.partition(";")[0].partition("=")[2]
+    elif name.lower() == "cookie":
+        yield from (("cookie", one.partition("=")[2]) for one in value.split(";"))
+    elif kind is not None:
+        scheme, _, rest = value.strip().partition(" ")
+        yield kind, rest or scheme
+        if scheme.lower() == "basic":
+            try:
+                yield "password", base64.b64decode(rest).decode().partition(":")[2]
+            except ValueError:
+                return

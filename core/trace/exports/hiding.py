@@ -1,0 +1,164 @@
+"""Copies of runs without what `core.schema.secrets` finds to be secret, from which runs are exported.
+
+What the trace has hidden already stays so, and is counted. Secrets in pictures are not found.
+"""
+
+import re
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager, suppress
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from core.browser.log.records import RequestEntry
+from core.schema.action import Type
+from core.schema.errors import TraceError
+from core.schema.observation import is_hidden
+from core.schema.secrets import Secrets, kind_of_name, left_out, told_by
+from core.schema.step import Acted, Observed, Reviewed
+from core.trace.encoding import parsed
+from core.trace.store import TraceStore
+
+_ANY_NAME = re.compile(
+    r"pass|pwd|token|secret|otp|pin|cv[cv]|csc|card|cc.?n|key|auth|sess|sid|jwt|[cx]srf|sig|cred|code|bearer|cookie",
+    re.IGNORECASE,
+)
+"""Occurs in a text that has a telling name, or more often: it is found faster than the name."""
+
+
+class HiddenText:
+    """Texts of a run without its secrets; those that show only here are noted, for another pass."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self.secrets = secrets
+
+    def text(self, text: str) -> str:
+        self.secrets.look_in_text(text)
+        if _ANY_NAME.search(text):
+            self.secrets.look_in_places(text)
+        return self.secrets.text(text)
+
+
+def copied_without_secrets(
+    store: TraceStore,
+    run: int,
+    path: Path,
+    *,
+    change: type[HiddenText] = HiddenText,
+    offline: bool = False,
+    same_numbers: bool = False,
+) -> tuple[TraceStore, int]:
+    """Copy a run, with those that it branched from, into a new database; return it and the run's number there.
+
+    `offline` and `same_numbers` are those of `TraceStore.copy_to`. Raises TraceError if a part of the run is damaged.
+    """
+    secrets = secrets_of(store, run)
+    while True:
+        found = len(secrets)
+        path.unlink(missing_ok=True)
+        copy = TraceStore.open(path)
+        try:
+            number = store.copy_to(copy, run, change(secrets), offline=offline, same_numbers=same_numbers)
+        except BaseException:
+            copy.close()
+            raise
+        if len(secrets) == found:
+            copy.left_out = left_out(secrets.counts)
+            return copy, number
+        copy.close()  # What was found late may stand in what was copied before.
+
+
+@contextmanager
+def without_secrets(store: TraceStore, run: int) -> Generator[TraceStore, None, None]:
+    """Give a store in which a run has its number and no secrets: the given one if it is such a store."""
+    if store.left_out is not None:
+        yield store
+        return
+    with tempfile.TemporaryDirectory(prefix="backstep-") as folder:
+        copy, _ = copied_without_secrets(store, run, Path(folder) / "run.db", same_numbers=True)
+        with closing(copy):
+            yield copy
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def hiding(
+    export: Callable[Concatenate[TraceStore, int, P], T],
+) -> Callable[Concatenate[TraceStore, int, P], T]:
+    """Have an exporter read a run without its secrets."""
+
+    @wraps(export)
+    def exported(store: TraceStore, run: int, /, *given: P.args, **named: P.kwargs) -> T:
+        with without_secrets(store, run) as copy:
+            return export(copy, run, *given, **named)
+
+    return exported
+
+
+def secrets_of(store: TraceStore, run: int) -> Secrets:
+    """Return what its place shows to be secret in a run, and in those that it branched from."""
+    secrets, begun = Secrets(), store.run(run)
+    secrets.public = told_by(begun.environment, begun.instruction)
+    for exchange in store.network(run):
+        secrets.look_in_headers(exchange.headers)
+        secrets.look_in_url(exchange.url)
+        _look(secrets, store, exchange.body)
+    for row in store.steps(run):
+        secrets.look_in_url(row.url)
+        for look in (_look_in_kept, _look_in_step, _look_in_log):
+            with suppress(TraceError):  # What is damaged tells nothing, here or in an export.
+                look(secrets, store, run, row.number)
+    return secrets
+
+
+def _look_in_log(secrets: Secrets, store: TraceStore, run: int, number: int) -> None:
+    for part in store.page_log(run, number) or ():
+        for entry in part.log.entries:
+            if isinstance(entry, RequestEntry):
+                secrets.look_in_url(entry.url)
+
+
+def _look_in_kept(secrets: Secrets, store: TraceStore, run: int, number: int) -> None:
+    try:
+        kept = parsed(store.page(run, number) or b"{}")
+    except ValueError:
+        return  # It is damaged, and no page is brought back by it.
+    if isinstance(kept, dict):
+        secrets.look_in_kept(kept)
+
+
+def _look(secrets: Secrets, store: TraceStore, blob: str) -> None:
+    with suppress(TraceError):
+        data, media_type = store.blob_and_type(blob) if blob else (b"", "")
+        if "html" in media_type:
+            secrets.look_in_html(data.decode(errors="replace"))
+
+
+def _look_in_step(secrets: Secrets, store: TraceStore, run: int, number: int) -> None:
+    """Note what was typed into secret fields, and what is hidden there already."""
+    seen: Observed | None = None
+    for record in store.step(run, number).records:
+        if isinstance(record, Observed):
+            seen = record
+            _look(secrets, store, record.html)
+        elif isinstance(record, Reviewed) and isinstance(record.action, Type):
+            _look_in_typed(secrets, record.action, seen, "")
+        elif isinstance(record, Acted):
+            for done in record.inputs:
+                mark = done.marks.get("target")
+                if isinstance(done.action, Type):
+                    _look_in_typed(secrets, done.action, seen, mark.element.name if mark else record.target)
+
+
+def _look_in_typed(secrets: Secrets, action: Type, seen: Observed | None, name: str) -> None:
+    ref = getattr(action.target, "ref", None)
+    element = seen.observation.element(ref) if seen is not None and ref is not None else None
+    called = element.name if element is not None else f"{name} {getattr(action.target, 'name', '')}"
+    kind = (element.hides if element is not None else "") or kind_of_name(called, action.text)
+    if is_hidden(action.text):
+        secrets.count(kind or "password", f"{called.strip()} {action.text}")
+    elif kind or (element is not None and is_hidden(element.value)):
+        secrets.add(kind or "password", action.text)

@@ -1,0 +1,289 @@
+"""What is secret by its name, its form or its field; and texts without it, however they write it."""
+
+import base64
+import html
+import json
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from core.schema.secrets import (
+    Secrets,
+    kind_of_field,
+    kind_of_header,
+    kind_of_name,
+    left_out,
+    names_in,
+    places_in,
+    stands_out,
+    with_values,
+)
+
+NAMES = {
+    "password": "password",
+    "passwd": "password",
+    "secret": "key",
+    "token": "token",
+    "access_token": "token",
+    "refresh_token": "token",
+    "id_token": "token",
+    "api_key": "key",
+    "client_secret": "key",
+    "otp": "one-time code",
+    "pin": "PIN",
+    "cvv": "card code",
+    "card_number": "card number",
+}
+WORDS = st.sampled_from(["user", "my", "new", "app", "login", "billing", "web", "data", "form"])
+JOINS = st.sampled_from(["snake", "kebab", "camel", "brackets", "dots", "upper", "pascal"])
+VALUE = st.text(
+    st.characters(codec="ascii", categories=("L", "N", "P", "S")), min_size=9, max_size=24
+).filter(lambda text: stands_out(text) and "removed" not in text)
+
+
+def joined(words, how):
+    match how:
+        case "snake":
+            return "_".join(words)
+        case "kebab":
+            return "-".join(words)
+        case "dots":
+            return ".".join(words)
+        case "upper":
+            return "_".join(words).upper()
+        case "camel":
+            return words[0] + "".join(word.capitalize() for word in words[1:])
+        case "pascal":
+            return "".join(word.capitalize() for word in words)
+        case _:
+            return words[0] + "".join(f"[{word}]" for word in words[1:])
+
+
+@given(st.sampled_from(sorted(NAMES)), st.lists(WORDS, max_size=2), JOINS)
+def test_a_telling_word_makes_a_name_secret_however_its_words_are_joined(name, before, how):
+    assert kind_of_name(joined([*before, *name.split("_")], how), "value") == NAMES[name]
+
+
+@given(
+    st.sampled_from(["token", "password", "secret", "otp", "pin", "cvv"]), st.text("abcdefghij", min_size=2)
+)
+def test_a_telling_word_inside_a_longer_word_makes_no_name_secret(word, more):
+    assume(word + more not in ("passwords",))
+    assert kind_of_name(f"my_{word}{more}", "a-value-1234567") is None
+    assert kind_of_name(f"{more}{word}", "a-value-1234567") is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    "tokens_used passwordless pinned token_type prompt_tokens max_token password_hint has_password author_id"
+    " secretary token_count pinLocation forgotPassword session keyboard".split(),
+)
+def test_a_name_that_only_tells_something_about_a_secret_is_not_secret(name):
+    assert kind_of_name(name, "active") is None
+
+
+def test_a_name_of_many_things_is_secret_where_its_value_looks_like_a_key():
+    assert kind_of_name("session", "9f8e7d6c5b4a") == "token"
+    assert kind_of_name("code", "ERR-4711", in_address=True) is None
+    assert kind_of_name("code", "4/0AY0e-g7xxxxxxxxxx", in_address=True) == "token"
+
+
+@pytest.mark.parametrize(
+    "name",
+    "Authorization Proxy-Authorization Cookie Set-Cookie X-API-Key Api-Key X-Auth-Token X-CSRF-Token"
+    " X-Amz-Security-Token x-goog-api-key X-Auth X-Auth-Key Ocp-Apim-Subscription-Key".split(),
+)
+def test_headers_that_log_in_are_secret(name):
+    assert kind_of_header(name) is not None
+
+
+@pytest.mark.parametrize(
+    "name", "Content-Type Accept Authority X-Request-Id WWW-Authenticate Location Idempotency-Key".split()
+)
+def test_other_headers_are_not(name):
+    assert kind_of_header(name) is None
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        (("password", "", ""), "password"),
+        (("text", "current-password webauthn", ""), "password"),
+        (("tel", "section-a billing cc-number", ""), "card number"),
+        (("text", "one-time-code", ""), "one-time code"),
+        (("text", "cc-csc", ""), "card code"),
+        (("text", "cc-exp-month", ""), "card date"),
+        (("text", "off", "user[otp]"), "one-time code"),
+        (("text", "username", "user"), None),
+        (("submit", "", "forgot-password"), None),
+    ],
+)
+def test_a_field_is_secret_by_type_autocomplete_or_name(field, kind):
+    assert kind_of_field(*field) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-proj-abcdefghij0123456789",
+        "ghp_abcdefghijklmnopqrst0123456789",
+        "AKIAABCDEFGHIJKLMNOP",
+        "xoxb-1234567890-abcdef",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_def",
+        "Authorization: Bearer abcdef.ghijkl-mnopqr",
+        "https://ada:lovelace1815@example.org/",
+        "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",
+    ],
+)
+def test_keys_and_tokens_are_recognised_by_their_form(text):
+    secrets = Secrets()
+    secrets.look_in_text(f"it says {text} there")
+    assert sum(secrets.counts.values()) == 1
+    assert "removed-" in secrets.text(text)
+    assert text not in secrets.text(text)
+
+
+def test_cookies_passwords_and_telling_names_are_secret_and_others_are_not():
+    secrets = Secrets()
+    secrets.look_in_headers([("Set-Cookie", "id=cookie-value; Path=/"), ("Content-Type", "text/html-page")])
+    secrets.look_in_url("https://a.test/?access_token=url-token&q=harmless-words")
+    secrets.look_in_kept(
+        {
+            "cookies": [{"name": "a", "value": "kept-cookie"}],
+            "local": {"authToken": "local-token", "theme": "a-dark-theme", "user": '{"jwt": "inner-token"}'},
+            "session": None,
+        }
+    )
+    secrets.look_in_html(
+        "<input type=password name=p value='typed-password'><input name=city value='a-long-city'>"
+        '<meta name="csrf-token" content="meta-token">'
+    )
+    said = secrets.text(
+        "cookie-value url-token kept-cookie local-token inner-token typed-password meta-token"
+        " text/html-page harmless-words a-dark-theme a-long-city"
+    )
+    assert all(word.startswith("removed-") for word in said.split()[:7])
+    assert said.split()[7:] == ["text/html-page", "harmless-words", "a-dark-theme", "a-long-city"]
+    assert left_out(secrets.counts) == "2 cookies, 1 password and 4 tokens were left out."
+
+
+@pytest.mark.parametrize(
+    "value", ["a", "on", "test", "Test", "admin", "password", "4711", "12/27", "", "to be", "••••••"]
+)
+def test_a_value_that_is_short_or_an_ordinary_word_is_hidden_nowhere_else(value):
+    secrets = Secrets()
+    assert not secrets.add("password", value)
+    text = f"a test of on-line {value} admin 4711 12/27"
+    assert secrets.text(text) == text
+
+
+def test_short_words_and_numbers_are_only_found_as_whole_words():
+    secrets = Secrets()
+    secrets.add("password", "sesame")
+    secrets.add("one-time code", "493817")
+    assert secrets.text("sesames 1493817 open:sesame code=493817.") == (
+        "sesames 1493817 open:removed-password-1 code=removed-one-time-code-1."
+    )
+    assert secrets.text(json.dumps("say\nsesame")) == json.dumps("say\nremoved-password-1")
+
+
+def test_a_card_number_is_found_in_groups_too():
+    secrets = Secrets()
+    secrets.add("card number", "4111 1111 1111 1111")
+    for written in ("4111111111111111", "4111-1111-1111-1111", "4111+1111+1111+1111"):
+        assert secrets.text(f"x {written} y") == "x removed-card-number-1 y"
+
+
+def test_the_longest_of_two_is_replaced_first():
+    secrets = Secrets()
+    secrets.add("token", "abcdefg1")
+    secrets.add("token", "abcdefg1h")
+    assert secrets.text("abcdefg1h abcdefg1") == "removed-token-2 removed-token-1"
+
+
+@given(VALUE, st.binary(max_size=12))
+def test_no_way_of_writing_a_secret_is_left(secret, user):
+    secrets = Secrets()
+    assume(secrets.add("password", secret))
+    basic = base64.b64encode(user + b":" + secret.encode()).decode()
+    writes = (str, html.escape, quote, quote_plus, lambda one: json.dumps(one)[1:-1],
+              lambda one: json.dumps(json.dumps(one))[3:-3])  # fmt: skip
+    for write in writes:
+        assert secrets.text(f"<<{write(secret)}>>") == "<<removed-password-1>>"
+    assert secrets.text(f"Basic {basic}") == "Basic removed-password-1"
+
+
+@given(st.lists(VALUE, max_size=4), st.text())
+def test_hiding_twice_changes_nothing_more_and_what_is_not_secret_stays_byte_for_byte(values, text):
+    secrets = Secrets()
+    for value in values:
+        secrets.add("token", value)
+    whole = " | ".join((text, *values, "removed-token-1", "<secret:password>"))
+    hidden = secrets.text(whole)
+    assert secrets.text(hidden) == hidden
+    assume(not any(form in text for form in secrets._written))
+    assert secrets.text(text) is text
+    assert secrets.data(text.encode(errors="replace")) == text.encode(errors="replace")
+
+
+@given(st.binary())
+def test_bytes_that_are_no_text_stay_as_they_are(data):
+    secrets = Secrets()
+    secrets.add("token", "abcdefg1")
+    assert secrets.data(data) == data
+
+
+def test_values_go_from_their_places_in_json_json_in_json_and_forms():
+    inner = json.dumps({"refreshToken": 'with "quotes" 1', "name": "Ann"})
+    data = json.dumps({"cvv": "123", "otp": 4711, "user": "ann", "tokens_used": 4711, "inner": inner})
+    hidden = json.loads(Secrets().text_of_places(data))
+    assert (hidden["cvv"], hidden["otp"]) == ("removed-card-code-1", 0)
+    assert (hidden["user"], hidden["tokens_used"]) == ("ann", 4711)
+    assert json.loads(hidden["inner"]) == {"refreshToken": "removed-token-1", "name": "Ann"}
+    assert (
+        Secrets().text_of_places("user=ann&user%5Bpassword%5D=a%26b&q=1")
+        == "user=ann&user%5Bpassword%5D=removed-password-1&q=1"
+    )
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda one: st.lists(one) | st.dictionaries(st.text() | st.sampled_from(sorted(NAMES)), one),
+        max_leaves=8,
+    )
+)
+def test_json_stays_json_when_its_secrets_are_hidden_and_hiding_again_changes_nothing(value):
+    secrets = Secrets()
+    text = json.dumps(value)
+    hidden = secrets.text_of_places(text)
+    json.loads(hidden)
+    assert secrets.text_of_places(hidden) == hidden
+    if not any(places_in(text)):
+        assert hidden == text
+
+
+@given(st.text())
+def test_any_text_can_be_looked_at(text):
+    secrets = Secrets()
+    secrets.look_in_text(text)
+    secrets.look_in_places(text)
+    secrets.look_in_html(text)
+    secrets.look_in_url(text)
+
+
+def test_what_was_hidden_before_is_counted_and_its_numbers_are_not_given_again():
+    secrets = Secrets()
+    secrets.look_in_text("removed-token-7 and removed-card-number-1, <secret:code>")
+    secrets.add("token", "abcdefg1")
+    assert secrets.text("abcdefg1") == "removed-token-8"
+    assert left_out(secrets.counts) == "1 card number, 1 secret and 2 tokens were left out."
+
+
+def test_names_stand_for_the_secrets_of_a_task():
+    assert names_in("a <secret:one> b <secret:two>") == ("one", "two")
+    assert with_values("<secret:one>!", {"one": "1"}) == "1!"
+    with pytest.raises(KeyError):
+        with_values("<secret:three>", {})

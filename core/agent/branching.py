@@ -309,13 +309,14 @@ async def _bring_back(
     )
     ground.fresh = setup.fresh
     ground.recorded_picture = RunHistory(store, left).picture
-    restored = await restore(
-        checkpoint,
-        ground,
-        strategies=setup.strategies,
-        volatile=load_volatile(),
-        on_attempt=setup.on_attempt,
-    )
+    with world.tabs.unbounded():
+        restored = await restore(
+            checkpoint,
+            ground,
+            strategies=setup.strategies,
+            volatile=load_volatile(),
+            on_attempt=setup.on_attempt,
+        )
     world.tabs.take_events()
     world.tabs.network.drop()
     return restored

@@ -25,7 +25,8 @@ class Leaving:
 
 
 @pytest.fixture
-def leaving(live, server):
+def leaving(live, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("BACKSTEP_CONFIG_DIR", str(tmp_path))
     with Site() as site:
         leaving = Leaving(site)
         server.script(clicks('link "Next"'), says("stop []"))
@@ -78,3 +79,18 @@ def test_a_run_that_is_stopped_opens_nothing(live, leaving):
     live.session.run_commands.stop()
     live.wait_mode("ended")
     assert leaving.came == 0
+
+
+def test_going_back_to_an_allowed_page_asks_nothing_and_the_branch_goes_on_with_it(live, leaving, server):
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    run, came = live.view.run, leaving.came
+    server.script(says(f"goto [{leaving.there}?again]"), says("stop []"))
+    live.session.branches.go_back(run, 2)
+    live.wait(lambda: live.view.run != run and live.view.mode == "waiting", "the branch")
+    assert "the other site" in live.step.observation.raw
+    asked = len(live.views)
+    live.session.run_commands.run()
+    live.wait_mode("ended")
+    assert not any(view.held_request for view in live.views[asked:])
+    assert leaving.came > came

@@ -251,7 +251,7 @@ def test_what_is_typed_is_the_text_of_the_reply_though_a_key_stands_in_it(stage,
         lambda file: b"".join(file.blobs.content(row["id"]) for row in file.rows("SELECT id FROM blobs"))
     )
     if len(key) > 8:
-        assert steps(run)[0].action == "type [1] [[key] user]"
+        assert steps(run)[0].action == r"type [1] [\[key\] user]"
         assert key.encode() not in kept
     else:
         assert steps(run)[0].action == f"type [1] [{text}]"

@@ -194,15 +194,20 @@ async def test_of_a_lost_page_it_is_said_what_differs_the_address_first(
 
 
 @in_browser
-async def test_a_password_is_not_put_back_and_that_is_said(browser: Browsing, site: Site) -> None:
+async def test_a_password_is_put_back_only_while_it_is_known_and_that_is_said(
+    browser: Browsing, site: Site
+) -> None:
     url = site.page(FORM)
     await browser.open(url)
     _, recorded = await done(browser, 'type [textbox "Secret"] [hunter2]')
-    found = await restore(
-        Checkpoint(step=2, observation=recorded), ground(browser, url), strategies=(UrlWithStorage(),)
-    )
+    checkpoint = Checkpoint(step=2, observation=recorded)
+    found = await restore(checkpoint, ground(browser, url), strategies=(UrlWithStorage(),))
+    assert found.grade == "equivalent"
+    assert await browser.js("document.querySelector('[type=password]').value") == "hunter2"
+    browser.tabs.passwords.clear()  # As in another session.
+    found = await restore(checkpoint, ground(browser, url), strategies=(UrlWithStorage(),))
     assert found.grade == "same page"
-    assert any("which was not recorded" in remark for remark in found.attempts[0].remarks)
+    assert any("the text is hidden and was not recorded" in remark for remark in found.attempts[0].remarks)
 
 
 @in_browser

@@ -55,12 +55,14 @@ class AttachedWindow(LiveWindow):
         self.folder = folder
         self.service = AttachService(self.session)
         self.view = AttachView()
+        self._ran = False
         self.browser = ""
         """The browser to attach in, unless the caller specifies one."""
         self.service.changed.connect(self._keep)
 
     def _keep(self, view: AttachView) -> None:
         self.view = view
+        self._ran = self._ran or view.running
 
     def attach(self, agent: str = AGENT, *, command: tuple[str, ...] = (), **more: object) -> None:
         """Write the agent's file, start it attached, and wait until it is held or has ended."""
@@ -69,8 +71,10 @@ class AttachedWindow(LiveWindow):
         (self.folder / "llm.py").write_text(LLM, encoding="utf-8")
         words = command or (sys.executable, str(program))
         asked: dict[str, object] = {"command": words, "folder": str(self.folder), "browser": self.browser}
+        self._ran = False
         self.service.attach(AttachRequest.model_validate(asked | more))
-        self.wait_until(lambda: self.view.running or bool(self.view.problem))
+        # One that fails at once may have ended by the time it is looked at.
+        self.wait_until(lambda: self._ran or bool(self.view.problem))
         self.wait_for("waiting")
 
     def at_review_of(self, step: int) -> StepView:

@@ -309,7 +309,7 @@ async def _bring_back(
     )
     ground.fresh = setup.fresh
     ground.recorded_picture = RunHistory(store, left).picture
-    with world.tabs.unbounded():
+    with world.tabs.border.lifted():
         restored = await restore(
             checkpoint,
             ground,

@@ -232,7 +232,7 @@ async def go_back(
         may_repeat=state.remedy_settings.effects == "allow",
     )
     ground.live = True
-    with world.tabs.unbounded():
+    with world.tabs.border.lifted():
         restored = await restore(checkpoint, ground, volatile=load_volatile())
     world.tabs.take_events()
     world.tabs.network.drop()

@@ -394,7 +394,7 @@ class AgentRun:
         self._tools.ahead.forget()
         if verdict is None and outcome in ("done", "budget", "gate", "loop"):
             if self._judged is None:
-                with self.world.tabs.unbounded():
+                with self.world.tabs.border.lifted():
                     self._judged, failure = await self._judge()
                 self.error = error or failure
             verdict, error = self._judged, self.error
@@ -414,7 +414,7 @@ class AgentRun:
             seconds_in_llm=state.totals.seconds_in_llm,
         )
         self.verdict, self.outcome, self.error = verdict, outcome, error
-        self.world.tabs.bound(None)
+        self.world.tabs.border.set(None)
 
     async def _judge(self) -> tuple[Verdict, str]:
         """Return the verdict, and why there is none where the judge failed."""

@@ -93,7 +93,7 @@ class World:
         """Let a task that is about to be opened go where its start page leads, but not to this machine's network."""
         named = (ALL_SITES, *task.sites, *self.sites)
         known = has_scheme(task.start_url)
-        self.tabs.bound(Boundary(task.start_url, named) if known else None)
+        self.tabs.border.set(Boundary(task.start_url, named) if known else None)
 
     def bound(self, episode: Episode, allowed: list[str]) -> None:
         """Keep pages to what the task of an episode allows, and to what was `allowed` since it began."""
@@ -103,7 +103,7 @@ class World:
         boundary.folders += task.upload_folders
         boundary.allowed = allowed
         boundary.ask = lambda crossing: self.ask(crossing)
-        self.tabs.bound(boundary)
+        self.tabs.border.set(boundary)
 
     @property
     def keeper(self) -> KeepsState | None:

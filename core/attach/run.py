@@ -211,11 +211,11 @@ class AttachedRun(AgentRun):
             return state.acted
         held = decider.held[0].act if decider.held is not None else None
         before, since = state.capture, self.world.tabs.mark()
-        self.world.tabs.refused = ""
+        self.world.tabs.border.refused = ""
         try:
             acted = await act(state, self.world, tools.prompter, tools.history)
         finally:
-            decider.refuse_held(self.world.tabs.refused or state.pending.note or REFUSED)
+            decider.refuse_held(self.world.tabs.border.refused or state.pending.note or REFUSED)
         if acted.inputs and (became := acted.inputs[0].action) != state.pending.action:
             state.pending.action = became
             acted = acted.replace(became=str(became))
@@ -453,10 +453,10 @@ class _AgentActor(Actor):
 
     async def _check(self, act: PageAct) -> None:
         """Raise ActionError for what the task does not allow; the agent is told of it as of a refusal."""
-        boundary = self._tabs.boundary
+        boundary = self._tabs.border.boundary
         if boundary is None:
             return
         if act.kind == "upload":
             await boundary.give(act.files)
         if act.kind == "goto" and act.text and not await boundary.admits(act.text):
-            raise ActionError(self._tabs.refused)
+            raise ActionError(self._tabs.border.refused)

@@ -100,8 +100,8 @@ class Actor:
             case kinds.Drag():
                 return await gestures.drag(self.page, action)
             case kinds.Upload():
-                if self._tabs.boundary is not None:
-                    await self._tabs.boundary.give(action.paths)
+                if self._tabs.border.boundary is not None:
+                    await self._tabs.border.boundary.give(action.paths)
                 return await fields.upload(self.page, action)
             case kinds.Goto():
                 await self._goto(action.url)
@@ -126,7 +126,7 @@ class Actor:
         if not has_scheme(url):
             url = f"http://{url}" if url.startswith(("localhost", "127.")) else f"https://{url}"
         # Without a boundary the person, or a task that begins, has chosen the address.
-        (self._tabs.boundary or Boundary(url)).check_scheme(url)
+        (self._tabs.border.boundary or Boundary(url)).check_scheme(url)
         await self._tabs.goto(url)
 
     async def _history(self, by: int) -> None:

@@ -9,7 +9,8 @@ about even if all sites are allowed, unless the task began there. Other schemes 
 import asyncio
 import re
 import socket
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -224,6 +225,51 @@ class Boundary:
         folder = _folder_of(self.start_url)
         path = _path_of(url)
         return folder is not None and path is not None and path != folder and path.is_relative_to(folder)
+
+
+class Border:
+    """The boundary that holds for the pages of a browser, and what it has refused."""
+
+    def __init__(
+        self,
+        held: Callable[[Awaitable[bool]], Awaitable[bool]],
+        on_refused: Callable[[str, str], object],
+    ) -> None:
+        """`held` awaits an answer while something is held; `on_refused` is called as that of a `Boundary`."""
+        self.boundary: Boundary | None = None
+        """None while no agent is at work."""
+        self.refused = ""
+        """What was refused since the boundary was set, or since an address was last opened, and why."""
+        self._held = held
+        self._on_refused = on_refused
+
+    def set(self, boundary: Boundary | None) -> None:
+        """Keep pages within a boundary from now on."""
+        if boundary is not None:
+            boundary.on_refused, boundary.held = self._note, self._held
+        self.boundary, self.refused = boundary, ""
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The sites that pages may open, as a person is shown them."""
+        return self.boundary.shown if self.boundary is not None else ()
+
+    @contextmanager
+    def lifted(self) -> Generator[None, None, None]:
+        """Let pages go anywhere: back to where the run has been."""
+        boundary, self.boundary = self.boundary, None
+        try:
+            yield
+        finally:
+            self.boundary = boundary
+
+    async def admits(self, url: str, top: bool) -> bool:
+        """Return whether a document may be opened, in a tab of its own or in a frame."""
+        return self.boundary is None or await self.boundary.admits(url, top=top)
+
+    def _note(self, sentence: str, url: str) -> None:
+        self.refused = sentence
+        self._on_refused(sentence, url)
 
 
 def _without_blob(url: str) -> str:

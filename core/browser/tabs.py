@@ -9,15 +9,15 @@ until a profile is opened again, which going back to a step does.
 import asyncio
 import logging
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from playwright.async_api import Error
 from playwright.async_api import Page as PlaywrightPage
 
-from core.browser.boundary import Boundary
+from core.browser.boundary import Border
 from core.browser.channel import PageGone, let_go
 from core.browser.floods import shortened
 from core.browser.hanging import ScriptPatience, answers, outlasts
@@ -100,10 +100,8 @@ class Tabs:
         Told nowhere, to type it again."""
         self.secrets: dict[str, str] = {}
         """The secrets of the task by the names that actions have for them."""
-        self.boundary: Boundary | None = None
-        """Where pages may go; None while no agent is at work, and for what a task opens as it begins."""
-        self.refused = ""
-        """What the boundary has refused since it was set, or since an address was last opened, and why."""
+        self.border = Border(self.holding.answered, self._note_refused)
+        """Keeps pages to what the task allows."""
         self._unchecked: set[Page] = set()
         """Tabs whose first document was asked for before they were attached to."""
         self._seals: list[Seal] = []
@@ -420,7 +418,7 @@ class Tabs:
             what = "a tab was not attached to"
             page = await self._connection.awaited(attached, what, seconds=seconds)
             page.patient = lambda: self.holding.held > 0
-            page.admits = self._admits
+            page.admits = self.border.admits
             page.flooded = lambda: self._connection.flooded
             page.unread_requests = lambda: self._connection.unread_requests
             page.give_up_requests = lambda: self._connection.give_up_requests()
@@ -530,33 +528,8 @@ class Tabs:
 
     # Going places
 
-    def bound(self, boundary: Boundary | None) -> None:
-        """Keep pages within a boundary from now on; its questions are held, and what it refuses is an event."""
-        if boundary is not None:
-            boundary.on_refused = self._note_refused
-            boundary.held = self.holding.answered
-        self.boundary, self.refused = boundary, ""
-
-    @property
-    def sites(self) -> tuple[str, ...]:
-        """The sites that pages may open, as a person is shown them."""
-        return self.boundary.shown if self.boundary is not None else ()
-
-    @contextmanager
-    def unbounded(self) -> Generator[None, None, None]:
-        """Let pages go anywhere: back to where the run has been."""
-        boundary, self.boundary = self.boundary, None
-        try:
-            yield
-        finally:
-            self.boundary = boundary
-
     def _note_refused(self, sentence: str, url: str) -> None:
-        self.refused = sentence
         self._note_if_few(BrowserEvent(kind="refused", text=sentence, tab=self._current.tab, url=url))
-
-    async def _admits(self, url: str, top: bool) -> bool:
-        return self.boundary is None or await self.boundary.admits(url, top=top)
 
     async def check_arrival(self) -> None:
         """Close a new tab whose page may not be opened; raises BrowserError, ActionError if it is the only one."""
@@ -565,21 +538,21 @@ class Tabs:
         if page not in self._unchecked or url in ("", "about:blank"):
             return
         self._unchecked.discard(page)
-        if not await self._admits(url, True):
+        if not await self.border.admits(url, True):
             await self.close_current()
 
     async def goto(self, url: str) -> Settled:
         """Open a URL in the current tab and wait; raises ActionError with the browser's reason."""
         page = self.current
         before = mark(page)
-        self.refused = ""
+        self.border.refused = ""
         try:
             await self._goto(page, url)
         except Error as error:
             if not self._browser_lives():
                 raise await self._ended() from error
-            if self.refused:
-                raise ActionError(self.refused) from error
+            if self.border.refused:
+                raise ActionError(self.border.refused) from error
             text = error.message.partition("\n")[0]
             message = f"{url} could not be opened: {_reason(text)}."
             kind: BrowserEventKind = "certificate" if certificate_refused(text) else "load_failed"

@@ -311,9 +311,9 @@ def answer_by(rule: OnGate) -> AskCrossing:
 
 async def _ended_by_refusal(run: AgentRun, record: PhaseRecord, rule: OnGate) -> bool:
     """End the run by rule where an action has led out of the task's sites, or to a file that it does not name."""
-    if rule != "end" or not isinstance(record, Acted) or not run.world.tabs.refused:
+    if rule != "end" or not isinstance(record, Acted) or not run.world.tabs.border.refused:
         return False
-    await run.finish("gate", error=f"Ended at a gate: {run.world.tabs.refused}")
+    await run.finish("gate", error=f"Ended at a gate: {run.world.tabs.border.refused}")
     return True
 
 

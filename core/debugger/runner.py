@@ -254,7 +254,7 @@ class Runner:
         self._current.run = run
         run.hold_calls(lambda held: self._hold_call(run, held), lambda: self.breaking.holds_replies)
         run.world.ask = lambda crossing: self._hold_crossing(run, crossing)
-        self._publisher.change(sites=run.world.tabs.sites)
+        self._publisher.change(sites=run.world.tabs.border.sites)
 
     async def _hold_call(self, run: AgentRun, held: HeldCall | HeldReply) -> None:
         """Stop before or after an LLM call where a breakpoint or the command says so, until the person continues."""
@@ -329,7 +329,7 @@ class Runner:
             let = await self._let_by_person(run, crossing.what, message)
         finally:
             new = (crossing.host,) if let and crossing.kind != "file" else ()
-            self._publisher.change(crossing="", sites=(*run.world.tabs.sites, *new))
+            self._publisher.change(crossing="", sites=(*run.world.tabs.border.sites, *new))
         return let
 
     async def _let_by_person(self, run: AgentRun, what: str, message: str) -> bool:

@@ -70,7 +70,7 @@ class Browsing:
         self.worker.run(self._begin())
 
     async def _begin(self) -> None:
-        self.tabs.bound(None)
+        self.tabs.border.set(None)
         await self.tabs.open_profile()
         self.tabs.take_events()
 

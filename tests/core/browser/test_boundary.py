@@ -38,7 +38,7 @@ def bound(browser: Browsing, start_url: str, *, answer: bool = False, sites: tup
     asked = Asked(answer)
     boundary = Boundary(start_url, sites)
     boundary.ask = asked
-    browser.tabs.bound(boundary)
+    browser.tabs.border.set(boundary)
     return asked
 
 
@@ -185,7 +185,7 @@ async def test_a_file_is_uploaded_only_from_the_folders_of_the_task(
     start = site.page("<input type=file id=f>")
     await browser.open(start)
     asked = bound(browser, start)
-    browser.tabs.boundary.folders = (mine,)
+    browser.tabs.border.boundary.folders = (mine,)
     field = next(one for one in (await browser.see()).elements if "upload" in one.uses)
     await browser.do(f"upload [{field.ref}] [{mine / 'a.txt'}]")
     assert await browser.js("f.files[0].name") == "a.txt"

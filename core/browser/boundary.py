@@ -186,7 +186,7 @@ class Boundary:
         host, place = host_of(_without_blob(url)), place_of(_without_blob(url))
         why = self.outside(url)
         near = is_near(host)
-        if not near and host and not self._is_named(host, place) and await self._leads_near(host):
+        if not near and host and not self._is_chosen(host, place) and await self._leads_near(host):
             near, why = True, f"{host} leads to an address of {_NEAR}, where the task did not begin."
         if not why or (not top and not near):
             return None  # A page may show other sites in its frames.
@@ -203,6 +203,10 @@ class Boundary:
             return True
         start = site_of(self.start_url) if not is_near(host_of(self.start_url)) else ""
         return not near and any(in_site(host, one) for one in (start, *self.sites, *self.allowed) if one)
+
+    def _is_chosen(self, host: str, place: str) -> bool:
+        """Return whether just this host was chosen, wherever it leads: who has a site can have names below it."""
+        return host == host_of(self.start_url) or not {host, place}.isdisjoint((*self.sites, *self.allowed))
 
     async def _leads_near(self, host: str) -> bool:
         """Return whether a name resolves to an address of this machine or its network; in doubt it does not."""

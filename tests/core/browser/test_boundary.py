@@ -213,7 +213,7 @@ async def asks(url: str, boundary: Boundary, *, top: bool = True) -> str:
 @pytest.fixture
 def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     async def leads_near(self: Boundary, host: str) -> bool:
-        return host == "rebound.example.com"
+        return host.startswith("rebound.")
 
     monkeypatch.setattr(Boundary, "_leads_near", leads_near)
 
@@ -233,6 +233,10 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> None:
         ("https://shop.com", ("*",), "http://localhost:9222/json", "network"),
         ("https://shop.com", ("*",), "http://[::ffff:7f00:1]/", "network"),
         ("https://shop.com", ("*",), "https://rebound.example.com/", "network"),
+        ("https://shop.com", (), "https://rebound.shop.com/", "network"),
+        ("https://shop.com", ("pay.org",), "https://rebound.pay.org/", "network"),
+        ("https://shop.com", ("rebound.pay.org",), "https://rebound.pay.org/", ""),
+        ("https://rebound.shop.com", (), "https://rebound.shop.com/x", ""),
         ("https://shop.com", ("localhost:8000",), "http://localhost:8000/", ""),
         ("https://shop.com", ("localhost:8000",), "http://localhost:8001/", "network"),
         ("http://127.0.0.1:8000/", (), "http://127.0.0.1:8000/x", ""),

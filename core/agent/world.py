@@ -1,7 +1,6 @@
 """The browser and the environment that a run acts in."""
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ from core.schema.errors import ActionError, BrowserError, UsageError
 from core.schema.hosts import has_scheme, site_of
 from core.schema.observation import Capture
 from core.schema.restore import SentAt, sent_summary
-from core.schema.secrets import Secrets
+from core.schema.secrets import Secrets, quoted_in
 from core.schema.task import Episode, Task
 
 
@@ -154,7 +153,7 @@ class World:
 
     def note_told(self, episode: Episode) -> None:
         """Have bullets typed as what the task says in quotes, where only one such text has their length."""
-        told = set(re.findall(r'"([^"\n]+)"', episode.instruction))
+        told = quoted_in(episode.instruction)
         lengths = Counter(map(len, told))
         typed = {place: text for place, text in self.tabs.passwords.items() if place.strip("•")}
         self.tabs.passwords = typed | {"•" * len(one): one for one in told if lengths[len(one)] == 1}

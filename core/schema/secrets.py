@@ -177,9 +177,12 @@ def named(name: str) -> str:
 
 def told_by(environment: str, instruction: str) -> frozenset[str]:
     """Return what a bundled task says in quotes: a seed makes it up, so it is no secret of anybody."""
-    return frozenset(
-        re.findall(r'"([^"\n]+)"', instruction) if environment in ("miniwob", "shop", "airline") else ()
-    )
+    return quoted_in(instruction) if environment in ("miniwob", "shop", "airline") else frozenset()
+
+
+def quoted_in(text: str) -> frozenset[str]:
+    """Return what stands between double quotes in a text."""
+    return frozenset(re.findall(r'"([^"\n]+)"', text))
 
 
 def names_in(text: str) -> tuple[str, ...]:

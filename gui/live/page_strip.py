@@ -168,16 +168,16 @@ class PageStrip(QWidget):
 
     def show_sites(self, sites: Sequence[str]) -> None:
         """Show which sites the agent may open; without any nothing is shown."""
+        told = ["all sites of the internet" if one == ALL_SITES else one for one in sites]
         more = f" + {len(sites) - 1}" if len(sites) > 1 else ""
         self.sites.setVisible(bool(sites))
-        self.sites.setText(
-            f"{'all sites' if ALL_SITES in sites else cut(sites[0], _TITLE)}{more}" if sites else ""
-        )
-        listed = "\n".join(sites)
+        every = ALL_SITES in sites
+        self.sites.setText("all sites" if every else f"{cut(sites[0], _TITLE)}{more}" if sites else "")
+        listed = "\n".join(told)
         labelled(
             self.sites,
-            f"Sites of the task: {', '.join(sites)}",
-            f"The agent may open these sites:\n{listed}\nThe run stops before it opens another one. "
+            f"Sites of the task: {', '.join(told)}",
+            f"The agent may open:\n{listed}\nThe run stops before it opens another address. "
             "To allow more, set sites in the task file or in settings.toml.",
         )
 

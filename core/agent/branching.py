@@ -30,7 +30,7 @@ from core.schema.restore import Restored, SentAt
 from core.schema.step import Acted, record_of
 from core.schema.task import Episode, Task, Verdict
 from core.settings.user_file import near
-from core.trace.records import RunRow, RunStart
+from core.trace.records import CaseAttempt, RunRow, RunStart
 from core.trace.store import TraceStore
 
 Kept = TypeVar("Kept", bound=Record)
@@ -52,6 +52,8 @@ class RunSetup:
     """Whether the task was just started again for this, by `reopen_task`."""
     may_repeat: bool = False
     """Whether repeating the actions may repeat something that cannot be undone."""
+    attempt: CaseAttempt | None = None
+    """Which run of an evaluation the branch is."""
     on_asked: Callable[[Asked], None] = lambda asked: None
     on_attempt: Callable[[str], None] = lambda strategy: None
     """Called with the name of each way back that is tried."""
@@ -148,6 +150,7 @@ async def open_branch(
             offline=world.tabs.closed_off,
             changes=setup.changes,
             differences=differences(store, world, row, saved, setup),
+            attempt=setup.attempt,
         )
     )
     state = _begun_anew(saved, branch, episode, history, setup)

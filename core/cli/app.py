@@ -7,11 +7,10 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from core.cli.evaluations import add_evaluation_command
+from core.cli.evaluations import add_evaluation_commands
 from core.cli.exemplars import add_exemplar_commands
 from core.cli.options import (
     AsJson,
-    AsLines,
     BaseUrl,
     Browser,
     Commands,
@@ -21,8 +20,6 @@ from core.cli.options import (
     Instruction,
     KeptPictures,
     LLMName,
-    MaxCalls,
-    MaxCost,
     MaxSteps,
     OnGate,
     PresetName,
@@ -290,109 +287,7 @@ def make_app(*, open_window: Callable[..., int], with_embedded: Callable[..., An
         )
         raise typer.Exit(report.exit_code)
 
-    @app.command()
-    def bisect(
-        run: Annotated[int, typer.Argument(help="The run's number.")],
-        at: Annotated[
-            list[int] | None,
-            typer.Option(
-                "--at",
-                min=1,
-                help="A step to start from. Can be repeated. Default: a selection of all steps.",
-            ),
-        ] = None,
-        every: Annotated[
-            int,
-            typer.Option(
-                "--every", min=0, help="Without --at: every so many steps. 0: a selection of all steps."
-            ),
-        ] = 0,
-        times: Annotated[int, typer.Option("--times", min=1, help="How many times from each step.")] = 3,
-        preset: PresetName = None,
-        llm: LLMName = None,
-        base_url: BaseUrl = None,
-        max_calls: MaxCalls = None,
-        max_cost: MaxCost = None,
-        max_steps: MaxSteps = None,
-        browser: Browser = None,
-        db: Database = None,
-        on_gate: OnGate = None,
-        tasks_file: TaskFiles = None,
-        webarena: WebArenaFiles = None,
-        as_json: AsJson = False,
-        as_lines: AsLines = False,
-    ) -> None:
-        """Find the step from which a run can still succeed: replay up to it and let the LLM continue, several times."""
-        from core.cli.measurement import bisect_run, exit_code
-        from core.debugger.experiments.bisect import BisectRequest
-
-        settings = settings_with(
-            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
-        )
-        request = BisectRequest(
-            run=run,
-            steps=tuple(at or ()),
-            most_calls=max_calls,
-            most_cost=max_cost,
-            times=times,
-            preset=preset or "",
-            llm=llm or "",
-        )
-        found = bisect_run(
-            request,
-            settings,
-            environments_of(settings, tasks_file, webarena),
-            with_embedded,
-            every=every,
-            as_json=as_json,
-            as_lines=as_lines,
-        )
-        raise typer.Exit(exit_code(found))
-
-    @app.command()
-    def family(
-        run: Annotated[int, typer.Argument(help="The run's number.")],
-        fixed: Annotated[
-            int, typer.Option("--fixed", min=0, help="The branch that was made with what was changed.")
-        ] = 0,
-        before: Annotated[
-            Path | None,
-            typer.Option(
-                "--before", help="A folder with the files as they were, laid out as the config folder."
-            ),
-        ] = None,
-        count: Annotated[int, typer.Option("--count", min=1, max=100, help="At how many other seeds.")] = 5,
-        llm: LLMName = None,
-        base_url: BaseUrl = None,
-        max_steps: MaxSteps = None,
-        browser: Browser = None,
-        db: Database = None,
-        on_gate: OnGate = None,
-        tasks_file: TaskFiles = None,
-        webarena: WebArenaFiles = None,
-        as_json: AsJson = False,
-        as_lines: AsLines = False,
-    ) -> None:
-        """Do a run's task at other seeds, with the agent's files as they were before a change and as they are."""
-        from core.cli.measurement import measure_family
-
-        settings = settings_with(
-            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
-        )
-        measure_family(
-            run,
-            settings,
-            environments_of(settings, tasks_file, webarena),
-            with_embedded,
-            fixed=fixed,
-            before=before,
-            count=count,
-            llm=llm or "",
-            as_json=as_json,
-            as_lines=as_lines,
-        )
-
-    add_evaluation_command(app)
+    add_evaluation_commands(app, with_embedded)
     add_runs_commands(app)
 
     @app.command()

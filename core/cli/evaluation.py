@@ -3,22 +3,34 @@
 import shlex
 import sys
 import time
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, ExitStack
+from dataclasses import dataclass
 
 from core.agent.llm_calls import Asked
+from core.agent.presets import ATTACHED
 from core.browser.chromium import chromium_at
+from core.browser.host import BrowserHost
 from core.browser.sharing import SharedChromium
 from core.cli.evaluation_report import ReportOutput, give, unfinished
 from core.cli.output import say
 from core.cli.runs import reading
-from core.cli.surroundings import in_loop, open_unattended
+from core.cli.surroundings import (
+    WithEmbedded,
+    in_browser,
+    in_loop,
+    open_unattended,
+    resources_of,
+    services_in,
+)
 from core.debugger.evaluations.cluster import cluster_lanes, connected, node_setup
-from core.debugger.evaluations.engine import EvaluationLimits, Evaluator, opened, planned
-from core.debugger.evaluations.local import lanes_of, services_of
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making
+from core.debugger.evaluations.engine import Evaluator, Lane, opened, planned
+from core.debugger.evaluations.local import lane_of, lanes_of, services_of
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, LLMUsed, Making, Request
 from core.debugger.evaluations.report import EvaluationReport, report_of
-from core.debugger.evaluations.request import plan_of, plan_of_failures
-from core.debugger.services import check_preset
+from core.debugger.evaluations.request import make_plan, named
+from core.debugger.evaluations.worth import keep_worth, worth_result
+from core.debugger.services import Services, check_preset
 from core.environments.registry import Environments
 from core.llm.endpoints import origin
 from core.llm.openai_compatible import OpenAICompatibleLLM
@@ -33,12 +45,13 @@ _TELL_SECONDS = 5.0
 
 
 def evaluate(
-    request: EvalRequest,
+    request: Request,
     settings: Settings,
     environments: Environments,
-    *,
-    resume: bool,
+    with_embedded: WithEmbedded,
     output: ReportOutput,
+    *,
+    resume: bool = False,
 ) -> EvaluationReport:
     """Make the runs and print the result of them; raises BackstepError if it cannot begin.
 
@@ -46,26 +59,28 @@ def evaluate(
     """
     if resume and not request.name:
         raise UsageError("Use --name to say which evaluation to resume.")
-    name = request.name or time.strftime("%Y-%m-%d %H:%M:%S")
-    asks = request.tasks or request.failures_of or not resume
-    plan = _plan_of(request, settings, environments) if asks else _stored(name, settings)
-    llms = open_unattended(settings, *(one.llm for one in plan.variants), patient=True)
+    stored = resume and isinstance(request, EvalRequest) and not (request.tasks or request.failures_of)
+    plan = _stored(request.name, settings) if stored else _plan_of(request, settings, environments)
+    request = named(request)
+    if request.on_gate:
+        settings = settings.replace(on_gate=request.on_gate)
+    llms = open_unattended(settings, *(variant.llm for variant in plan.variants), patient=True)
     for variant in plan.variants:
         check_preset(config_folder(), variant.preset)
-    with ExitStack() as stack:
-        if request.cluster:
-            stack.enter_context(connected(request.cluster, request.runtime_env))
-        report = in_loop(_carry_out(request, name, plan, settings, environments, llms))
+    report = _carried_out(_Work(request, plan, settings, environments, llms), with_embedded)
     with reading(settings) as store:
         give(store, report, settings, output)
     return report
 
 
-def _plan_of(request: EvalRequest, settings: Settings, environments: Environments) -> EvaluationPlan:
-    if not request.failures_of:
-        return plan_of(request, settings, environments.tasks(), config_folder())
-    with reading(settings) as store:
-        return plan_of_failures(request, store)
+def _plan_of(request: Request, settings: Settings, environments: Environments) -> EvaluationPlan:
+    resources = resources_of(settings)
+    try:
+        return make_plan(
+            request, settings, environments, config_folder(), resources, lambda: reading(settings)
+        )
+    finally:
+        resources.memory.close()
 
 
 def _stored(name: str, settings: Settings) -> EvaluationPlan:
@@ -76,45 +91,81 @@ def _stored(name: str, settings: Settings) -> EvaluationPlan:
     return planned(row)
 
 
-async def _carry_out(
-    request: EvalRequest,
-    name: str,
-    plan: EvaluationPlan,
-    settings: Settings,
-    environments: Environments,
-    llms: LLMs,
-) -> EvaluationReport:
+@dataclass(frozen=True)
+class _Work:
+    """An evaluation to carry out."""
+
+    request: Request
+    plan: EvaluationPlan
+    settings: Settings
+    environments: Environments
+    llms: LLMs
+
+
+def _carried_out(work: _Work, with_embedded: WithEmbedded) -> EvaluationReport:
+    """Make the runs in the browsers that they need: on a cluster, in one Chromium, or in that of the settings.
+
+    What goes on from a run's steps, or is measured about exemplars, uses the browser in which a person works.
+    """
+    request, settings = work.request, work.settings
+    cluster = request.cluster if isinstance(request, EvalRequest) else ""
+    if work.plan.kind != "tasks" and request.concurrency == 1:
+
+        async def in_host(host: BrowserHost) -> EvaluationReport:
+            opening = services_in(host, settings, work.llms, work.environments)
+            return await _carry_out(work, opening, lambda services, count: lane_of(services, _Away().note))
+
+        attached = any(variant.preset == ATTACHED.name for variant in work.plan.variants)
+        return in_browser(in_host, settings, with_embedded, shared=attached)
     chosen = "chromium" if settings.browser == "embedded" else settings.browser
     # On a cluster the browsers are those of the nodes.
-    executable = chosen if request.cluster else chromium_at(chosen)
-    browser = SharedChromium(executable, dialogs=settings.dialogs)
-    opening = services_of(settings, environments, llms, browser, started=not request.cluster)
+    browser = SharedChromium(chosen if cluster else chromium_at(chosen), dialogs=settings.dialogs)
+    opening = services_of(settings, work.environments, work.llms, browser, started=not cluster)
+
+    def make_lanes(services: Services, count: int) -> AbstractAsyncContextManager[list[Lane]]:
+        if not cluster:
+            return lanes_of(services, browser, count, _Away().note)
+        setup = node_setup(services, (variant.llm for variant in work.plan.variants), count)
+        return cluster_lanes(services, setup, say)
+
+    with ExitStack() as stack:
+        if cluster:
+            assert isinstance(request, EvalRequest)
+            stack.enter_context(connected(cluster, request.runtime_env))
+        return in_loop(_carry_out(work, opening, make_lanes))
+
+
+async def _carry_out(
+    work: _Work,
+    opening: AbstractAsyncContextManager[Services],
+    make_lanes: Callable[[Services, int], AbstractAsyncContextManager[list[Lane]]],
+) -> EvaluationReport:
+    request, plan = work.request, work.plan
     async with opening as services:
-        with opened(services.store, name, plan) as row:
+        with opened(services.store, request.name, plan) as row:
             progress = _Progress(plan.total)
             evaluation = Evaluator(
                 services.store,
                 row,
-                EvaluationLimits(cost=request.max_cost, minutes=request.max_minutes),
+                request,
                 lambda: progress.tell(len(evaluation.done), evaluation.cost),
             )
-            progress.begin(name, len(evaluation.done))
-            if len(evaluation.done) < plan.total:
-                note_made(services.store, row.number, _making(plan, settings, llms).model_dump_json())
-            count = min(request.concurrency, max(plan.total - len(evaluation.done), 1))
-            if request.cluster:
-                setup = node_setup(services, (one.llm for one in plan.variants), count)
-                making = cluster_lanes(services, setup, say)
-            else:
-                making = lanes_of(services, browser, count, _Away().note)
-            async with making as lanes:
-                try:
+            left = plan.total - len(evaluation.done)
+            progress.begin(request.name, len(evaluation.done))
+            if left:
+                making = _making(plan, work.settings, work.llms)
+                note_made(services.store, row.number, making.model_dump_json())
+            try:
+                async with make_lanes(services, min(request.concurrency, max(left, 1))) as lanes:
                     await evaluation.work(lanes)
-                except WorldError:
-                    say(unfinished(len(evaluation.done), plan.total))
-                    raise
-            stored = evaluation_named(services.store, name)
-            return report_of(services.store, stored or row, evaluation.why)
+            except WorldError:
+                say(unfinished(len(evaluation.done), plan.total))
+                raise
+            finally:
+                if plan.kind == "worth":
+                    keep_worth(services.resources.memory, worth_result(services.store, row, plan))
+            row = evaluation_named(services.store, request.name) or row
+            return report_of(services.store, row, evaluation.why)
 
 
 def _making(plan: EvaluationPlan, settings: Settings, llms: LLMs) -> Making:

@@ -111,11 +111,14 @@ def _print(report: EvaluationReport) -> None:
     if len({one.family for one in report.families}) < len({one.task for one in report.tasks}):
         _put_shares("family", [(f"{one.family}  {one.variant}", one) for one in report.families])
         put("")
-    put_table(
-        ("task", "variant", "success", "95 % interval", *_FIGURES),
-        [(one.task, one.variant, *_success(one), *_cells(one)) for one in report.tasks],
-    )
+    if len(report.plan.tasks) > 1:
+        put_table(
+            ("task", "variant", "success", "95 % interval", *_FIGURES),
+            [(one.task, one.variant, *_success(one), *_cells(one)) for one in report.tasks],
+        )
     _print_comparison(report)
+    if report.worth is not None:
+        put(report.worth.sentence)
     if report.failures:
         put("")
         _print_failures(report.failures)

@@ -1,35 +1,21 @@
-"""The flags of the command eval."""
+"""The commands that make many runs and compare them: eval, bisect and family."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from core.cli.options import (
-    AsJson,
-    BaseUrl,
-    Browser,
-    Database,
-    KeptPictures,
-    MaxSteps,
-    OnGate,
-    Sites,
-    TaskFiles,
-    WebArenaFiles,
-    environments_of,
-    settings_with,
-)
+from core.cli.options import LLMName, Measured, PresetName, with_group
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
-EXIT_UNFINISHED = 1
 
-
-def add_evaluation_command(app: typer.Typer) -> None:
-    """Add the command to the command line."""
+def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
+    """Add the commands to the command line."""
 
     @app.command(name="eval")
+    @with_group
     def evaluate(
         file: Annotated[
             Path | None,
@@ -57,23 +43,6 @@ def add_evaluation_command(app: typer.Typer) -> None:
             str | None,
             typer.Option("--exemplars", help="own, none, or own,none to compare with and without exemplars."),
         ] = None,
-        times: Annotated[
-            int | None, typer.Option("--times", min=1, help="How many times each task at each seed.")
-        ] = None,
-        concurrency: Annotated[
-            int | None, typer.Option("--concurrency", min=1, help="How many runs at once, in one Chromium.")
-        ] = None,
-        max_cost: Annotated[
-            float | None,
-            typer.Option("--max-cost", help="Start no further run after this cost in US dollars."),
-        ] = None,
-        max_minutes: Annotated[
-            float | None, typer.Option("--max-minutes", help="End after this many minutes.")
-        ] = None,
-        name: Annotated[
-            str | None,
-            typer.Option("--name", help="The evaluation's name. Use the same name to continue it."),
-        ] = None,
         resume: Annotated[
             bool, typer.Option("--resume", help="Only continue the evaluation of this name.")
         ] = False,
@@ -84,16 +53,6 @@ def add_evaluation_command(app: typer.Typer) -> None:
                 help="Only report on the evaluation of this name, also while it runs. Run nothing.",
             ),
         ] = False,
-        csv: Annotated[
-            Path | None, typer.Option("--csv", help="Write the runs to this file, one line each.")
-        ] = None,
-        html: Annotated[
-            Path | None, typer.Option("--html", help="Write the report to this file, one page with plots.")
-        ] = None,
-        name_failures: Annotated[
-            str | None,
-            typer.Option("--name-failures", help="The LLM that names the groups of failures. Default: none."),
-        ] = None,
         failures_of: Annotated[
             str | None,
             typer.Option(
@@ -113,59 +72,97 @@ def add_evaluation_command(app: typer.Typer) -> None:
             Path | None,
             typer.Option("--runtime-env", help="A file that says what Ray installs on the nodes."),
         ] = None,
-        base_url: BaseUrl = None,
-        max_steps: MaxSteps = None,
-        browser: Browser = None,
-        db: Database = None,
-        on_gate: OnGate = None,
-        sites: Sites = None,
-        pictures: KeptPictures = None,
-        tasks_file: TaskFiles = None,
-        webarena: WebArenaFiles = None,
-        as_json: AsJson = False,
+        *,
+        measured: Measured,
     ) -> None:
         """Do tasks at several seeds with several agents or LLMs, many at once, and compare them."""
-        from core.cli.evaluation import evaluate as carry_out
-        from core.cli.evaluation_report import ReportOutput, report_again
+        from core.cli.evaluation_report import report_again
         from core.debugger.evaluations.records import words_of
         from core.debugger.evaluations.request import read_request
 
-        settings = settings_with(
-            base_url=base_url,
-            db=db,
-            browser=browser,
-            max_steps=max_steps,
-            on_gate=on_gate,
-            sites=sites or None,
-            pictures=pictures,
-        )
-        output = ReportOutput(as_json=as_json, csv=csv, html=html, name_failures=name_failures or "")
         if report:
-            if not name:
+            if not measured.name:
                 raise UsageError("Use --name to say which evaluation to report on.")
-            report_again(name, settings, output)
+            report_again(measured.name, measured.settings(), measured.output())
             return
         request = read_request(
             file,
-            name=name,
-            tasks=tuple(word for one in tasks or () for word in words_of(one)),
+            tasks=tuple(word for text in tasks or () for word in words_of(text)),
             seeds=seeds,
             preset=words_of(preset or ""),
             llm=words_of(llm or ""),
             exemplars=words_of(exemplars or ""),
-            times=times,
-            concurrency=concurrency,
-            max_cost=max_cost,
-            max_minutes=max_minutes,
             failures_of=failures_of,
             cluster=cluster,
             runtime_env=runtime_env,
+            **measured.asked,
         )
-        done = carry_out(
-            request,
-            settings,
-            environments_of(settings, tasks_file, webarena),
-            resume=resume,
-            output=output,
+        measured.carry_out(request, with_embedded, resume=resume)
+
+    @app.command()
+    @with_group
+    def bisect(
+        run: Annotated[int, typer.Argument(help="The run's number.", min=1)],
+        at: Annotated[
+            list[int] | None,
+            typer.Option(
+                "--at",
+                min=1,
+                help="A step to start from. Can be repeated. Default: a selection of all steps.",
+            ),
+        ] = None,
+        every: Annotated[
+            int,
+            typer.Option(
+                "--every", min=0, help="Without --at: every so many steps. 0: a selection of all steps."
+            ),
+        ] = 0,
+        preset: PresetName = None,
+        llm: LLMName = None,
+        *,
+        measured: Measured,
+    ) -> None:
+        """Find the step from which a run can still succeed: replay up to it and let the LLM continue, several times."""
+        from core.debugger.evaluations.records import BisectRequest
+
+        request = BisectRequest(
+            run=run,
+            steps=tuple(at or ()),
+            every=every,
+            preset=preset or "",
+            llm=llm or "",
+            **measured.asked,
         )
-        raise typer.Exit(0 if done.done == done.total else EXIT_UNFINISHED)
+        measured.carry_out(request, with_embedded)
+
+    @app.command()
+    @with_group
+    def family(
+        run: Annotated[int, typer.Argument(help="The run's number.", min=1)],
+        fixed: Annotated[
+            int, typer.Option("--fixed", min=0, help="The branch that was made with what was changed.")
+        ] = 0,
+        before: Annotated[
+            Path | None,
+            typer.Option(
+                "--before", help="A folder with the files as they were, laid out as the config folder."
+            ),
+        ] = None,
+        count: Annotated[int, typer.Option("--count", min=1, max=100, help="At how many other seeds.")] = 5,
+        llm: LLMName = None,
+        *,
+        measured: Measured,
+    ) -> None:
+        """Do a run's task at other seeds, with the agent's files as they were before a change and as they are."""
+        from core.debugger.evaluations.records import FamilyRequest
+        from core.debugger.evaluations.request import files_in
+
+        request = FamilyRequest(
+            run=run,
+            fixed=fixed,
+            before={} if before is None else files_in(before),
+            count=count,
+            llm=llm or "",
+            **measured.asked,
+        )
+        measured.carry_out(request, with_embedded)

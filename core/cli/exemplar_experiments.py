@@ -7,15 +7,15 @@ from core.agent.gates import gates_of
 from core.browser.host import BrowserHost
 from core.browser.tabs import Tabs
 from core.cli.exemplar_tables import memory_of
-from core.cli.output import LineTeller, put, put_json, put_table, say
+from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import open_for_reading
 from core.cli.surroundings import WithEmbedded, in_browser, in_loop
 from core.debugger.ask_again.repeat import attribute_step, kept_attributions
 from core.debugger.ask_again.views import Attribution
+from core.debugger.evaluations.worth import rows_of
 from core.debugger.exemplars.scripted import world_for
-from core.debugger.experiments.replay import replay
-from core.debugger.experiments.worth import rows_of
-from core.debugger.experiments.worth_records import ReplayReport, sums_of
+from core.debugger.exemplars.trying.replay import replay
+from core.debugger.exemplars.trying.views import ReplayResult, replays_in_words, sums_of
 from core.debugger.services import user_llms
 from core.environments.registry import Environments
 from core.memory.library.records import Entry, Filter, Provenance
@@ -34,7 +34,6 @@ def replay_exemplars(
     with_embedded: WithEmbedded,
     *,
     as_json: bool,
-    as_lines: bool,
 ) -> bool:
     """Carry exemplars out, those of the filter where no `ids` are given, and print the result.
 
@@ -49,16 +48,14 @@ def replay_exemplars(
         raise UsageError("There is no such exemplar. To list exemplars, use `exemplars list`.")
     gates = gates_of(config_folder())
     store = open_for_reading(settings) if settings.database.exists() else None
-    teller = LineTeller(as_lines=as_lines)
 
-    async def work(host: BrowserHost) -> ReplayReport:
-        report = ReplayReport(wanted=len(entries))
-        teller.tell(report)
+    async def work(host: BrowserHost) -> list[ReplayResult]:
+        results = []
         tabs = Tabs(host)
         try:
             await tabs.start()
             for entry in entries:
-                found = await replay(
+                result = await replay(
                     entry.exemplar,
                     entry.provenance,
                     entry.version,
@@ -67,39 +64,36 @@ def replay_exemplars(
                     store=store,
                     on_gate=settings.on_gate,
                 )
-                memory.library().save_proof("replay", found.id, found.when, found.model_dump_json())
-                say(f"{found.id}: {found.sentence}")
-                report = report.with_result(found)
-                teller.tell(report)
-            return report
+                memory.library().save_proof("replay", result.id, result.when, result.model_dump_json())
+                say(f"{result.id}: {result.sentence}")
+                results.append(result)
+            return results
         finally:
             await tabs.close()
             await environments.close()
 
     try:
-        report = in_browser(work, settings, with_embedded)
+        results = in_browser(work, settings, with_embedded)
     finally:
         memory.close()
         if store is not None:
             store.close()
     if as_json:
-        put_json([one.model_dump() for one in report.results])
-    elif not as_lines:
-        put_table(
-            ("exemplar", "task", "seed", "", "why"),
-            [
-                (
-                    one.id,
-                    one.task,
-                    str(one.seed) if one.task else "",
-                    one.outcome,
-                    one.problem or "; ".join(one.guessed),
-                )
-                for one in report.results
-            ],
-        )
-        put(report.sentence)
-    return not any(one.success is False for one in report.results)
+        put_json([result.model_dump() for result in results])
+    else:
+        rows = [
+            (
+                result.id,
+                result.task,
+                str(result.seed) if result.task else "",
+                result.outcome,
+                result.problem or "; ".join(result.guessed),
+            )
+            for result in results
+        ]
+        put_table(("exemplar", "task", "seed", "", "why"), rows)
+        put(replays_in_words(results))
+    return not any(result.success is False for result in results)
 
 
 def _entries(memory: Memory, ids: tuple[str, ...], chosen: Filter) -> Iterator[Entry]:

@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 
 from core.agent.abstraction import clean_of
-from core.cli.exemplar_tables import embedding_of, listing_of, memory_of
+from core.cli.exemplar_tables import listing_of, memory_of
 from core.cli.output import put, put_json, put_table, say
 from core.cli.runs import reading
-from core.cli.surroundings import in_loop
+from core.cli.surroundings import embedding_of, in_loop
 from core.memory.analysis.lookups import leave_one_out, read_texts
 from core.memory.analysis.records import LeftOutExemplar
 from core.memory.index import ExemplarIndex

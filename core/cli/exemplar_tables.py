@@ -9,11 +9,9 @@ from datetime import datetime
 from typing import Any
 
 from core.agent.policies.catalogue import POLICIES, Policies
-from core.agent.resources import agent_resources_of
 from core.cli.output import put, put_file, put_json, put_lines, put_table, say, say_lines
 from core.cli.runs import open_for_reading, reading
-from core.llm.embedding import Embedding
-from core.llm.registry import open_llms
+from core.cli.surroundings import resources_of
 from core.memory.analysis.duplicates import near_pairs
 from core.memory.analysis.map import Projection, alone, loneliest, project
 from core.memory.analysis.records import Lonely, PairsFound, grouped, sameness
@@ -24,7 +22,7 @@ from core.memory.library.store import Library
 from core.memory.library.trace_sync import note_retrievals
 from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
-from core.settings.settings import Settings, config_folder, exemplars_folder
+from core.settings.settings import Settings, config_folder
 
 _PAGE = 500
 """Rows that are read at once where all are wanted."""
@@ -32,12 +30,7 @@ _PAGE = 500
 
 def memory_of(settings: Settings) -> Memory:
     """Return the memory of the user: the same exemplars, index and embedding as a run's."""
-    resources = agent_resources_of(
-        config_folder(),
-        data=settings.database.parent,
-        exemplars=exemplars_folder(),
-        embedding=lambda: embedding_of(settings),
-    )
+    resources = resources_of(settings)
     resources.memory.on_progress = _Progress()
     for problem in resources.memory.files.problems():
         say_lines(f"Left out: {problem}")
@@ -182,10 +175,6 @@ def check_exemplars(settings: Settings, wanted: Filter, most_tokens: int, *, as_
         f"{faults} faults, {len(problems) - faults} notes in {library.page(wanted, limit=1).total} exemplars."
     )
     return not faults
-
-
-def embedding_of(settings: Settings) -> Embedding:
-    return open_llms(settings).embedding(settings.embedding)
 
 
 def listing_of(settings: Settings, memory: Memory) -> Library:

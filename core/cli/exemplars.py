@@ -9,21 +9,19 @@ import typer
 
 from core.cli.options import (
     AsJson,
-    AsLines,
     BaseUrl,
     Browser,
     Commands,
     Database,
     DryRun,
     LLMName,
-    MaxCalls,
-    MaxCost,
-    MaxSteps,
+    Measured,
     OnGate,
     TaskFiles,
     WebArenaFiles,
     environments_of,
     settings_with,
+    with_group,
 )
 from core.schema.errors import UsageError
 
@@ -276,7 +274,6 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         tasks_file: TaskFiles = None,
         webarena: WebArenaFiles = None,
         as_json: AsJson = False,
-        as_lines: AsLines = False,
     ) -> None:
         """Replay exemplars on the tasks they came from, to check that they still succeed. The exit code is 1 if not."""
         from core.cli.exemplar_experiments import replay_exemplars
@@ -290,13 +287,15 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             environments_of(settings, tasks_file, webarena),
             with_embedded,
             as_json=as_json,
-            as_lines=as_lines,
         )
         raise typer.Exit(0 if is_good else 1)
 
     @group.command()
+    @with_group
     def worth(
-        name: Annotated[str, typer.Argument(help="An exemplar's id, or a family with --family.")],
+        exemplar: Annotated[
+            str, typer.Argument(metavar="NAME", help="An exemplar's id, or a family with --family.")
+        ],
         of_family: Annotated[
             bool, typer.Option("--family", help="Use all exemplars of the family of this name.")
         ] = False,
@@ -309,50 +308,27 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
             ),
         ] = None,
         seeds: Annotated[str, typer.Option("--seeds", help="Seeds, such as 0-9 or 1,4,7.")] = "0-4",
-        times: Annotated[int, typer.Option("--times", min=1, max=100, help="How many times each.")] = 1,
         preset: Annotated[
             str | None,
             typer.Option("--preset", help="A preset with memory. Default: that of the settings, or synapse."),
         ] = None,
         llm: LLMName = None,
-        base_url: BaseUrl = None,
-        max_calls: MaxCalls = None,
-        max_cost: MaxCost = None,
-        max_steps: MaxSteps = None,
-        on_gate: OnGate = None,
-        browser: Browser = None,
-        db: Database = None,
-        tasks_file: TaskFiles = None,
-        webarena: WebArenaFiles = None,
-        as_json: AsJson = False,
-        as_lines: AsLines = False,
+        *,
+        measured: Measured,
     ) -> None:
         """Measure an exemplar: run tasks at the same seeds with it and without it, and list the runs that flip."""
-        from core.cli.measurement import exit_code, measure_exemplars, read_subject
-        from core.debugger.experiments.worth_records import WorthRequest, read_seeds
+        from core.debugger.evaluations.records import WorthRequest
+        from core.debugger.evaluations.worth import read_subject
 
-        settings = settings_with(
-            base_url=base_url, db=db, browser=browser, max_steps=max_steps, on_gate=on_gate
-        )
         request = WorthRequest(
-            subject=read_subject(name, is_family=of_family, change=change),
+            subject=read_subject(exemplar, is_family=of_family, change=change),
             tasks=tuple(task or ()),
-            seeds=read_seeds(seeds),
-            times=times,
+            seeds=seeds,
             preset=preset or "",
             llm=llm or "",
-            most_calls=max_calls,
-            most_cost=max_cost,
+            **measured.asked,
         )
-        found = measure_exemplars(
-            request,
-            settings,
-            environments_of(settings, tasks_file, webarena),
-            with_embedded,
-            as_json=as_json,
-            as_lines=as_lines,
-        )
-        raise typer.Exit(exit_code(found))
+        measured.carry_out(request, with_embedded)
 
     @group.command()
     def credit(

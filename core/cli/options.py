@@ -1,8 +1,12 @@
 """The flags that several commands share, and their values."""
 
 import contextlib
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -11,6 +15,8 @@ from core.cli.output import say_lines
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
+
+EXIT_UNFINISHED = 1
 
 Task = Annotated[str, typer.Option("--task", help="A task's id, such as miniwob/book-flight.")]
 Seed = Annotated[int, typer.Option("--seed", help="The task's seed.", min=0)]
@@ -79,9 +85,6 @@ KeptPictures = Annotated[
 ]
 Database = Annotated[Path | None, typer.Option("--db", help="The database of traces.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout.")]
-AsLines = Annotated[
-    bool, typer.Option("--lines", help="Print everything as one line of JSON at each change.")
-]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="List what would be imported, and import nothing.")]
 TaskFiles = Annotated[
     list[Path] | None,
@@ -91,6 +94,103 @@ WebArenaFiles = Annotated[
     list[Path] | None,
     typer.Option("--webarena", help="A WebArena configuration file or folder. Can be repeated."),
 ]
+
+
+Name = Annotated[
+    str | None,
+    typer.Option("--name", help="The evaluation's name. Use the same name to continue it."),
+]
+Times = Annotated[
+    int | None, typer.Option("--times", min=1, max=1000, help="How many times each task at each seed.")
+]
+Concurrency = Annotated[
+    int | None, typer.Option("--concurrency", min=1, max=64, help="How many runs at once, in one Chromium.")
+]
+MaxMinutes = Annotated[float | None, typer.Option("--max-minutes", help="End after this many minutes.")]
+CsvFile = Annotated[Path | None, typer.Option("--csv", help="Write the runs to this file, one line each.")]
+HtmlFile = Annotated[
+    Path | None, typer.Option("--html", help="Write the report to this file, one page with plots.")
+]
+NameFailures = Annotated[
+    str | None,
+    typer.Option("--name-failures", help="The LLM that names the groups of failures. Default: none."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The options of every command that makes many runs: how many, in what, and what is printed of them."""
+
+    name: Name = None
+    times: Times = None
+    concurrency: Concurrency = None
+    max_calls: MaxCalls = None
+    max_cost: MaxCost = None
+    max_minutes: MaxMinutes = None
+    csv: CsvFile = None
+    html: HtmlFile = None
+    name_failures: NameFailures = None
+    as_json: AsJson = False
+    base_url: BaseUrl = None
+    max_steps: MaxSteps = None
+    browser: Browser = None
+    db: Database = None
+    on_gate: OnGate = None
+    sites: Sites = None
+    pictures: KeptPictures = None
+    tasks_file: TaskFiles = None
+    webarena: WebArenaFiles = None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The keys of a request that were given."""
+        names = ("name", "times", "concurrency", "max_calls", "max_cost", "max_minutes")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    def settings(self) -> Any:
+        names = ("base_url", "db", "browser", "max_steps", "on_gate", "pictures")
+        given = {name: getattr(self, name) for name in names}
+        return settings_with(**given, sites=self.sites or None)
+
+    def output(self) -> Any:
+        from core.cli.evaluation_report import ReportOutput
+
+        return ReportOutput(
+            as_json=self.as_json, csv=self.csv, html=self.html, name_failures=self.name_failures or ""
+        )
+
+    def carry_out(self, request: Any, with_embedded: Any, *, resume: bool = False) -> None:
+        """Make the runs of a request, print the result, and exit: with 1 if some are left."""
+        from core.cli.evaluation import evaluate
+
+        settings = self.settings()
+        environments = environments_of(settings, self.tasks_file, self.webarena)
+        report = evaluate(request, settings, environments, with_embedded, self.output(), resume=resume)
+        raise typer.Exit(0 if report.done == report.total else EXIT_UNFINISHED)
+
+
+def with_group(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of its last parameter, a dataclass of options, as options of its own."""
+    *own, grouped = inspect.signature(function, eval_str=True).parameters.values()
+    group = grouped.annotation
+    hints = get_type_hints(group, include_extras=True)
+    options = [
+        inspect.Parameter(
+            one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
+        )
+        for one in fields(group)
+    ]
+
+    @functools.wraps(function)
+    def command(**given: Any) -> None:
+        values = {one.name: given.pop(one.name) for one in fields(group)}
+        function(**given, **{grouped.name: group(**values)})
+
+    own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+    parameters = [*own, *options]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
 
 
 class Commands(TyperGroup):

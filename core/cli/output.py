@@ -7,7 +7,6 @@ that a terminal acts on, or that hides or reorders others, is printed as its esc
 import json
 import os
 import re
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from core.schema.errors import WorldError
 
 if TYPE_CHECKING:
-    from core.schema.record import Record
     from core.trace.records import RunRow, StepRow
 
 _UNSEEN = re.compile(
@@ -154,20 +152,3 @@ def verdict_word(row: "RunRow") -> str:
     if row.verdict.success is None:
         return row.outcome
     return f"{row.outcome}, {'success' if row.verdict.success else 'no success'}"
-
-
-class LineTeller:
-    """Prints a record as a line of JSON each time it changes, if requested."""
-
-    def __init__(self, *, as_lines: bool) -> None:
-        self._as_lines = as_lines
-
-    def tell(self, record: "Record") -> None:
-        if not self._as_lines:
-            return
-        try:
-            print(_json(record.model_dump_json()), flush=True)
-        except OSError:
-            # Whoever had asked has gone away: what is stored is enough.
-            self._as_lines = False
-            os.kill(os.getpid(), signal.SIGTERM)

@@ -18,7 +18,6 @@ _WHY: dict[Kept, str] = {
     "named": "named (--named)",
     "exemplar": "used for exemplars (--exemplars)",
     "branched": "needed by branches (--branched, if all their branches go too)",
-    "bisected": "bisected (--branched)",
     "evaluated": "counted by evaluations (--evaluated)",
     "last": "the last run, so that its number is not used again",
 }

@@ -62,7 +62,7 @@ def add_runs_commands(app: typer.Typer) -> None:
             bool,
             typer.Option(
                 "--branched",
-                help="Also delete runs with branches or bisections, if all their branches go too.",
+                help="Also delete runs with branches, if all their branches go too.",
             ),
         ] = False,
         evaluated: Annotated[

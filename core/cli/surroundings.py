@@ -6,14 +6,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias, TypeVar
 
+from core.agent.resources import AgentResources, agent_resources_of
 from core.browser.chromium import ChromiumHost, chromium_at
 from core.browser.host import BrowserHost
 from core.browser.screen import Screen
 from core.debugger.services import Services, open_services, user_llms
 from core.environments.registry import Environments
-from core.llm.registry import LLMs
+from core.llm.embedding import Embedding
+from core.llm.registry import LLMs, open_llms
 from core.schema.errors import Interrupted, UsageError
-from core.settings.settings import Settings, config_folder, data_folder
+from core.settings.settings import Settings, config_folder, data_folder, exemplars_folder
 
 T = TypeVar("T")
 WithEmbedded: TypeAlias = Callable[[Callable[[BrowserHost], Awaitable[Any]], Settings], Any]
@@ -83,6 +85,20 @@ def open_unattended(settings: Settings, *names: str, patient: bool = False) -> L
         if name == "person":
             raise UsageError('The LLM "person" needs a window; choose another with --llm.')
     return llms
+
+
+def embedding_of(settings: Settings) -> Embedding:
+    return open_llms(settings).embedding(settings.embedding)
+
+
+def resources_of(settings: Settings) -> AgentResources:
+    """Return the files of the user's agents, with the same exemplars, index and embedding as a run's."""
+    return agent_resources_of(
+        config_folder(),
+        data=settings.database.parent,
+        exemplars=exemplars_folder(),
+        embedding=lambda: embedding_of(settings),
+    )
 
 
 @asynccontextmanager

@@ -23,7 +23,6 @@ FEATURES = (
     "compare",
     "ask_again",
     "branching",
-    "experiments",
     "fix",
     "evaluations",
     "exemplars",

@@ -117,6 +117,8 @@ async def fork_headless(
     budget: Budget,
     on_gate: OnGate,
     changes: Changes = Changes(),  # noqa: B008 - it is frozen
+    attempt: CaseAttempt | None = None,
+    on_asked: Callable[[Asked], None] = lambda asked: None,
     on_step: Callable[[StepRow], None] = lambda step: None,
     on_restored: Callable[[Restored], None] = lambda restored: None,
 ) -> RunReport:
@@ -146,6 +148,8 @@ async def fork_headless(
         changes=changes,
         fresh=True,
         may_repeat=on_gate == "allow",
+        attempt=attempt,
+        on_asked=on_asked,
     )
     async with AsyncExitStack() as stack:
         if attached:
@@ -169,7 +173,7 @@ async def fork_headless(
                 "gate",
                 f"{why} The run did not continue from there. To continue anyway, use --on-gate allow.",
             )
-        return await _report_of_whole(services, run, on_gate, on_step)
+        return await _report_of_whole(services, run, on_gate, on_step, counted=attempt is not None)
 
 
 def check_again(services: Services, task: Task, runs: Iterable[int], on_gate: OnGate) -> None:

@@ -25,22 +25,6 @@ class Difference(Record):
         return f"{self.after}{was}" if self.what in ("amount", "pages") else f"{self.what} {self.after}{was}"
 
 
-class FamilyPlace(Record):
-    """Which run of a family another run is: the task of a failed run at other seeds, before and after it was fixed."""
-
-    of: int
-    """The run that failed."""
-    started: float
-    """When that began, in seconds since the epoch: another database may have another run of its number."""
-    fixed: int
-    """The run that was made with what was changed; 0 for none."""
-    when: float
-    """When the family was begun, which all of its runs have in common."""
-    seeds: tuple[int, ...]
-    """All seeds of the family."""
-    side: Literal["before", "after"]
-
-
 class Changes(Record):
     """The changes for a branch; a field without a value stays as in the old run."""
 
@@ -61,8 +45,6 @@ class Changes(Record):
     """The numbers of mechanisms, by the mechanism."""
     offline: bool | None = None
     """Whether its pages get recorded answers only, and reach no server."""
-    family: FamilyPlace | None = None
-    """Of a run of a family: its place in it. Branches do not have it."""
 
     def over(self, earlier: "Changes") -> "Changes":
         """Return what holds on a branch that asks for this, of a run for which `earlier` holds."""

@@ -335,6 +335,9 @@ _VERSION_10 = (
 )
 """Keep with what an evaluation was made."""
 
+_VERSION_11 = "DROP TABLE bisections;"
+"""A bisection is an evaluation."""
+
 
 MIGRATIONS = (
     _VERSION_1,
@@ -347,6 +350,7 @@ MIGRATIONS = (
     _VERSION_8,
     _VERSION_9,
     _VERSION_10,
+    _VERSION_11,
 )
 """What makes each version out of the one before; an empty file is version 0."""
 

@@ -65,6 +65,20 @@ def take_evaluation(store: "TraceStore", name: str, plan: str) -> EvaluationRow:
     return store.change(take)
 
 
+def create_evaluation(store: "TraceStore", name: str, plan: str) -> int:
+    """Store an evaluation with its plan, as JSON, for a process to take, and return its number.
+
+    Raises UsageError if there is one of that name.
+    """
+
+    def create(database: TraceDatabase) -> int:
+        if _evaluation(database, name) is not None:
+            raise UsageError(f"An evaluation {name} already exists. Choose another name.")
+        return database.insert("evaluations", {"name": name, "time": time.time(), "plan": plan})
+
+    return store.change(create)
+
+
 def leave_evaluation(store: "TraceStore", number: int) -> None:
     """Let others do the evaluation."""
     store.change(lambda database: database.update("evaluations", {"number": number}, {"owner": None}))

@@ -17,8 +17,8 @@ from core.schema.record import Record
 from core.trace.database import TraceDatabase
 from core.trace.records import RunFilter
 
-Kept = Literal["named", "exemplar", "branched", "bisected", "evaluated", "newest", "last"]
-"""Why a run stays that is looked for: it has a name, an exemplar was made of it, branches or a bisection need it,
+Kept = Literal["named", "exemplar", "branched", "evaluated", "newest", "last"]
+"""Why a run stays that is looked for: it has a name, an exemplar was made of it, branches need it,
 an evaluation counts it, it is among the newest that are to stay, or it has the last numbers, which would be given
 again.
 """
@@ -45,7 +45,7 @@ class PruneRequest(Record):
     exemplars: bool = False
     """Also those that exemplars were made of."""
     branched: bool = False
-    """Also those with branches or bisections, where all of their branches go too."""
+    """Also those with branches, where all of their branches go too."""
     evaluated: bool = False
     """Also those that evaluations count, which then do them again where they are resumed."""
 
@@ -93,7 +93,6 @@ def plan_prune(
     rows = database.rows(
         "SELECT run, task, outcome, success, started, steps, name, parent_run, owner FROM runs ORDER BY run DESC"
     )
-    bisected = {row["run"] for row in database.rows("SELECT DISTINCT run FROM bisections")}
     evaluated = {row["run"] for row in database.rows("SELECT run FROM attempts WHERE run IS NOT NULL")}
     matching = [row for row in rows if _matches(row, wanted, living)]
     reasons: dict[int, Kept] = {row["run"]: "newest" for row in matching[: wanted.keep]}
@@ -116,8 +115,6 @@ def plan_prune(
                 why = "exemplar"
             elif run in needed or (run in parents and not wanted.branched):
                 why = "branched"
-            elif run in bisected and not wanted.branched:
-                why = "bisected"
             elif run in evaluated and not wanted.evaluated:
                 why = "evaluated"
         if run in asked and why is None:

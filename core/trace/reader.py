@@ -146,16 +146,6 @@ def changes(database: TraceDatabase, run: int) -> tuple[bytes, ...]:
     return tuple(data for data in found if data)
 
 
-def asked_of_task(database: TraceDatabase, run: int) -> tuple[tuple[int, bytes], ...]:
-    """Return what was asked of later runs from the start of the same task, in order, each with its run."""
-    rows = database.rows(
-        "SELECT run, changes FROM runs WHERE run > ? AND changes IS NOT NULL AND parent_run IS NULL"
-        " AND task = (SELECT task FROM runs WHERE run = ?) ORDER BY run",
-        (run, run),
-    )
-    return tuple((row["run"], database.blobs.content(row["changes"])) for row in rows)
-
-
 def run_of(database: TraceDatabase, attempt: CaseAttempt) -> int | None:
     """Return the run of an attempt, if one has ended by itself."""
     case = {**attempt.case.model_dump(), "evaluation": attempt.evaluation, "attempt": attempt.number}
@@ -166,12 +156,6 @@ def run_of(database: TraceDatabase, attempt: CaseAttempt) -> int | None:
         case,
     )
     return None if row is None else int(row["run"])
-
-
-def bisections(database: TraceDatabase, run: int | None) -> tuple[tuple[int, str], ...]:
-    where, parameters = ("", []) if run is None else (" WHERE run = ?", [run])
-    rows = database.rows(f"SELECT number, record FROM bisections{where} ORDER BY number", parameters)
-    return tuple((row["number"], row["record"]) for row in rows)
 
 
 def path(database: TraceDatabase, run: int) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from core.browser.log.records import LogPart, Moment, PageLog
 from core.browser.recorded.exchange import Exchange, Taken
-from core.schema.changes import Changes, FamilyPlace
+from core.schema.changes import Changes
 from core.schema.events import BrowserEvent, LogLine
 from core.schema.exemplar import Recall
 from core.schema.messages import LLMReply
@@ -264,15 +264,6 @@ class TraceStore:
             kept, _ = self._database.blobs.put(record.encode(errors="replace"), JSON)
             values = {"run": run, "step": step, "time": time.time(), "record": kept}
             return self._database.insert("what_ifs", values)
-
-    def save_bisection(self, run: int, record: str, *, number: int | None = None) -> int:
-        """Store a bisection of a run as JSON, in place of the one of that number, and return its number."""
-        with self._write(run):
-            if number is None:
-                values = {"run": run, "time": time.time(), "record": record}
-                return self._database.insert("bisections", values)
-            self._database.update("bisections", {"number": number}, {"record": record})
-            return number
 
     def save_event(self, run: int, step: int, event: BrowserEvent) -> None:
         """Store something that happened besides an action; what happened in one is in its `Acted`."""
@@ -613,25 +604,11 @@ class TraceStore:
             whole = self._changes(data).over(whole)
         return whole
 
-    def family_runs(self, run: int) -> tuple[tuple[FamilyPlace, RunRow], ...]:
-        """Return the runs of the families of a run, in the order in which they began."""
-        started = self.run(run).started
-        places: dict[int, FamilyPlace] = {}
-        for other, data in self._read(lambda: reading.asked_of_task(self._database, run)):
-            place = self._changes(data).family
-            if place is not None and (place.of, place.started) == (run, started):
-                places[other] = place
-        return tuple((places[row.run], row) for row in reversed(self.rows(places)))
-
     def _changes(self, data: bytes) -> Changes:
         try:
             return Changes.model_validate_json(data)
         except ValueError as error:
             raise self._database.damaged() from error
-
-    def bisections(self, run: int | None = None) -> tuple[tuple[int, str], ...]:
-        """Return the bisections of a run, or of all, each as its number and JSON, in order."""
-        return self._read(lambda: reading.bisections(self._database, run))
 
     def log(self, run: int | None = None, *, limit: int = 1000) -> tuple[LogLine, ...]:
         """Return the last lines of a run's log, or of what belongs to no run, oldest first."""

@@ -92,9 +92,7 @@ class BackgroundWorkController(FeatureController):
         self.window.remembered.notifies = on
 
     def _on_show(self, job: Job) -> None:
-        if job.opens == "bisect":
-            self.window.runs.bisect_requested.emit(job.run)
-        elif job.opens == "fix":
+        if job.opens == "fix":
             self.window.runs.fix_requested.emit(job.run, 0)
         else:
             self.window.actions_by_name[job.opens].trigger()

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Literal
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
+    QLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -16,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.evaluations.records import EvalRequest, words_of
+from core.debugger.evaluations.records import EvalRequest, Request, words_of
 from core.debugger.evaluations.views import RequestPreview, SuiteItem
 from core.debugger.snapshots import Catalogue, PresetOption
 from core.schema.messages import LLMChoice
@@ -29,20 +30,19 @@ from gui.widgets.layouts import in_column, in_row
 from gui.widgets.number_field import NumberField
 from gui.widgets.words import NoteLabel, labelled, set_tone
 
-Mode = Literal["new", "failures", "resume"]
-
 _IDLE_MS = 150
 _SHOWN_TASKS = 40
 _TICK_ROWS = 6
-_TITLES: dict[Mode, str] = {
-    "new": "New evaluation",
-    "failures": "Run the failures again",
-    "resume": "Resume an evaluation",
-}
 _EXEMPLARS = (
     ("own: the bundled ones and yours", "own"),
     ("none", "none"),
     ("both: with and without, to compare", "own,none"),
+)
+_GATES = (
+    ("as in the settings", ""),
+    ("refuse: continue without it", "refuse"),
+    ("allow", "allow"),
+    ("end the run", "end"),
 )
 
 
@@ -82,115 +82,194 @@ class TickList(QListWidget):
 
 
 class AskingDialog(QDialog):
-    """Shows live what the request amounts to. The checks of the command line determine why it cannot be started."""
+    """Shows live what a request amounts to. The checks of the command line determine why it cannot be started."""
 
     preview_wanted = Signal(object)
-    """An `EvalRequest`."""
+    """A `Request`."""
     asked = Signal(object)
-    """The `EvalRequest` to start."""
+    """The `Request` to start."""
+    title = ""
+    begins = "Begin"
+    nothing = ""
+    """What to do while nothing is chosen that could be measured."""
 
-    def __init__(self, theme: Theme, mode: Mode, name: str = "", parent: QWidget | None = None) -> None:
-        """`name` is the evaluation that is resumed, or whose failures are rerun."""
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(_TITLES[mode])
-        self.mode = mode
-        self._of = name
-        self._preview: RequestPreview | None = None
-        self._suites: tuple[SuiteItem, ...] = ()
+        self.setWindowTitle(self.title)
         self._idle = QTimer(self, singleShot=True, interval=_IDLE_MS)
-        self._idle.timeout.connect(lambda: self.preview_wanted.emit(self.request))
-        self.name = labelled(QLineEdit(self), "Name")
-        self.name.setPlaceholderText("the time when it begins")
-        self.tasks = labelled(QLineEdit(self), "Tasks")
-        self.tasks.setPlaceholderText("miniwob/click-*, tag:email, suite:shop, @FILE")
-        self.tasks.setToolTip("Ids, patterns, tag:NAME, suite:NAME or @FILE, separated by commas")
-        self.suites = key_button(
-            "Suites", "Add a named selection of tasks", "Alt+U", self._offer_suites, self
-        )
+        self._idle.timeout.connect(self._on_idle)
+        self.form = QFormLayout()
+        self.form.setSpacing(7)
+        self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.name = self.line("Name")
+        self.name.setPlaceholderText("what it is about, and the time when it begins")
         self.selected = NoteLabel("dim", parent=self)
-        self.seeds = labelled(
-            QLineEdit("0-4", self), "Seeds", "Such as 0-19 or 1, 4, 7. All variants use the same seeds"
-        )
-        self.presets = TickList("Presets", self)
-        self.llms = TickList("LLMs", self)
-        self.exemplars = titled_box(_EXEMPLARS, "Exemplars", "Which exemplars the prompts show", self)
-        self.times = labelled(
-            QSpinBox(self, minimum=1, maximum=100, suffix=" ×"), "How many times each task at each seed"
-        )
-        self.at_once = labelled(
-            QSpinBox(self, minimum=1, maximum=64),
-            "Runs at once",
-            "Up to four per processor core work well",
-        )
-        self.cost = labelled(NumberField(self, decimals=2, maximum=100_000), "Most cost")
+        self.times = self.number(QSpinBox(self, minimum=1, maximum=1000, suffix=" ×"), "How many times each")
+        self.at_once = self.number(QSpinBox(self, minimum=1, maximum=64), "Runs at once")
+        self.at_once.setToolTip("Up to four per processor core work well")
+        self.calls = self.number(QSpinBox(self, minimum=0, maximum=10_000_000), "Most LLM calls")
+        self.calls.setSpecialValueText("no call limit")
+        self.calls.setSuffix(" calls")
+        self.calls.setToolTip("Start no further run after this many LLM calls")
+        self.cost = self.number(NumberField(self, decimals=2, maximum=100_000), "Most cost")
         self.cost.setPrefix("$")
         self.cost.setSpecialValueText("no cost limit")
         self.cost.setToolTip(
             "Start no further run after this cost in US dollars, over all runs of the evaluation"
         )
-        self.minutes = labelled(NumberField(self, decimals=1, maximum=100_000), "Most minutes")
+        self.minutes = self.number(NumberField(self, decimals=1, maximum=100_000), "Most minutes")
         self.minutes.setSpecialValueText("no time limit")
         self.minutes.setSuffix(" min")
         self.minutes.setToolTip("End after this many minutes from now. You can resume it")
+        self.gate = titled_box(_GATES, "At a gate", "What to do where a person would be asked", self)
+        self.gate.currentIndexChanged.connect(self.on_edited)
         self.total = NoteLabel("", parent=self)
         self.command = labelled(QLineEdit(self), "The equivalent command line")
         self.command.setReadOnly(True)
         self.command.setFont(theme.machine_font())
         self.copy_button = key_button("Copy", "Copy the command line", "Alt+C", self._on_copy, self)
-        begin = "Resume" if mode == "resume" else "Begin"
         words = "Make the runs in a separate process"
-        self.begin_button = key_button(begin, words, "Ctrl+Return", self._on_begin, self, accent=True)
+        self.begin_button = key_button(self.begins, words, "Ctrl+Return", self._on_begin, self, accent=True)
         cancel = key_button("Cancel", "Begin nothing", "Esc", self.reject, self)
+        self.fill()
         buttons = in_row(None, 1, cancel, self.begin_button, spacing=8)
-        in_column(self, self._form(), self.total, 1, buttons, margins=(14, 12, 14, 12), spacing=10)
-        for line in (self.name, self.tasks, self.seeds):
-            line.textChanged.connect(self._on_edited)
-        for ticks in (self.presets, self.llms):
-            ticks.changed.connect(self._on_edited)
-        for number in (self.times, self.at_once, self.cost, self.minutes):
-            number.valueChanged.connect(self._on_edited)
-        self.exemplars.currentIndexChanged.connect(self._on_edited)
+        in_column(self, self.form, self.total, 1, buttons, margins=(14, 12, 14, 12), spacing=10)
         theme.size_window(self, 640, 0)
 
-    def _form(self) -> QFormLayout:
-        form = QFormLayout()
-        form.setSpacing(7)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        if self.mode == "resume":
-            form.addRow("Evaluation", labelled(NoteLabel("", self._of, self), "Evaluation"))
+    # For the dialogs
+
+    def fill(self) -> None:
+        """Add the rows of the form."""
+        raise NotImplementedError
+
+    @property
+    def request(self) -> Request:
+        """The request given by the fields."""
+        raise NotImplementedError
+
+    @property
+    def problem(self) -> str:
+        """What is still missing in the form itself, as a sentence."""
+        return ""
+
+    def line(self, name: str, text: str = "", tooltip: str = "") -> QLineEdit:
+        field = labelled(QLineEdit(text, self), name, tooltip)
+        field.textChanged.connect(self.on_edited)
+        return field
+
+    def number(self, field: Any, name: str) -> Any:
+        labelled(field, name)
+        field.valueChanged.connect(self.on_edited)
+        return field
+
+    def add(self, *rows: tuple[str, QWidget | QLayout]) -> None:
+        """Add rows with their labels to the form."""
+        for label, field in rows:
+            self.form.addRow(label, field)
+
+    def add_limits(self) -> None:
+        """Add the rows that every evaluation has."""
+        limits = in_row(None, (self.calls, 1), (self.cost, 1), (self.minutes, 1), spacing=6)
+        self.add(("At once", self.at_once), ("Limits", limits), ("At a gate", self.gate))
+
+    def add_command(self) -> None:
+        self.add(("Command line", in_row(None, (self.command, 1), self.copy_button, spacing=6)))
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """The keys of every request."""
+        return {
+            "name": self.name.text().strip(),
+            "concurrency": self.at_once.value(),
+            "max_calls": self.calls.value() or None,
+            "max_cost": round(self.cost.value(), 2) or None,
+            "max_minutes": round(self.minutes.value(), 1) or None,
+            "on_gate": self.gate.currentData(),
+        }
+
+    def choose_common(self, request: Request) -> None:
+        """Restore the last choices that every request has."""
+        self.times.setValue(request.times)
+        self.at_once.setValue(request.concurrency)
+        self.calls.setValue(request.max_calls or 0)
+        self.cost.setValue(request.max_cost or 0.0)
+        self.minutes.setValue(request.max_minutes or 0.0)
+        self.gate.setCurrentIndex(max(0, self.gate.findData(request.on_gate)))
+
+    @Slot()
+    def on_edited(self) -> None:
+        self.begin_button.setEnabled(False)
+        self._idle.start()
+
+    def _on_idle(self) -> None:
+        if self.nothing_chosen:
+            self.total.show_text(self.nothing)
+            set_tone(self.total, "dim")
         else:
-            form.addRow("Name", self.name)
-        if self.mode == "failures":
-            form.addRow("Failures of", labelled(NoteLabel("", self._of, self), "Failures of"))
-        if self.mode == "new":
-            form.addRow("Tasks", in_row(None, (self.tasks, 1), self.suites, spacing=6))
-        if self.mode != "resume":
-            form.addRow("", self.selected)
-        if self.mode == "new":
-            form.addRow("Seeds", self.seeds)
-            form.addRow("Each", self.times)
-            form.addRow("Presets", self.presets)
-            form.addRow("LLMs", self.llms)
-            form.addRow("Exemplars", self.exemplars)
-        form.addRow("At once", self.at_once)
-        form.addRow("Limits", in_row(None, (self.cost, 1), (self.minutes, 1), spacing=6))
-        if self.mode != "resume":
-            form.addRow("Command line", in_row(None, (self.command, 1), self.copy_button, spacing=6))
-        if self.mode != "new":
-            for field in (
-                self.tasks,
-                self.suites,
-                self.seeds,
-                self.times,
-                self.presets,
-                self.llms,
-                self.exemplars,
-            ):
-                field.hide()
-        if self.mode == "resume":
-            for other in (self.name, self.command, self.copy_button):
-                other.hide()
-        return form
+            self.preview_wanted.emit(self.request)
+
+    @property
+    def nothing_chosen(self) -> bool:
+        return False
+
+    @Slot(object)
+    def show_preview(self, preview: RequestPreview) -> None:
+        """Show what the request amounts to, if it is still the current one."""
+        if self.nothing_chosen or preview.request != self.request:
+            return
+        tasks = preview.tasks
+        more = f" and {len(tasks) - _SHOWN_TASKS} more" if len(tasks) > _SHOWN_TASKS else ""
+        self.selected.show_text(_few(tasks))
+        self.selected.setToolTip(", ".join(tasks[:_SHOWN_TASKS]) + more)
+        self.command.setText(preview.command)
+        self.command.setCursorPosition(0)
+        problem = preview.problem or self.problem
+        self.total.show_text(problem or _total(preview))
+        set_tone(self.total, "bad" if problem else "")
+        self.begin_button.setEnabled(not problem)
+
+    def _on_begin(self) -> None:
+        if self.begin_button.isEnabled():
+            self.asked.emit(self.request)
+            self.accept()
+
+    def _on_copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.command.text())
+
+
+class NewDialog(AskingDialog):
+    """A new evaluation of tasks."""
+
+    title = "New evaluation"
+    nothing = "Choose tasks."
+
+    def fill(self) -> None:
+        self._suites: tuple[SuiteItem, ...] = ()
+        self.tasks = self.line(
+            "Tasks", "", "Ids, patterns, tag:NAME, suite:NAME or @FILE, separated by commas"
+        )
+        self.tasks.setPlaceholderText("miniwob/click-*, tag:email, suite:shop, @FILE")
+        self.suites = key_button(
+            "Suites", "Add a named selection of tasks", "Alt+U", self._offer_suites, self
+        )
+        self.seeds = self.line("Seeds", "0-4", "Such as 0-19 or 1, 4, 7. All variants use the same seeds")
+        self.presets, self.llms = TickList("Presets", self), TickList("LLMs", self)
+        for ticks in (self.presets, self.llms):
+            ticks.changed.connect(self.on_edited)
+        self.exemplars = titled_box(_EXEMPLARS, "Exemplars", "Which exemplars the prompts show", self)
+        self.exemplars.currentIndexChanged.connect(self.on_edited)
+        self.add(
+            ("Name", self.name),
+            ("Tasks", in_row(None, (self.tasks, 1), self.suites, spacing=6)),
+            ("", self.selected),
+            ("Seeds", self.seeds),
+            ("Each", self.times),
+            ("Presets", self.presets),
+            ("LLMs", self.llms),
+            ("Exemplars", self.exemplars),
+        )
+        self.add_limits()
+        self.add_command()
 
     def choose(
         self,
@@ -206,83 +285,41 @@ class AskingDialog(QDialog):
         self.tasks.setText(", ".join(request.tasks))
         if request.tasks:
             self.seeds.setText(request.seeds)
-        self.times.setValue(request.times)
-        self.at_once.setValue(request.concurrency)
-        self.cost.setValue(request.max_cost or 0.0)
-        self.minutes.setValue(request.max_minutes or 0.0)
+        self.choose_common(request)
         self.exemplars.setCurrentIndex(max(0, self.exemplars.findData(",".join(request.exemplars))))
         self.presets.offer(catalogue.presets, request.preset or (preset,))
-        offered = [one for one in catalogue.llms if one.name != "person"]
+        offered = [choice for choice in catalogue.llms if choice.name != "person"]
         self.llms.offer(offered, request.llm or (llm,))
-        self._on_edited()
+        self.on_edited()
 
     @property
     def request(self) -> EvalRequest:
-        """The request given by the fields."""
-        limits = {
-            "concurrency": self.at_once.value(),
-            "max_cost": round(self.cost.value(), 2) or None,
-            "max_minutes": round(self.minutes.value(), 1) or None,
-        }
-        if self.mode == "resume":
-            return EvalRequest.model_validate({"name": self._of, **limits})
-        name = self.name.text().strip()
-        if self.mode == "failures":
-            return EvalRequest.model_validate({"name": name, "failures_of": self._of, **limits})
         return EvalRequest.model_validate(
             {
-                "name": name,
+                **self.common,
                 "tasks": words_of(self.tasks.text()),
                 "seeds": self.seeds.text(),
                 "preset": self.presets.ticked,
                 "llm": self.llms.ticked,
                 "exemplars": words_of(self.exemplars.currentData()),
                 "times": self.times.value(),
-                **limits,
             }
         )
 
     @property
-    def _unticked(self) -> str:
-        """What still has to be checked, as a sentence."""
-        if self.mode != "new":
-            return ""
+    def problem(self) -> str:
         if not self.presets.ticked:
             return "Select a preset."
         return "" if self.llms.ticked else "Select an LLM."
 
-    def _on_edited(self) -> None:
-        if self.mode == "resume":
-            return
-        self.begin_button.setEnabled(False)
-        self._idle.start()
-
-    @Slot(object)
-    def show_preview(self, preview: RequestPreview) -> None:
-        """Show what the request amounts to, if it is still the current one."""
-        if preview.request != self.request:
-            return
-        self._preview = preview
-        tasks = preview.tasks
-        more = f" and {len(tasks) - _SHOWN_TASKS} more" if len(tasks) > _SHOWN_TASKS else ""
-        self.selected.show_text(_few(tasks))
-        self.selected.setToolTip(", ".join(tasks[:_SHOWN_TASKS]) + more)
-        self.command.setText(preview.command)
-        self.command.setCursorPosition(0)
-        is_empty = self.mode == "new" and not preview.request.tasks
-        problem = "" if is_empty else preview.problem or self._unticked
-        self.total.show_text("Choose tasks." if is_empty else problem or _total(preview))
-        set_tone(self.total, "bad" if problem else "dim" if is_empty else "")
-        self.begin_button.setEnabled(not problem and not is_empty)
-
-    def _on_begin(self) -> None:
-        if self.begin_button.isEnabled():
-            self.asked.emit(self.request)
-            self.accept()
+    @property
+    def nothing_chosen(self) -> bool:
+        return not words_of(self.tasks.text())
 
     def _offer_suites(self) -> None:
         entries = [
-            MenuEntry(f"{one.name}: {one.title}", partial(self._add_suite, one.name)) for one in self._suites
+            MenuEntry(f"{suite.name}: {suite.title}", partial(self._add_suite, suite.name))
+            for suite in self._suites
         ]
         open_menu(self, entries, self.suites.mapToGlobal(self.suites.rect().bottomLeft()))
 
@@ -290,8 +327,50 @@ class AskingDialog(QDialog):
         words = words_of(self.tasks.text())
         self.tasks.setText(", ".join(dict.fromkeys((*words, f"suite:{name}"))))
 
-    def _on_copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.command.text())
+
+class FailuresDialog(AskingDialog):
+    """The failures of an evaluation, once more."""
+
+    title = "Run the failures again"
+
+    def __init__(self, theme: Theme, of: str, parent: QWidget | None = None) -> None:
+        """`of` is the name of the evaluation."""
+        self._of = of
+        super().__init__(theme, parent)
+        self.on_edited()
+
+    def fill(self) -> None:
+        of = labelled(NoteLabel("", self._of, self), "Failures of")
+        self.add(("Name", self.name), ("Failures of", of), ("", self.selected))
+        self.add_limits()
+        self.add_command()
+
+    @property
+    def request(self) -> EvalRequest:
+        return EvalRequest.model_validate({**self.common, "failures_of": self._of})
+
+
+class ResumeDialog(AskingDialog):
+    """What is left of an evaluation."""
+
+    title = "Resume an evaluation"
+    begins = "Resume"
+
+    def __init__(self, theme: Theme, of: str, parent: QWidget | None = None) -> None:
+        self._of = of
+        super().__init__(theme, parent)
+
+    def fill(self) -> None:
+        self.add(("Evaluation", labelled(NoteLabel("", self._of, self), "Evaluation")))
+        self.add_limits()
+
+    @property
+    def request(self) -> Request:
+        return Request.model_validate({**self.common, "name": self._of})
+
+    @Slot()
+    def on_edited(self) -> None:
+        """Nothing has to be checked."""
 
 
 def _few(tasks: tuple[str, ...]) -> str:

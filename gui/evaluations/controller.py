@@ -1,13 +1,14 @@
 """The window of the evaluations, connected to its service."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMessageBox
 
-from core.debugger.evaluations.records import EvalRequest
-from core.debugger.evaluations.views import EvaluationsView, OpenedRun, RequestPreview
+from core.debugger.evaluations.records import BisectRequest, EvalRequest, Request, Subject, WorthRequest
+from core.debugger.evaluations.views import BisectChoices, EvaluationsView, OpenedRun, RequestPreview
 from core.debugger.snapshots import Catalogue
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
@@ -16,7 +17,7 @@ from gui.widgets.formats import count
 if TYPE_CHECKING:
     # The window is imported when it is opened, so that the main window starts quickly.
     from core.debugger.evaluations.service import EvaluationsService
-    from gui.evaluations.asking import AskingDialog, Mode
+    from gui.evaluations.asking import AskingDialog
     from gui.evaluations.window import EvaluationsWindow
 
 
@@ -37,9 +38,13 @@ class EvaluationsController(FeatureController):
         self.follow(service.changed, self._show_view)
         self.follow(service.previewed, self._show_preview)
         self.follow(service.opened, self._on_opened)
+        self.follow(service.bisect_read, self._ask_bisect)
         self.follow(window.session.catalogue_changed, self._on_catalogue)
         window.actions_by_name["evaluations"].triggered.connect(lambda: self.open())
         window.deciding_step_requested.connect(service.open_run)
+        window.runs.bisect_requested.connect(service.read_bisect)
+        window.worth_requested.connect(self.ask_worth)
+        window.evaluation_requested.connect(self.open_evaluation)
         window.closing.connect(self._on_closing)
 
     def open(self) -> None:
@@ -47,6 +52,12 @@ class EvaluationsController(FeatureController):
         if self.shown is None:
             self.shown = self._make()
         self.window.frame.show_beside(self.shown, "evaluations/geometry")
+
+    @Slot(int)
+    def open_evaluation(self, number: int) -> None:
+        """Show this evaluation."""
+        self.open()
+        self._service.choose(number)
 
     def _make(self) -> "EvaluationsWindow":
         from gui.evaluations.window import EvaluationsWindow
@@ -58,34 +69,72 @@ class EvaluationsController(FeatureController):
         shown.end_requested.connect(service.end)
         shown.delete_requested.connect(service.delete)
         shown.run_wanted.connect(service.open_run)
-        shown.new_wanted.connect(lambda: self._ask("new"))
-        shown.resume_wanted.connect(lambda name: self._ask("resume", name))
-        shown.failures_wanted.connect(lambda name: self._ask("failures", name))
+        shown.new_wanted.connect(self._ask_new)
+        shown.resume_wanted.connect(self._ask_resume)
+        shown.failures_wanted.connect(self._ask_failures)
         shown.show_view(self._view)
         return shown
 
-    def _ask(self, mode: "Mode", name: str = "") -> None:
-        from gui.evaluations.asking import AskingDialog
+    # What is asked
 
-        if self.asking is not None:
-            self.asking.deleteLater()
-        self.asking = dialog = AskingDialog(self.window.theme, mode, name, self.shown)
-        dialog.preview_wanted.connect(self._service.preview)
-        dialog.asked.connect(self._on_asked)
-        view = self.window.view
-        dialog.choose(
-            self.window.remembered.evaluation, self._catalogue, view.preset, view.llm, self._view.suites
-        )
-        dialog.open()
+    def _ask_new(self) -> None:
+        from gui.evaluations.asking import NewDialog
+
+        dialog, view = NewDialog(self.window.theme, self.shown), self.window.view
+        remembered = self.window.remembered.evaluation
+        dialog.choose(remembered, self._catalogue, view.preset, view.llm, self._view.suites)
+        self._ask(dialog, self._service.begin)
+
+    def _ask_failures(self, of: str) -> None:
+        from gui.evaluations.asking import FailuresDialog
+
+        self._ask(FailuresDialog(self.window.theme, of, self.shown), self._service.begin)
+
+    def _ask_resume(self, name: str) -> None:
+        from gui.evaluations.asking import ResumeDialog
+
+        self._ask(ResumeDialog(self.window.theme, name, self.shown), self._service.resume)
 
     @Slot(object)
-    def _on_asked(self, request: EvalRequest) -> None:
-        if self.asking is not None and self.asking.mode == "resume":
-            self._service.resume(request)
-            return
-        if self.asking is not None and self.asking.mode == "new":
-            self.window.remembered.evaluation = request.replace(name="")
+    def _ask_bisect(self, choices: BisectChoices) -> None:
+        from gui.evaluations.measuring import BisectDialog
+
+        dialog = BisectDialog(self.window.theme, choices, self._catalogue, self.window)
+        if (last := self.window.remembered.bisect) is not None:
+            dialog.choose(last)
+        self._ask(dialog, self._begin_and_show)
+
+    @Slot(object)
+    def ask_worth(self, subject: Subject | None) -> None:
+        """Ask how to measure a subject, or any."""
+        from gui.evaluations.measuring import WorthDialog
+
+        dialog = WorthDialog(self.window.theme, self._catalogue, self.window)
+        dialog.choose(self.window.remembered.worth, subject)
+        self._ask(dialog, self._begin_and_show)
+
+    def _ask(self, dialog: "AskingDialog", then: Callable[[Request], None]) -> None:
+        if self.asking is not None:
+            self.asking.deleteLater()
+        self.asking = dialog
+        dialog.preview_wanted.connect(self._service.preview)
+        dialog.asked.connect(self._remember)
+        dialog.asked.connect(then)
+        dialog.open()
+
+    def _begin_and_show(self, request: Request) -> None:
+        self.open()
         self._service.begin(request)
+
+    def _remember(self, request: Request) -> None:
+        remembered = self.window.remembered
+        match request.replace(name=""):
+            case EvalRequest(failures_of="") as asked:
+                remembered.evaluation = asked
+            case BisectRequest() as asked:
+                remembered.bisect = asked
+            case WorthRequest() as asked:
+                remembered.worth = asked
 
     @Slot(object)
     def _show_view(self, view: EvaluationsView) -> None:

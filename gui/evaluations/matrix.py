@@ -30,7 +30,6 @@ _CELL_WIDTH = 216
 _CHANGE_WIDTH = 105
 _WORDS_WIDTH = 92
 """Pixels for ``1 375 of 2 437``."""
-_ALL = "All tasks"
 _INDENT = 16
 
 
@@ -164,7 +163,7 @@ class MatrixModel(QAbstractTableModel):
             return None
         is_tip = role == Qt.ItemDataRole.ToolTipRole
         if section == 0:
-            return "Sort by name" if is_tip else "Task"
+            return "Sort by name" if is_tip else self.matrix.rows_are
         if section <= self.variants:
             title = self.matrix.columns[section - 1].title
             return (
@@ -191,9 +190,14 @@ class MatrixModel(QAbstractTableModel):
             )
         return None
 
+    @property
+    def all_rows(self) -> str:
+        """What the row of the totals is called."""
+        return f"All {self.matrix.rows_are.lower()}s" if self.matrix is not None else ""
+
     def _text(self, row: MatrixRow, column: int) -> str:
         if column == 0:
-            return row.task or row.family or _ALL
+            return row.task or row.family or self.all_rows
         if column <= self.variants:
             return cell_text(row.cells[column - 1])
         change = row.change or Change()

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from PySide6.QtWidgets import QWidget
 
+from core.debugger.evaluations.figures import success_word
 from core.debugger.evaluations.matrix import Matrix, MatrixRow
-from core.debugger.experiments.measurement import success_word
 from core.trace.records import EvaluatedRun
 from gui.theme.theme import Theme
 from gui.widgets.formats import dollars, seconds, thousands

@@ -177,7 +177,7 @@ class EvaluationsWindow(WatchedWindow):
         if not view.ready:
             return "" if view.problem else "Reading the evaluations…"
         if not view.items:
-            return f"Starting {view.starting}: the browser starts…" if view.starting else _NONE
+            return _NONE
         if item is None:
             return _CHOOSE
         if item.problem:
@@ -234,7 +234,7 @@ class EvaluationsWindow(WatchedWindow):
         if matrix is None or row is None:
             self.cell.setText("Choose a cell to see its runs.")
             return
-        what = row.task or row.family or "All tasks"
+        what = row.task or row.family or self.matrix.cells.all_rows
         variant = f" · {matrix.columns[column].title}" if column >= 0 else ""
         self.cell.setText(f"{what}{variant}: {number}")
         self._refresh_open()

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
 
+from core.debugger.evaluations.records import Subject
 from core.debugger.snapshots import StepView
 from core.schema.exemplar import Exemplar
 from gui.exemplars.changes import ChangesController
@@ -71,11 +72,22 @@ class ExemplarsController(FeatureController):
         shown.edit_requested.connect(self.editor.open)
         shown.copy_requested.connect(self.editor.open_copy)
         shown.new_requested.connect(self.editor.open_new)
-        shown.worth_requested.connect(self.window.worth_requested)
-        shown.replay_requested.connect(self.window.replay_requested)
-        shown.watched.connect(lambda _on: self._update_pages())
+        shown.worth_requested.connect(lambda id: self.window.worth_requested.emit(Subject(name=id)))
+        shown.replay_requested.connect(self._on_replay_requested)
+        shown.watched.connect(self._on_watched)
         shown.tabs.currentChanged.connect(lambda _at: self._update_pages())
         self.window.library_made.emit(shown)
+
+    @Slot(object)
+    def _on_replay_requested(self, ids: tuple[str, ...]) -> None:
+        if ids and self.library.shown is not None and self.analyses is not None:
+            self._services.trying.replay(ids)
+            self.library.shown.show_page(self.analyses.replay)
+
+    def _on_watched(self, on: bool) -> None:
+        if on:
+            self._services.trying.read_again()
+        self._update_pages()
 
     @Slot(object)
     def _on_step(self, view: StepView) -> None:

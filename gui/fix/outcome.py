@@ -47,8 +47,8 @@ class OutcomeBox(QFrame):
             return
         ended = "" if view.family_busy or family.done == family.total else " (not finished)"
         done = f", {family.done} of {family.total} runs" if view.family_busy else ""
-        self.family.setText(f"Family   {family.sentence}, the same {len(family.seeds)} seeds{done}{ended}")
-        (before, _), (after, _) = family.counted("before"), family.counted("after")
+        self.family.setText(f"Family   {family.sentence}, the same {family.seeds} seeds{done}{ended}")
+        (before, _), (after, _) = family.before, family.after
         set_tone(self.family, "good" if after > before else "bad" if after < before else "")
         self.progress.setRange(0, family.total)
         self.progress.setValue(family.done)

@@ -40,10 +40,9 @@ DOCS = RESOURCES / "docs"
 CONTENTS = DOCS / "README.md"
 SECTIONS: dict[str, str] = {
     "AskAgain": "debugging.md#ask-a-question-again",
-    "AskingDialog": "evaluations.md#in-the-window",
     "AttachDialog": "attach.md#attach-your-agent",
     "BackgroundWorkWindow": "window.md#background-work",
-    "BisectWindow": "debugging.md#bisect-a-run",
+    "BisectDialog": "debugging.md#bisect-a-run",
     "BreakpointEditor": "debugging.md#stop-the-run-with-breakpoints",
     "CompareVersions": "exemplars.md#the-editor",
     "CompareWindow": "debugging.md#compare-two-runs",
@@ -51,16 +50,19 @@ SECTIONS: dict[str, str] = {
     "EvaluationsWindow": "evaluations.md#in-the-window",
     "ExemplarChooser": "debugging.md#ask-a-question-again",
     "ExportDialog": "exemplars.md#import-and-export",
+    "FailuresDialog": "evaluations.md#in-the-window",
     "FixWindow": "debugging.md#fix-a-failed-run",
     "ForkDialog": "debugging.md#fork-a-run",
     "ImportDialog": "exemplars.md#import-and-export",
     "KeysDialog": "window.md",
     "LibraryWindow": "exemplars.md#the-library",
     "MainWindow": "window.md",
+    "NewDialog": "evaluations.md#in-the-window",
     "PageStack": "window.md#the-live-page",
     "Palette": "window.md#command-palette",
     "PartedDialog": "attach.md#go-back",
     "ReplyDialog": "attach.md#go-back",
+    "ResumeDialog": "evaluations.md#in-the-window",
     "RunCard": "window.md#runs--steps",
     "SavingWindow": "exemplars.md#save-an-exemplar",
     "SettingsDialog": "llms.md#connect-a-server",
@@ -71,6 +73,7 @@ SECTIONS: dict[str, str] = {
     "ValuesDialog": "exemplars.md#the-editor",
     "Welcome": "getting-started.md#step-through-a-task",
     "WhyWindow": "debugging.md#find-where-words-come-from",
+    "WorthDialog": "exemplars.md#measure-what-an-exemplar-is-worth",
 }
 """Page and heading of the documentation for each dialog, window and part of the main window, by class."""
 _MARGIN = 20

@@ -60,10 +60,10 @@ class WindowParts(QMainWindow):
     """Two runs to show side by side."""
     exemplar_requested = Signal(str)
     """The id of an exemplar to show in the library."""
-    worth_requested = Signal(str)
-    """The id of an exemplar whose effect to evaluate."""
-    replay_requested = Signal(object)
-    """A tuple of ids of exemplars to replay on their tasks."""
+    worth_requested = Signal(object)
+    """A `Subject` whose effect to measure, or None to choose one."""
+    evaluation_requested = Signal(int)
+    """The number of an evaluation to show."""
     library_made = Signal(object)
     """The `LibraryWindow`, sent once when it is first opened, so that other features can add their pages."""
     why_requested = Signal(int, int, str)

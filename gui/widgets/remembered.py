@@ -8,11 +8,9 @@ from pydantic import TypeAdapter
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.debugger.attach.views import AttachRequest
-from core.debugger.evaluations.records import EvalRequest
+from core.debugger.evaluations.records import BisectRequest, EvalRequest, WorthRequest
 from core.debugger.exemplars.analyses.views import BenchQuery, DuplicatesView, LeaveOneOutView
 from core.debugger.exemplars.library.views import Query
-from core.debugger.experiments.bisect import BisectRequest
-from core.debugger.experiments.worth_records import WorthRequest
 from core.debugger.fix.views import MOST_SEEDS
 from core.debugger.timeline.playing import Speed
 from core.schema.changes import Changes

@@ -21,7 +21,6 @@ It needs Linux and an installed Chromium.
 """
 
 import asyncio
-import json
 import multiprocessing
 import random
 import shutil
@@ -42,11 +41,13 @@ from pathlib import Path
 
 from core.agent.resources import agent_resources_of
 from core.cli.output import put, put_table
+from core.debugger.evaluations.engine import results
 from core.memory.checks import check
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from core.schema.step import Observed, record_of
 from core.trace.blobs import hash_of
+from core.trace.evaluations import attempts_of, evaluation_named
 from core.trace.records import RunRow
 from core.trace.store import TraceStore
 from tests.campaigns.processes import Started, adopt_orphans, wait_for_all_to_end
@@ -229,12 +230,11 @@ class Checked:
         for run in told.ended:
             if store.run(run).outcome in ("running", "interrupted"):
                 yield f"Run {run} was told to have ended and is {store.run(run).outcome}"
-        measured = told.measurement
-        if measured is not None and "results" in measured:
-            kept = dict(store.bisections(measured["run"])).get(measured["number"])
-            results = measured["results"]
-            if kept is None or json.loads(kept)["results"][: len(results)] != results:
-                yield f"Results that the bisection {measured['number']} told are not kept"
+        if told.cases:
+            row = evaluation_named(store, told.evaluation)
+            done = 0 if row is None else len(results(attempts_of(store, row.number)))
+            if done < told.cases:
+                yield f"{told.cases} cases of {told.evaluation} were told to be done, {done} are kept"
 
     async def _library(self, told: Iterable[Told]) -> list[str]:
         path = self._home.data / LIBRARY_NAME
@@ -292,11 +292,6 @@ def _not_kept(library: Library, told: Told) -> Iterator[str]:
             family and family not in {library.at(id, v.number).family for v in library.versions(id)}
         ):
             yield f"The exemplar {id} {family} was told as kept and is not there"
-    measured = told.measurement
-    if measured is not None and "pairs" in measured:
-        kept = dict(library.proofs("worth")).get(measured["number"])
-        if kept is None or json.loads(kept)["pairs"][: len(measured["pairs"])] != measured["pairs"]:
-            yield f"Pairs that the evaluation {measured['number']} told are not kept"
 
 
 def _begun(store: TraceStore, before: Before) -> tuple[RunRow, ...]:

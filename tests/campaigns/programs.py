@@ -11,10 +11,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.browser.chromium import find_chromium
 from core.memory.files import EXEMPLARS, read_exemplars, write_exemplars
@@ -135,8 +135,10 @@ class Told(NamedTuple):
     """Runs."""
     exemplars: tuple[tuple[str, str], ...] = ()
     """Ids, with the family that one was kept under or nothing."""
-    measurement: dict[str, Any] | None = None
-    """The last line of a bisection or an evaluation."""
+    evaluation: str = ""
+    """The name of an evaluation."""
+    cases: int = 0
+    """How many of its cases were told to be done."""
     problem: str = ""
     """Why what it told cannot be found."""
 
@@ -269,8 +271,8 @@ def _fork(before: Before, dice: random.Random, place: int) -> Program:
 
 def _bisect(before: Before, dice: random.Random) -> Program:
     at = sorted(dice.sample(range(1, before.steps + 1), min(2, before.steps)))
-    words = ("main.py", "bisect", str(before.run), "--times", "1", "--lines", "--browser", browsers()[-1])
-    return Program("bisect", (*words, *(f"--at={step}" for step in at)), _of_measurement)
+    words = ("main.py", "bisect", str(before.run), "--times", "1", "--browser", browsers()[-1])
+    return Program("bisect", (*words, *(f"--at={step}" for step in at)), _of_evaluation)
 
 
 def _worth(before: Before, dice: random.Random) -> Program:
@@ -286,7 +288,7 @@ def _worth(before: Before, dice: random.Random) -> Program:
         f"{seed}-{seed + 1}",
     )
     return Program(
-        "worth", (*words, "--llm", "rules", "--lines", "--browser", browsers()[-1]), _of_measurement
+        "worth", (*words, "--llm", "rules", "--browser", browsers()[-1]), _of_evaluation
     )
 
 
@@ -322,24 +324,10 @@ def _of_window(text: str, begun: tuple[RunRow, ...]) -> Told:
     )
 
 
-def _of_measurement(text: str, begun: tuple[RunRow, ...]) -> Told:
-    lines = [line for line in text.splitlines() if line.startswith("{")]
-    if not lines:
-        return Told()
-    last = json.loads(lines[-1])
-    return Told(ended=tuple(sorted(_runs_in(last))), measurement=last)
-
-
-def _runs_in(value: Any) -> Iterator[int]:
-    """Yield the runs that a measurement tells the results of."""
-    if isinstance(value, list):
-        for one in value:
-            yield from _runs_in(one)
-    elif isinstance(value, dict):
-        if "outcome" in value and value["run"] is not None:
-            yield value["run"]
-        for one in value.values():
-            yield from _runs_in(one)
+def _of_evaluation(text: str, begun: tuple[RunRow, ...]) -> Told:
+    name = re.search(r"^evaluation (.+): \d+ runs", text, re.MULTILINE)
+    told = re.findall(r"^(\d+) of \d+, ", text, re.MULTILINE)
+    return Told(evaluation=name[1] if name else "", cases=int(told[-1]) if told else 0)
 
 
 def _of_keep(family: str) -> Reading:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.debugger.experiments.measurement import over_groups, paired
+from core.debugger.evaluations.intervals import over_groups, paired
 from core.schema.record import Record
 from core.trace.records import EvaluatedRun
 

@@ -11,9 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from core.debugger.evaluations.figures import MOST_ATTEMPTS, counts, is_tried_again
-from core.debugger.evaluations.records import EvaluationPlan, Variant
+from core.debugger.evaluations.records import EvaluationPlan, Limits, Variant
 from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
-from core.schema.record import Record
 from core.trace.evaluations import attempts_of, leave_evaluation, save_unbegun, take_evaluation
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
 
@@ -31,15 +30,6 @@ Lane = Callable[[Variant, CaseAttempt], Awaitable["RunReport"]]
 Raises BackstepError if it cannot begin, and LLMRefused, with the run broken
 off, where no run will go better.
 """
-
-
-class EvaluationLimits(Record):
-    """Limits after which no further run is started; None means no limit."""
-
-    cost: float | None = None
-    """US dollars of all runs of the evaluation; calls without a price do not count."""
-    minutes: float | None = None
-    """From the start or the resumption; runs in progress then are broken off and started again the next time."""
 
 
 @contextmanager
@@ -122,7 +112,7 @@ class Evaluator:
         self,
         store: "TraceStore",
         row: EvaluationRow,
-        limits: EvaluationLimits,
+        limits: Limits,
         on_done: Callable[[], None],
     ) -> None:
         """`on_done` is called as each case is done."""
@@ -135,7 +125,9 @@ class Evaluator:
         self._on_done = on_done
         attempts = attempts_of(store, row.number)
         self.done = results(attempts)
-        self._cost = sum(one.run.cost or 0.0 for one in attempts if one.run is not None)
+        runs = [one.run for one in attempts if one.run is not None]
+        self._cost = sum(run.cost or 0.0 for run in runs)
+        self._calls = sum(run.llm_calls for run in runs)
         self._failed = {one.attempt.case for one in attempts if _to_be_tried_again(one)}
         self._failures = _Failures()
         self._left = iter([one for one in self.plan.cases() if one[1] not in self.done])
@@ -151,13 +143,16 @@ class Evaluator:
         Ends at a limit, which is then in `why`. Raises errors that end the whole work: TraceError,
         LLMRefused, and WorldError if all runs fail.
         """
-        seconds = None if self._limits.minutes is None else self._limits.minutes * 60
+        minutes = self._limits.max_minutes
         try:
-            async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+            async with (
+                asyncio.timeout(None if minutes is None else minutes * 60),
+                asyncio.TaskGroup() as group,
+            ):
                 for lane in lanes:
                     group.create_task(self._work_in(lane))
         except TimeoutError:
-            self.why = f"The limit of {self._limits.minutes:g} minutes was reached."
+            self.why = f"The limit of {minutes:g} minutes was reached."
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
@@ -178,10 +173,12 @@ class Evaluator:
                     break
 
     def _limit_reached(self) -> bool:
-        if self._limits.cost is None or self._cost < self._limits.cost:
-            return False
-        self.why = f"The limit of ${self._limits.cost:g} was reached."
-        return True
+        calls, cost = self._limits.max_calls, self._limits.max_cost
+        if calls is not None and self._calls >= calls:
+            self.why = f"The limit of {calls} LLM calls was reached."
+        elif cost is not None and self._cost >= cost:
+            self.why = f"The limit of ${cost:g} was reached."
+        return bool(self.why)
 
     async def _attempt(self, lane: Lane, variant: Variant, case: Case, number: int) -> AttemptRow | None:
         """Make a run of a case and return the result; None if it was broken off."""
@@ -194,6 +191,7 @@ class Evaluator:
             save_unbegun(self._store, attempt, str(error))
             return AttemptRow(attempt=attempt, error=str(error))
         self._cost += report.cost or 0.0
+        self._calls += report.llm_calls
         if report.outcome == "interrupted" or report.run is None:
             return None
         return AttemptRow(attempt=attempt, run=self._store.run(report.run))

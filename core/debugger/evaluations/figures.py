@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Self
 
-from core.debugger.experiments.measurement import cost_of, over_groups, wilson
+from core.debugger.evaluations.intervals import over_groups, wilson
 from core.schema.record import Record
 from core.schema.restore import Grade
 from core.trace.records import EvaluatedRun, RunOutcome
@@ -22,6 +22,10 @@ def counts(outcome: RunOutcome | None, attempt: int) -> bool:
 def is_tried_again(outcome: RunOutcome | None, attempt: int) -> bool:
     """Return whether a case is tried once more after a try with this outcome."""
     return outcome in (None, "error") and attempt < MOST_ATTEMPTS
+
+
+def success_word(success: bool | None) -> str:
+    return {True: "success", False: "no success", None: "not judged"}[success]
 
 
 class Share(Record):
@@ -108,7 +112,7 @@ class Share(Record):
             seconds=_mean(one.seconds for one in runs),
             seconds_in_llm=_mean(one.seconds_in_llm for one in runs),
             seconds_beside_llm=_mean(one.seconds_beside_llm for one in runs),
-            cost=cost_of(runs),
+            cost=sum(costs) if (costs := [one.cost for one in runs if one.cost is not None]) else None,
             plan_revisions=_mean(one.plan_revisions for one in runs),
             remedies=sum(one.remedies for one in runs),
             remedies_right=sum(one.remedies_right for one in runs),

@@ -1,16 +1,19 @@
 """Makes concurrent runs in this process: each lane has its own tabs in one shared Chromium."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from core.agent.llm_calls import Asked
+from core.agent.resources import with_files
 from core.agent.state import Budget
 from core.browser.sharing import SharedChromium
 from core.debugger.evaluations.engine import Lane
 from core.debugger.evaluations.records import Variant
-from core.debugger.headless import RunReport, check_again, run_headless
+from core.debugger.headless import RunReport, check_again, fork_headless, run_headless
 from core.debugger.services import Services, open_services
 from core.environments.registry import Environments
 from core.llm.registry import LLMs
@@ -60,6 +63,12 @@ async def lanes_of(
 
 
 @asynccontextmanager
+async def lane_of(services: Services, on_asked: Callable[[Asked], None]) -> AsyncIterator[list[Lane]]:
+    """Yield what makes one run after another in the browser of the services."""
+    yield [partial(_play, services, MadeRuns(services), on_asked)]
+
+
+@asynccontextmanager
 async def sharing(services: Services, browser: SharedChromium, count: int) -> AsyncIterator[list[Services]]:
     """Give the services for `count` runs at once: they differ in their tabs."""
     each = [services, *(replace(services, tabs=browser.tabs()) for _ in range(count - 1))]
@@ -99,7 +108,8 @@ async def _play(
     attempt: CaseAttempt,
 ) -> RunReport:
     """Make the run of an attempt."""
-    made.check(attempt.case.task)
+    if not variant.step:
+        made.check(attempt.case.task)
     report = await run_of(services, variant, attempt.case, on_asked, attempt=attempt)
     if report.run is not None:
         made.add(attempt.case.task, report.run)
@@ -115,16 +125,58 @@ async def run_of(
     attempt: CaseAttempt | None = None,
 ) -> RunReport:
     """Make a run of a case; `attempt` says which of an evaluation of this database it is."""
+    with _with_texts(services, variant.files) as changed:
+        return await _run_with(changed, variant, case, on_asked, attempt)
+
+
+async def _run_with(
+    services: Services,
+    variant: Variant,
+    case: Case,
+    on_asked: Callable[[Asked], None],
+    attempt: CaseAttempt | None,
+) -> RunReport:
     settings = services.settings
+    budget = Budget(settings.max_steps, settings.max_llm_calls)
+    llm = services.llms.routed(variant.llm)
+    row = services.store.run(variant.run) if variant.run else None
+    if row is not None and variant.step:
+        return await fork_headless(
+            services,
+            row,
+            variant.step,
+            preset=variant.preset,
+            llm=llm,
+            budget=budget,
+            on_gate=settings.on_gate,
+            changes=variant.changes,
+            attempt=attempt,
+            on_asked=on_asked,
+        )
     return await run_headless(
         services,
-        services.environments.find(case.task),
+        services.environments.find(case.task) if row is None else services.task_of(row),
         case.seed,
         preset=variant.preset,
-        llm=services.llms.routed(variant.llm),
-        budget=Budget(settings.max_steps, settings.max_llm_calls),
+        llm=llm,
+        budget=budget,
         on_gate=settings.on_gate,
         changes=variant.changes,
         attempt=attempt,
         on_asked=on_asked,
     )
+
+
+@contextmanager
+def _with_texts(services: Services, texts: Mapping[str, str]) -> Iterator[Services]:
+    """Give the services with files that win over the user's, in a folder that is deleted in the end."""
+    if not texts:
+        yield services
+        return
+    with tempfile.TemporaryDirectory(prefix="files-") as folder:
+        for name, text in texts.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+        resources = with_files(services.resources, services.config, Path(folder))
+        yield replace(services, resources=resources)

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from core.debugger.evaluations.comparison import VariantComparison, compared
 from core.debugger.evaluations.figures import Share, done_of
-from core.debugger.evaluations.records import EvaluationPlan
+from core.debugger.evaluations.records import EvaluationPlan, Variant
 from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.records import EvaluatedRun
+
+_BRANCHES = "branches"
 
 
 class Change(Record):
@@ -81,12 +83,23 @@ class Matrix(Record):
     """All tries by task and column, those that do not count among them."""
     counted: frozenset[int] = frozenset()
     """The runs that count."""
+    rows_are: str = "Task"
+    """What is in the rows: tasks, or the steps from which a run went on."""
 
 
 def matrix_of(
     plan: EvaluationPlan, tries: Sequence[EvaluatedRun], before: Sequence[EvaluatedRun] = ()
 ) -> Matrix:
-    """Arrange all tries of an evaluation; `before` are those of the one whose failures it does again."""
+    """Arrange all tries of an evaluation; `before` are those of the one whose failures it does again.
+
+    Of a bisection each step has a row, since its variants are many and its task is one.
+    """
+    if plan.kind == "bisect":
+        steps = tuple(variant.name for variant in plan.variants)
+        branches = Variant(preset="", llm="", title=_BRANCHES)
+        turned = plan.replace(kind="tasks", tasks=steps, variants=(branches,), only=())
+        matrix = matrix_of(turned, [run.replace(task=run.variant, variant=_BRANCHES) for run in tries])
+        return matrix.replace(rows_are="Step")
     columns: list[MatrixColumn] = []
     sides: list[list[EvaluatedRun]] = []
     again = {(case.variant, case.task, case.seed, case.time) for _, case in plan.cases()} if before else ()

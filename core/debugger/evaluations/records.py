@@ -5,10 +5,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from core.schema.changes import NONE, Changes
 from core.schema.record import Record
+from core.settings.settings import OnGate
 from core.trace.records import Case
 
 ExemplarUse = Literal["own", "none"]
@@ -21,33 +22,125 @@ class Variant(Record):
     preset: str
     llm: str
     exemplars: ExemplarUse = "own"
+    title: str = ""
+    """What it is called; empty for its preset and LLM."""
+    asked: Changes = Changes()
+    """What its runs use otherwise than the installation's and the user's files."""
+    files: dict[str, str] = {}
+    """Texts that win over the user's own files, by their path in the config folder."""
+    run: int = 0
+    """The run whose task it does; 0 for tasks that are found by their id."""
+    step: int = 0
+    """The step of that run from which it goes on, on a branch; 0 for the start of the task."""
 
     @property
     def name(self) -> str:
         """What the trace and the tables call it."""
-        name = f"{self.preset}, {self.llm}"
+        name = self.title or f"{self.preset}, {self.llm}"
         return f"{name}, no exemplars" if self.exemplars == "none" else name
 
     @property
     def changes(self) -> Changes:
         """What its runs use otherwise than the installation's files."""
-        return Changes(exemplars=NONE) if self.exemplars == "none" else Changes()
+        return self.asked.replace(exemplars=NONE) if self.exemplars == "none" else self.asked
 
 
-class EvalRequest(Record):
-    """The request by flags, or by a TOML file with the same keys."""
+class Subject(Record):
+    """What about exemplars is measured: one of them, all of a family, or a change of one."""
+
+    kind: Literal["exemplar", "family", "change"] = "exemplar"
+    name: str = Field(min_length=1)
+    """The id, or the family."""
+    before: int = 0
+    """For a change: the version without it."""
+    after: int = 0
+    """For a change: the version with it."""
+
+    @model_validator(mode="after")
+    def _has_versions(self) -> "Subject":
+        if self.kind == "change" and (self.before < 1 or self.after < 1 or self.before == self.after):
+            raise ValueError("a change needs two different versions, such as 1 and 2")
+        return self
+
+    @property
+    def words(self) -> str:
+        if self.kind == "family":
+            return f"the family {self.name}"
+        return (
+            self.name if self.kind == "exemplar" else f"{self.name}, version {self.after} for {self.before}"
+        )
+
+    @property
+    def with_it(self) -> Changes:
+        """What the runs with it use."""
+        return Changes(versions={self.name: self.after}) if self.kind == "change" else Changes()
+
+    @property
+    def without_it(self) -> Changes:
+        """What the runs without it use."""
+        if self.kind == "change":
+            return Changes(versions={self.name: self.before})
+        return (
+            Changes(without_families=(self.name,)) if self.kind == "family" else Changes(without=(self.name,))
+        )
+
+
+class Limits(Record):
+    """Limits after which no further run is started; None means no limit."""
+
+    max_calls: int | None = Field(default=None, ge=1)
+    """LLM calls of all runs."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """US dollars of all runs; calls without a price do not count."""
+    max_minutes: float | None = Field(default=None, gt=0)
+    """From the start or the resumption; runs in progress then are broken off and started again the next time."""
+
+
+class Request(Limits):
+    """What every evaluation is asked; the keys are flags of the command line."""
 
     name: str = ""
+    times: int = Field(default=1, ge=1, le=1000)
+    """How often each case is done."""
+    concurrency: int = Field(default=1, ge=1, le=64)
+    """Runs at once."""
+    on_gate: OnGate | Literal[""] = ""
+    """What is done where a person would be asked; empty for the rule of the settings."""
+
+    @property
+    def about(self) -> str:
+        """What it is about, in the name that it gets if it was given none."""
+        return ""
+
+    def arguments(self) -> Iterator[str]:
+        """Give the words of the command line that asks for the same, without the program."""
+        for flag, value in self.flags().items():
+            for word in value if isinstance(value, tuple) else (value,):
+                if word not in (None, "", False):
+                    yield from (flag,) if word is True else (flag, str(word))
+
+    def flags(self) -> dict[str, object]:
+        """Return the flags with their values; a tuple repeats its flag, and what is empty is left out."""
+        return {
+            "--times": "" if self.times == 1 else self.times,
+            "--concurrency": "" if self.concurrency == 1 else self.concurrency,
+            "--max-calls": self.max_calls,
+            "--max-cost": self.max_cost,
+            "--max-minutes": self.max_minutes,
+            "--on-gate": self.on_gate,
+            "--name": self.name,
+        }
+
+
+class EvalRequest(Request):
+    """The request of the command ``eval`` by flags, or by a TOML file with the same keys."""
+
     tasks: tuple[str, ...] = ()
     """Ids, patterns, ``tag:NAME``, ``suite:NAME`` and ``@FILE``."""
     seeds: str = "0"
     preset: tuple[str, ...] = ()
     llm: tuple[str, ...] = ()
     exemplars: tuple[ExemplarUse, ...] = ("own",)
-    times: int = Field(default=1, ge=1, le=100)
-    concurrency: int = Field(default=1, ge=1, le=64)
-    max_cost: float | None = Field(default=None, gt=0)
-    max_minutes: float | None = Field(default=None, gt=0)
     failures_of: str = ""
     """The name of an evaluation whose failures are done again, in place of tasks and seeds."""
     cluster: str = ""
@@ -55,36 +148,120 @@ class EvalRequest(Record):
     runtime_env: Path | None = None
     """What Ray installs on the nodes: a file of its own form."""
 
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """The command line that asks for the same, without the program."""
-        flags: dict[str, object] = {
+    def arguments(self) -> Iterator[str]:
+        yield "eval"
+        yield from super().arguments()
+
+    def flags(self) -> dict[str, object]:
+        return {
             "--failures-of": self.failures_of,
             "--tasks": ",".join(self.tasks),
             "--seeds": self.seeds if self.tasks else "",
             "--preset": ",".join(self.preset),
             "--llm": ",".join(self.llm),
             "--exemplars": "" if self.exemplars == ("own",) else ",".join(self.exemplars),
-            "--times": "" if self.times == 1 else self.times,
-            "--concurrency": "" if self.concurrency == 1 else self.concurrency,
-            "--max-cost": self.max_cost,
-            "--max-minutes": self.max_minutes,
+            **super().flags(),
             "--cluster": self.cluster,
             "--runtime-env": self.runtime_env,
-            "--name": self.name,
         }
-        given = ((flag, str(value)) for flag, value in flags.items() if value not in (None, ""))
-        return ("eval", *(word for pair in given for word in pair))
+
+
+class BisectRequest(Request):
+    """Go on from several steps of a run; preset and LLM are by default those of the run."""
+
+    run: int = Field(ge=1)
+    times: int = Field(default=3, ge=1, le=1000)
+    """How many branches are made from each step."""
+    steps: tuple[int, ...] = ()
+    """The steps to go on from; empty for every `every`-th."""
+    every: int = Field(default=0, ge=0)
+    """0 for at most eight of the whole run."""
+    preset: str = ""
+    llm: str = ""
+
+    @property
+    def about(self) -> str:
+        return f"bisect run {self.run}"
+
+    def arguments(self) -> Iterator[str]:
+        yield from ("bisect", str(self.run))
+        yield from super().arguments()
+
+    def flags(self) -> dict[str, object]:
+        return {
+            "--at": self.steps,
+            "--every": self.every or "",
+            "--preset": self.preset,
+            "--llm": self.llm,
+            **super().flags(),
+            "--times": "" if self.times == 3 else self.times,
+        }
+
+
+class FamilyRequest(Request):
+    """Do the task of a run at other seeds, before and after a change; the LLM is by default that of the run."""
+
+    run: int = Field(ge=1)
+    fixed: int = 0
+    """The branch that was made with what was changed; 0 for none."""
+    before: dict[str, str] = {}
+    """The files as they were, by their path in the config folder."""
+    count: int = Field(default=5, ge=1, le=100)
+    """At how many other seeds; a task without seeds is repeated as often."""
+    llm: str = ""
+
+    @property
+    def about(self) -> str:
+        return f"family of run {self.run}"
+
+
+class WorthRequest(Request):
+    """Do tasks with and without an exemplar; preset and LLM are by default those of the settings."""
+
+    subject: Subject
+    tasks: tuple[str, ...] = ()
+    """Ids, or patterns such as ``miniwob/click-*``; empty for the tasks of the subject."""
+    seeds: str = "0-4"
+    preset: str = ""
+    llm: str = ""
+
+    @property
+    def about(self) -> str:
+        return f"worth of {self.subject.words}"
+
+    def arguments(self) -> Iterator[str]:
+        yield from ("exemplars", "worth")
+        yield from super().arguments()
+        yield from ("--", self.subject.name)
+
+    def flags(self) -> dict[str, object]:
+        subject = self.subject
+        return {
+            "--family": subject.kind == "family",
+            "--change": f"{subject.before}:{subject.after}" if subject.kind == "change" else "",
+            "--task": self.tasks,
+            "--seeds": self.seeds,
+            "--preset": self.preset,
+            "--llm": self.llm,
+            **super().flags(),
+        }
 
 
 class EvaluationPlan(Record):
     """The plan of an evaluation; with the runs of its cases, it says what is left to do."""
 
+    kind: Literal["tasks", "bisect", "family", "worth"] = "tasks"
+    run: int = 0
+    """The run that is bisected, or whose family is measured."""
+    fixed: int = 0
+    """The run that was made with what a family measures."""
+    subject: Subject | None = None
+    """What is measured of exemplars."""
     variants: tuple[Variant, ...] = Field(min_length=1)
     tasks: tuple[str, ...] = Field(min_length=1)
     """Their ids."""
     seeds: tuple[int, ...] = Field(min_length=1)
-    times: int = Field(default=1, ge=1, le=100)
+    times: int = Field(default=1, ge=1, le=1000)
     """How often each task is done at each seed."""
     failures_of: str = ""
     """The name of the evaluation whose failures are done again."""
@@ -106,10 +283,15 @@ class EvaluationPlan(Record):
         return len(self.variants) * len(self.tasks) * len(self.seeds) * self.times
 
     def cases(self) -> Iterator[tuple[Variant, Case]]:
-        """Give all runs that are to be made; those of the same task and seed follow one another."""
+        """Give all runs that are to be made; those of the same task and seed follow one another.
+
+        Their order alternates, so that what changes with the time, such as a server's load, affects all variants.
+        """
         only = frozenset(self.only)
-        for time, seed, task in product(range(1, self.times + 1), self.seeds, self.tasks):
-            for variant in self.variants:
+        for number, (time, seed, task) in enumerate(
+            product(range(1, self.times + 1), self.seeds, self.tasks)
+        ):
+            for variant in reversed(self.variants) if number % 2 else self.variants:
                 case = Case(variant=variant.name, task=task, seed=seed, time=time)
                 if not only or case in only:
                     yield variant, case
@@ -124,11 +306,10 @@ class EvaluationPlan(Record):
             cases = dict.fromkeys(case.replace(variant=one.name) for case in cases for one in variants)
         did = {case.variant for case in cases}
         tasks, seeds = {case.task for case in cases}, {case.seed for case in cases}
-        return type(self)(
+        return self.replace(
             variants=tuple(one for one in variants or self.variants if one.name in did),
             tasks=tuple(one for one in self.tasks if one in tasks),
             seeds=tuple(one for one in self.seeds if one in seeds),
-            times=self.times,
             failures_of=name,
             only=tuple(cases),
         )
@@ -190,7 +371,7 @@ def variants_of(
         Variant(preset=preset, llm=llm, exemplars=use)
         for preset, llm, use in product(presets, llms, exemplars)
     )
-    return tuple(dict.fromkeys(made))
+    return tuple({one.name: one for one in made}.values())
 
 
 def words_of(text: str) -> tuple[str, ...]:

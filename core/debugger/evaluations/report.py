@@ -8,6 +8,7 @@ from core.debugger.evaluations.failures import FailureGroup, failures_of
 from core.debugger.evaluations.figures import GroupShare, done_of, grouped
 from core.debugger.evaluations.published import PublishedShare, published_for
 from core.debugger.evaluations.records import EvaluationPlan, Making
+from core.debugger.evaluations.worth import WorthResult, worth_result
 from core.schema.errors import TraceError
 from core.schema.record import Record
 from core.schema.task import family_of
@@ -42,6 +43,8 @@ class EvaluationReport(Record):
     llms: tuple[GroupShare, ...] = ()
     comparison: VariantComparison | None = None
     """If there are two variants."""
+    worth: WorthResult | None = None
+    """If it measures an exemplar."""
     published: tuple[PublishedShare, ...] = ()
     """What papers have published of the same tasks."""
     failures: tuple[FailureGroup, ...] | None = None
@@ -83,6 +86,7 @@ def report_of(store: TraceStore, row: EvaluationRow, why: str = "") -> Evaluatio
         presets=grouped(runs, lambda run: (variants[run.variant].preset,), ("preset",)),
         llms=grouped(runs, lambda run: (variants[run.variant].llm,), ("llm",)),
         comparison=compared(runs, names[0], names[1]) if len(names) == 2 else None,
+        worth=worth_result(store, row, plan) if plan.kind == "worth" else None,
         published=published_for(plan.tasks),
         runs=runs,
     )

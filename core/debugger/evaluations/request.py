@@ -1,22 +1,76 @@
 """The request of an evaluation, by flags, a file or the window, and the resulting plan."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
+from core.agent.resources import OWN_FOLDERS, AgentResources
+from core.debugger.evaluations.bisection import bisect_plan
 from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant, variants_of
-from core.debugger.evaluations.selection import selected
-from core.debugger.experiments.worth_records import read_seeds
+from core.debugger.evaluations.records import (
+    BisectRequest,
+    EvalRequest,
+    EvaluationPlan,
+    FamilyRequest,
+    Request,
+    Variant,
+    WorthRequest,
+    variants_of,
+)
+from core.debugger.evaluations.selection import read_seeds, selected
+from core.debugger.evaluations.worth import worth_plan
+from core.environments.registry import Environments
 from core.schema.errors import UsageError
 from core.schema.task import Task
 from core.settings.settings import Settings
-from core.settings.user_file import UserFile, problem
+from core.settings.user_file import UserFile, problem, read_text
 from core.trace.evaluated import evaluated_runs
 from core.trace.evaluations import evaluation_named
+from core.trace.records import ATTACHED_NAME
 from core.trace.store import TraceStore
+
+AnyRequest = TypeVar("AnyRequest", bound=Request)
+
+
+def make_plan(
+    request: Request,
+    settings: Settings,
+    environments: Environments,
+    config: Path,
+    resources: AgentResources,
+    stored: Callable[[], AbstractContextManager[TraceStore]],
+) -> EvaluationPlan:
+    """Return what a request comes to; `stored` opens the database, for requests about what is in it.
+
+    Raises UsageError, DataError, LibraryError and TraceError if nothing can be done.
+    """
+    match request:
+        case EvalRequest(failures_of=""):
+            return plan_of(request, settings, environments.tasks(), config)
+        case WorthRequest():
+            return worth_plan(request, settings, environments.tasks(), resources)
+    with stored() as store:
+        match request:
+            case EvalRequest():
+                return plan_of_failures(request, store)
+            case BisectRequest():
+                return bisect_plan(request, store)
+            case FamilyRequest():
+                return family_plan(request, store, environments)
+    raise TypeError(type(request).__name__)
+
+
+def named(request: AnyRequest) -> AnyRequest:
+    """Return a request that has a name: what it is about, with the time, where it was given none."""
+    if request.name:
+        return request
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
+    return request.replace(name=f"{request.about}, {now}" if request.about else now)
 
 
 def read_request(path: Path | None, **flags: object) -> EvalRequest:
@@ -69,3 +123,61 @@ def plan_of_failures(request: EvalRequest, store: TraceStore) -> EvaluationPlan:
         llms = request.llm or tuple(one.llm for one in plan.variants)
         variants = variants_of(presets, llms, request.exemplars)
     return plan.again(name, failed, variants)
+
+
+def family_plan(request: FamilyRequest, store: TraceStore, environments: Environments) -> EvaluationPlan:
+    """Return what does the task of a run at other seeds, with the files before a change and as they are.
+
+    Raises UsageError for a run of an attached agent, and TraceError.
+    """
+    row = store.run(request.run)
+    if row.preset == ATTACHED_NAME:
+        raise UsageError(
+            f"Run {request.run} is of an attached agent, which has no files here: start it by hand."
+        )
+    llm = request.llm or row.llm
+    seeded = row.environment != "web" and environments.find(row.task).seeded
+    return EvaluationPlan(
+        kind="family",
+        run=row.run,
+        fixed=request.fixed,
+        variants=(
+            Variant(
+                preset=row.preset,
+                llm=llm,
+                title="before",
+                asked=store.changes(row.run),
+                files=request.before,
+                run=row.run,
+            ),
+            Variant(
+                preset=row.preset,
+                llm=llm,
+                title="after",
+                asked=store.changes(request.fixed or row.run),
+                run=row.run,
+            ),
+        ),
+        tasks=(row.task,),
+        seeds=tuple(range(row.seed + 1, row.seed + 1 + request.count)) if seeded else (row.seed,),
+        times=1 if seeded else request.count,
+    )
+
+
+def files_in(folder: Path) -> dict[str, str]:
+    """Return the texts of an agent's files in a folder that is laid out as the config folder.
+
+    Raises UsageError if it has none, and DataError for one that cannot be read.
+    """
+    texts = {
+        path.relative_to(folder).as_posix(): read_text(path)
+        for name in OWN_FOLDERS
+        for path in sorted((folder / name).rglob("*"))
+        if path.is_file()
+    }
+    if not texts:
+        raise UsageError(
+            f"{folder} is no folder with files of an agent. --before takes one laid out as the config folder, with "
+            f"{', '.join(OWN_FOLDERS[:-1])} or {OWN_FOLDERS[-1]} in it."
+        )
+    return texts

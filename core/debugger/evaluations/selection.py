@@ -7,11 +7,11 @@ folder ``suites`` of the user's configuration, which wins.
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pydantic import Field
 
-from core.debugger.experiments.worth import fitting
 from core.schema.errors import DataError, UsageError
 from core.schema.record import Record
 from core.schema.task import Task
@@ -19,6 +19,7 @@ from core.settings.user_file import UserFile, near, read_text
 from core.storage.resources import RESOURCES
 
 SUITES = RESOURCES / "suites"
+_MOST_NUMBERS = 10_000
 
 
 class Suite(Record):
@@ -111,3 +112,47 @@ def _of_file(path: Path, tasks: Sequence[Task]) -> tuple[str, ...]:
         except UsageError as error:
             raise DataError(f"{path}, line {number}: {error}") from error
     return tuple(chosen)
+
+
+def fitting(patterns: Iterable[str], tasks: Sequence[Task]) -> tuple[str, ...]:
+    """Return the ids that are named or that a pattern fits, each once; raises UsageError for one that no task has."""
+    known = {task.id: task for task in tasks}
+    chosen: dict[str, None] = {}
+    for name in patterns:
+        fits = (
+            [id for id in known if fnmatchcase(id, name)] if any(sign in name for sign in "*?[") else [name]
+        )
+        if not fits or any(id not in known for id in fits):
+            raise UsageError(f"There is no task {name}; list them with the command `tasks`.")
+        chosen.update(dict.fromkeys(fits))
+    return tuple(chosen)
+
+
+def read_seeds(text: str) -> tuple[int, ...]:
+    """Return the seeds of a text such as ``0-4`` or ``1,4,7``; raises UsageError if it is none."""
+    seeds, wrong = _numbers(text)
+    if wrong or not seeds:
+        raise UsageError(f'"{text}" is not a list of seeds: write 0-9, or 1,4,7; a range has at most 10000.')
+    return seeds
+
+
+def read_steps(text: str) -> tuple[int, ...]:
+    """Return the steps of a text such as ``1, 3, 5-8``; raises UsageError if it is none."""
+    steps, wrong = _numbers(text)
+    if wrong:
+        raise UsageError(f'"{wrong}" is not a step: write numbers and ranges, such as 1, 3, 5-8.')
+    return steps
+
+
+def _numbers(text: str) -> tuple[tuple[int, ...], str]:
+    """Return the numbers of a text, each once, and the part that is no number and no range, or a range too long."""
+    numbers: dict[int, None] = {}
+    for part in text.replace(",", " ").split():
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or len(part) > 12:
+            return (), part
+        span = range(int(first), int(last or first) + 1)
+        if not 0 < len(span) <= _MOST_NUMBERS:
+            return (), part
+        numbers.update(dict.fromkeys(span))
+    return tuple(numbers), ""

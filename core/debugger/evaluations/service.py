@@ -8,7 +8,7 @@ import os
 import shlex
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +18,12 @@ from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import deciding_step
 from core.debugger.evaluations.figures import counts
 from core.debugger.evaluations.matrix import matrix_of
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
-from core.debugger.evaluations.request import plan_of, plan_of_failures
+from core.debugger.evaluations.processes import EvaluationProcesses
+from core.debugger.evaluations.records import EvaluationPlan, Request
+from core.debugger.evaluations.request import named
 from core.debugger.evaluations.selection import readable_suites
 from core.debugger.evaluations.views import (
+    BisectChoices,
     ChosenEvaluation,
     EvaluationItem,
     EvaluationsView,
@@ -29,7 +31,8 @@ from core.debugger.evaluations.views import (
     RequestPreview,
     SuiteItem,
 )
-from core.debugger.experiments.job import JobProcess, shared_flags
+from core.debugger.evaluations.worth import worth_result
+from core.debugger.job_process import server_flags, shared_flags
 from core.debugger.service import Service
 from core.debugger.snapshots import Job
 from core.schema.errors import BackstepError, TraceError, UsageError
@@ -54,8 +57,6 @@ _LOOK_SECONDS = 1.0
 """So often the database is looked at while the window shows."""
 _SHARE = 10
 """What takes long to read is read again only after this many times as long."""
-_UNFINISHED = 1
-"""The exit code of an evaluation that ended at a limit."""
 
 
 class EvaluationsService(Service[EvaluationsView]):
@@ -69,9 +70,9 @@ class EvaluationsService(Service[EvaluationsView]):
         self.opened: Signal[OpenedRun] = Signal()
         """The step at which a run that was asked for is to be shown."""
         self._watching: asyncio.Task[None] | None = None
-        self._processes: dict[str, JobProcess] = {}
+        self.bisect_read: Signal[BisectChoices] = Signal()
+        self._processes = EvaluationProcesses(self)
         self._plans: dict[int, EvaluationPlan] = {}
-        self._jobs: set[asyncio.Task[None]] = set()
         self._counted: tuple[Tally, ...] = ()
         """What the evaluation in view was read with."""
         self._not_before = 0.0
@@ -122,12 +123,7 @@ class EvaluationsService(Service[EvaluationsView]):
         rows, counted, at_work = await self.read(_read_all)
         items = tuple(self._item(row, counted, row.number in at_work) for row in rows)
         changes: dict[str, object] = {"ready": True, "items": items}
-        if any(one.name == self.view.starting for one in items):
-            # What was started last is what the person waits for.
-            number = next(one.number for one in items if one.name == self.view.starting)
-            changes |= {"starting": "", "number": number, "chosen": None}
-            self._counted, self._not_before = (), 0.0
-        elif all(one.number != self.view.number for one in items):
+        if all(one.number != self.view.number for one in items):
             changes |= {"number": items[0].number if items else None, "chosen": None}
             self._counted, self._not_before = (), 0.0
         if {name: getattr(self.view, name) for name in changes} != changes:
@@ -149,7 +145,11 @@ class EvaluationsService(Service[EvaluationsView]):
             judged=sum(one.count for one in own if one.success is not None),
             successes=sum(one.count for one in own if one.success),
             failed=sum(one.count for one in done if is_failure(one.success, one.outcome)),
-            state="under way" if at_work else "finished" if whole >= plan.total else "interrupted",
+            state="under way"
+            if at_work or row.name in self._processes
+            else "finished"
+            if whole >= plan.total
+            else "interrupted",
             mine=row.name in self._processes,
             failures_of=plan.failures_of,
         )
@@ -177,10 +177,12 @@ class EvaluationsService(Service[EvaluationsView]):
     # What is asked
 
     @command
-    async def preview(self, request: EvalRequest) -> None:
+    async def preview(self, request: Request) -> None:
         """Send what a request comes to, by `previewed`."""
+        most = str(self.session.session.max_steps)
+        words = (*request.arguments(), *shared_flags(self.services), *server_flags(self.services))
         shown = RequestPreview(
-            request=request, command=shlex.join(("python3", "main.py", *self._arguments(request)))
+            request=request, command=shlex.join(("python3", "main.py", *words, "--max-steps", most))
         )
         try:
             plan = await self._plan(request)
@@ -188,10 +190,14 @@ class EvaluationsService(Service[EvaluationsView]):
             self.previewed.send(shown.replace(problem=str(error)))
             return
         prices = {
-            (one.preset, one.llm): one.cost for one in await self.read(lambda store: store.ask(mean_costs))
+            (mean.preset, mean.llm): mean.cost
+            for mean in await self.read(lambda store: store.ask(mean_costs))
         }
         each = [
-            (prices.get((variant.preset, variant.llm)), sum(1 for of, _ in plan.cases() if of == variant))
+            (
+                prices.get((variant.preset, variant.llm)),
+                sum(1 for made, _ in plan.cases() if made is variant),
+            )
             for variant in plan.variants
         ]
         known = [(price, runs) for price, runs in each if price is not None]
@@ -206,28 +212,36 @@ class EvaluationsService(Service[EvaluationsView]):
         )
 
     @command
-    async def begin(self, request: EvalRequest) -> None:
-        """Begin an evaluation in a process of its own; without a name it is called by the time."""
-        if not request.name:
-            request = request.replace(name=time.strftime("%Y-%m-%d %H:%M:%S"))
-        plan = await self._plan(request)
-        self.show(starting=request.name)
-        self._launch(request.name, self._arguments(request), plan)
+    async def begin(self, request: Request) -> None:
+        """Begin an evaluation in a process of its own; without a name it is called by what it is about and the time."""
+        request = named(request)
+        number = await self._processes.create(request)
+        self.show(number=number, chosen=None, problem="", notice="")
+        await self._go_on(request)
 
     @command
-    async def resume(self, request: EvalRequest) -> None:
+    async def resume(self, request: Request) -> None:
         """Continue with the evaluation that a request names, by its limits and as many runs at once."""
-        row = await self.read(lambda store: evaluation_named(store, request.name))
-        if row is None:
-            raise UsageError("That evaluation no longer exists.")
-        self._launch(request.name, (*self._arguments(request), "--resume"), planned(row))
+        await self._go_on(request)
+
+    async def _go_on(self, request: Request) -> None:
+        self._said(request.name, "Starting the browser…")
+        self._processes.start(request, on_said=partial(self._said, request.name), on_end=self._ended)
+        await self._look()
+
+    def _said(self, name: str, line: str) -> None:
+        self.show(said={**self.view.said, name: line}, started=tuple(self._processes))
+
+    async def _ended(self, problem: str) -> None:
+        self.show(started=tuple(self._processes), problem=problem or self.view.problem)
+        await self._look()
 
     @command
     async def end(self, number: int) -> None:
         """Interrupt the process of an evaluation, whoever started it; its results are kept."""
         item = self._find(number)
         if item.name in self._processes:
-            self._processes[item.name].cancel()
+            self._processes.cancel(item.name)
             return
         process = await self.read(lambda store: process_doing(store, number))
         if not process:
@@ -251,35 +265,37 @@ class EvaluationsService(Service[EvaluationsView]):
         self.show(notice=f"{item.name} was deleted. Its runs are kept.")
         await self._look()
 
+    @command
+    async def read_bisect(self, run: int) -> None:
+        """Send by `bisect_read` what can be chosen to bisect a run."""
+        row, steps = await self.read(lambda store: (store.run(run), store.steps(run)))
+        self.bisect_read.send(
+            BisectChoices(
+                run=run,
+                about=f"{row.task}, seed {row.seed}",
+                preset=row.preset,
+                llm=row.llm,
+                steps=tuple(step.number for step in steps),
+            )
+        )
+
     def _find(self, number: int) -> EvaluationItem:
-        item = next((one for one in self.view.items if one.number == number), None)
+        item = next((item for item in self.view.items if item.number == number), None)
         if item is None:
             raise UsageError("That evaluation no longer exists.")
         return item
 
-    async def _plan(self, request: EvalRequest) -> EvaluationPlan:
+    async def _plan(self, request: Request) -> EvaluationPlan:
         """Return the plan; raises the errors that the command line would report."""
-        services = self.services
         if request.name and await self.read(lambda store: evaluation_named(store, request.name)) is not None:
             raise UsageError(f"An evaluation {request.name} already exists. Choose another name.")
-        if request.failures_of:
-            return await self.read(lambda store: plan_of_failures(request, store))
-        return plan_of(request, services.settings, services.environments.tasks(), services.config)
-
-    def _arguments(self, request: EvalRequest) -> tuple[str, ...]:
-        """Return the command line of a request, with what this session uses."""
-        services = self.services
-        settings = services.settings
-        flags = [*shared_flags(services), "--max-steps", str(self.session.session.max_steps)]
-        if settings.base_url and settings.base_url_origin == "flag":
-            flags += ["--base-url", settings.base_url]
-        return (*request.arguments, *flags)
+        return self._processes.plan(request)
 
     # The processes
 
     @property
     def jobs(self) -> tuple[Job, ...]:
-        counted = {one.name: (one.done, one.total) for one in self.view.items}
+        counted = {item.name: (item.done, item.total) for item in self.view.items}
         return tuple(
             Job(title=f"Evaluation {name}", key=name, done=done, of=of, opens="evaluations")
             for name in self.view.started
@@ -287,48 +303,13 @@ class EvaluationsService(Service[EvaluationsView]):
         )
 
     async def end_job(self, key: str) -> None:
-        if key in self._processes:
-            self._processes[key].cancel()
-
-    def _launch(self, name: str, arguments: Sequence[str], plan: EvaluationPlan) -> None:
-        if name in self._processes:
-            raise UsageError(f"{name} is already starting.")
-        keys = self.services.llms.keys_for(one.llm for one in plan.variants)
-        process = self._processes[name] = JobProcess()
-        said = {**self.view.said, name: "Starting the browser…"}
-        self.show(problem="", notice="", said=said, started=tuple(self._processes))
-        job = asyncio.ensure_future(self.guarded(self._follow(name, process, arguments, keys)))
-        self._jobs.add(job)
-        job.add_done_callback(self._jobs.discard)
-
-    async def _follow(
-        self, name: str, process: JobProcess, arguments: Sequence[str], keys: Mapping[str, str]
-    ) -> None:
-        try:
-            ended = await process.run(arguments, lambda _line: None, partial(self._on_said, name), keys=keys)
-        except OSError as error:
-            raise UsageError(
-                f"{name} could not be started ({error.strerror}); check the installation of Backstep."
-            ) from error
-        finally:
-            del self._processes[name]
-            starting = "" if self.view.starting == name else self.view.starting
-            self.show(starting=starting, started=tuple(self._processes))
-            await self._look()
-        if ended.code not in (0, _UNFINISHED) and not ended.cancelled:
-            raise UsageError(f"{name} failed: {ended.error}")
-
-    def _on_said(self, name: str, line: str) -> None:
-        self.show(said={**self.view.said, name: line})
+        self._processes.cancel(key)
 
     async def close(self) -> None:
         """The session is closing: interrupt what was started here, which can be resumed."""
         await self._stop_watching()
         await super().close()
-        for process in self._processes.values():
-            process.cancel()
-        if self._jobs:
-            await asyncio.wait(self._jobs)
+        await self._processes.close()
 
 
 def _suites(config: Path) -> tuple[SuiteItem, ...]:
@@ -346,6 +327,8 @@ def _read_whole(
 ) -> ChosenEvaluation:
     before: tuple[EvaluatedRun, ...] = evaluated_runs(store, first.number) if first is not None else ()
     matrix = matrix_of(plan, evaluated_runs(store, row.number), before)
+    if plan.kind == "worth":
+        matrix = matrix.replace(sentences=(*matrix.sentences, worth_result(store, row, plan).sentence))
     return ChosenEvaluation(number=row.number, name=row.name, plan=plan, matrix=matrix)
 
 

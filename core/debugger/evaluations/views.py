@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+from pydantic import SerializeAsAny
+
 from core.debugger.evaluations.matrix import Matrix
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
+from core.debugger.evaluations.records import EvaluationPlan, Request
 from core.schema.record import Record
 
 EvaluationState = Literal["under way", "interrupted", "finished"]
@@ -60,8 +62,6 @@ class EvaluationsView(Record):
     """The evaluation that is looked at."""
     chosen: ChosenEvaluation | None = None
     """None while it is read."""
-    starting: str = ""
-    """The name of the evaluation that was started last and is not in the database yet."""
     started: tuple[str, ...] = ()
     """The names of those that processes of this window do now."""
     said: dict[str, str] = {}
@@ -78,7 +78,7 @@ class EvaluationsView(Record):
 class RequestPreview(Record):
     """The size and cost of a request, before it is started."""
 
-    request: EvalRequest
+    request: SerializeAsAny[Request]
     tasks: tuple[str, ...] = ()
     """The ids of those that are selected."""
     variants: int = 0
@@ -91,6 +91,16 @@ class RequestPreview(Record):
     """Runs of which a price is known, by their variant."""
     problem: str = ""
     """Why it cannot be begun."""
+
+
+class BisectChoices(Record):
+    """What can be chosen to bisect a run."""
+
+    run: int
+    about: str
+    preset: str
+    llm: str
+    steps: tuple[int, ...]
 
 
 class OpenedRun(Record):

@@ -9,6 +9,7 @@ from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.library.importing import ImportService
 from core.debugger.exemplars.library.service import LibraryService
 from core.debugger.exemplars.saving.service import RecordingService, SavingService
+from core.debugger.exemplars.trying.service import TryingService
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
@@ -28,6 +29,7 @@ class ExemplarServices:
         self.map = MapService(session)
         self.bench = RetrievalBenchService(session)
         self.leave_one_out = LeaveOneOutService(session)
+        self.trying = TryingService(session)
 
 
 make_service = ExemplarServices

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from pydantic import ValidationError
-
 from core.agent.run_history import RunHistory
 from core.debugger.compare.parting import exactly
+from core.debugger.evaluations.bisection import bisected
 from core.debugger.evaluations.failures import Deciding, deciding
-from core.debugger.experiments.bisect import Bisection
 from core.debugger.fix.views import Clue
 from core.schema.errors import TraceError
 from core.schema.step import Recognised, record_of
@@ -61,19 +59,14 @@ def clues_of(store: TraceStore, row: RunRow) -> tuple[Clue, ...]:
 
 def _bisected(store: TraceStore, row: RunRow) -> Iterator[Clue]:
     """Find the last step from which branches still succeeded, by the last bisection that found one."""
-    for _, text in reversed(store.bisections(row.run)):
-        try:
-            results = Bisection.model_validate_json(text).results
-        except ValidationError:
-            continue  # A later program has written it.
-        good = max((one for one in results if one.successes), key=lambda one: one.step, default=None)
-        if good is None:
-            continue
-        later = any(one.judged for one in results if one.step > good.step)
-        rest = "; from later steps none did" if later else ""
-        said = f"Bisect: from here {good.successes} of {good.judged} branches still succeeded{rest}."
-        yield Clue(step=good.step, reason=said)
+    shares = bisected(store, row.run)
+    good = max((step for step, share in shares.items() if share.successes), default=None)
+    if good is None:
         return
+    later = any(share.judged for step, share in shares.items() if step > good)
+    rest = "; from later steps none did" if later else ""
+    counts = f"{shares[good].successes} of {shares[good].judged}"
+    yield Clue(step=good, reason=f"Bisect: from here {counts} branches still succeeded{rest}.")
 
 
 def _same_seed(parted: Deciding | None) -> Iterator[Clue]:

@@ -3,18 +3,21 @@
 Saved changes can be reverted until they are kept: the old texts are stored here.
 """
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.agent.presets import ATTACHED
 from core.debugger.commands import command
 from core.debugger.editing.files import AgentFiles
+from core.debugger.evaluations.processes import EvaluationProcesses
+from core.debugger.evaluations.records import FamilyRequest
+from core.debugger.evaluations.request import named
 from core.debugger.fix.deciding import clues_of
-from core.debugger.fix.family import Family, stored_family
-from core.debugger.fix.family_job import FamilyJob
+from core.debugger.fix.family import measured_family
 from core.debugger.fix.rerun import ActionInPlace, outcome_words, rerun_of, stored_rerun
 from core.debugger.fix.step_texts import StepTexts
-from core.debugger.fix.views import FixPlace, FixView, Rerun
+from core.debugger.fix.views import FamilyResult, FixPlace, FixView, Rerun
 from core.debugger.service import Service
 from core.debugger.snapshots import Job, SessionView
 from core.schema.action_text import parse_action
@@ -30,6 +33,9 @@ _ATTACHED = (
     "An attached agent made this run, and Backstep does not have its files. Edit the reply that it "
     "gets at this step, or fix its files and start it again."
 )
+_FAMILY_SECONDS = 1.0
+"""So often the runs of a family are counted while they are made."""
+_FAMILY_BUSY = "The family is already running. Wait for it to end, or cancel it."
 _GIVEN_UP = "Going back was cancelled. What you saved is kept. Run again to continue."
 
 
@@ -50,7 +56,7 @@ class FixService(Service[FixView]):
         """The run that was current when the task was asked for afresh; None if that is not awaited."""
         self._begun = False
         """Whether the run made last was told to continue."""
-        self._family = FamilyJob()
+        self._processes = EvaluationProcesses(self)
         session.session_changed.connect(self._on_session)
 
     @property
@@ -122,7 +128,7 @@ class FixService(Service[FixView]):
             return
         await self._show_step(step or clues[0].step if clues else steps[-1][0])
 
-    def _show_measured(self, family: Family, fixed: RunRow) -> None:
+    def _show_measured(self, family: FamilyResult, fixed: RunRow) -> None:
         """Show the family and what it was run for, unless something newer is in view."""
         view = self.view
         shows_other = view.rerun is not None and view.rerun.run != fixed.run
@@ -337,26 +343,24 @@ class FixService(Service[FixView]):
     @command
     async def run_family(self, count: int) -> None:
         """Do the task at `count` other seeds in the background, with the files as they were and as they are."""
-        view, services = self.view, self.services
-        if self._family.is_busy:
-            raise UsageError("The family is already running. Wait for it to end, or cancel it.")
+        view = self.view
+        if self.is_busy:
+            raise UsageError(_FAMILY_BUSY)
         if view.rerun is None:
             raise UsageError(
                 "Run again from the step first. The family then shows what the change does elsewhere."
             )
-        if view.llm == "person":
-            raise UsageError("You cannot answer in the background. Choose an LLM other than yourself.")
         if not self._before and not self._differs(view.rerun.run):
             raise UsageError(
                 "Nothing would be different before and after: the change was kept or put back, or it was of this "
                 "step alone. Change a file and run again first."
             )
-        arguments = self._family.arguments(
-            services, view, count, self._before, max_steps=self.session.session.max_steps
+        request = named(
+            FamilyRequest(run=view.run, fixed=view.rerun.run, before=self._before, count=count, llm=view.llm)
         )
+        await self._processes.create(request)
         self.show(family=None, family_busy=True, problem="", notice="")
-        keys = services.llms.keys_for((view.llm,))
-        self.start(self._follow_family(arguments, keys), "The family is already running.")
+        self.start(self._follow_family(request), _FAMILY_BUSY)
 
     def _differs(self, fixed: int) -> bool:
         """Return whether something other than files and LLM was asked of the run that was made."""
@@ -367,7 +371,11 @@ class FixService(Service[FixView]):
     @command
     async def cancel_family(self) -> None:
         """End the runs of the family; those that are done are kept."""
-        self._family.cancel()
+        self._end_family()
+
+    def _end_family(self) -> None:
+        for name in self._processes:
+            self._processes.cancel(name)
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -378,15 +386,22 @@ class FixService(Service[FixView]):
         return (Job(title=f"Family of run {view.run}", done=done, of=of, opens="fix", run=view.run),)
 
     async def end_job(self, key: str) -> None:
-        self._family.cancel()
+        self._end_family()
 
-    async def _follow_family(self, arguments: list[str], keys: Mapping[str, str]) -> None:
-        def on_report(family: Family) -> None:
-            self.show(family=family)
-
+    async def _follow_family(self, request: FamilyRequest) -> None:
         problem = ""
+
+        async def ended(why: str) -> None:
+            nonlocal problem
+            problem = why
+
+        self._processes.start(request, on_said=lambda _line: None, on_end=ended)
         try:
-            problem = await self._family.run(arguments, on_report, keys)
+            while request.name in self._processes:
+                await asyncio.sleep(_FAMILY_SECONDS)
+                family = await self.read(lambda store: measured_family(store, request.run))
+                if family is not None and family.name == request.name and family != self.view.family:
+                    self.show(family=family)
         finally:
             self.show(family_busy=False, problem=problem)
         self.session.send_runs(self.session.query)
@@ -394,11 +409,12 @@ class FixService(Service[FixView]):
     async def close(self) -> None:
         self.session.session_changed.disconnect(self._on_session)
         await super().close()
+        await self._processes.close()
 
 
-def _measured(store: TraceStore, run: int) -> tuple[Family | None, RunRow | None]:
+def _measured(store: TraceStore, run: int) -> tuple[FamilyResult | None, RunRow | None]:
     """Return the latest family of a run, and the run that was made with what was changed."""
-    family = stored_family(store, run)
+    family = measured_family(store, run)
     fixed = next(iter(store.rows([family.fixed])), None) if family is not None else None
     return family, fixed
 

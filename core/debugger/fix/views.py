@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-from core.debugger.fix.family import Family
 from core.debugger.snapshots import EditText, JobView
 from core.schema.record import Record
 
@@ -50,6 +49,27 @@ class Rerun(Record):
     """How it ended, or what it waits for."""
 
 
+class FamilyResult(Record):
+    """The task at other seeds, before and after the change."""
+
+    name: str
+    """Of the evaluation."""
+    fixed: int = 0
+    """The run that was made with what was changed; 0 for none."""
+    before: tuple[int, int] = (0, 0)
+    """Successes, and how many runs were judged."""
+    after: tuple[int, int] = (0, 0)
+    seeds: int
+    """At how many other seeds, or how often at the same where the task has none."""
+    done: int = 0
+    total: int
+
+    @property
+    def sentence(self) -> str:
+        (good, judged), (good_after, judged_after) = self.before, self.after
+        return f"{good} of {judged} before, {good_after} of {judged_after} after"
+
+
 class FixView(JobView):
     """A run, the step to fix, the change, and the result."""
 
@@ -85,7 +105,7 @@ class FixView(JobView):
     rerun: Rerun | None = None
     saved: tuple[str, ...] = ()
     """The files that were saved since, and can be restored."""
-    family: Family | None = None
+    family: FamilyResult | None = None
     family_busy: bool = False
     notice: str = ""
     problem: str = ""

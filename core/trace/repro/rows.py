@@ -22,7 +22,7 @@ _TEXTUAL = re.compile(
 )
 _NOT_OURS = ("hits", "breakpoint"), ("hits", "watch")
 """Columns that name what belongs to a database and not to a run."""
-_NOT_COPIED = ("bisections", "attempts")
+_NOT_COPIED = ("attempts",)
 """Tables that tie runs to others of this database, by their numbers or as an evaluation: elsewhere these are others."""
 _FIRST = ("runs", "steps")
 

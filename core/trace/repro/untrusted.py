@@ -33,7 +33,7 @@ _COUNTED = frozenset(("step", "number", "position", "trial", "parent_step"))
 """Columns of small numbers from 0, by which steps and their parts are counted."""
 _LARGEST_REAL = 6e10
 """Of seconds and dollars: a moment later than this is not a date (the year 3871)."""
-_NEVER_COPIED = frozenset(("breakpoints", "watches", "bisections"))
+_NEVER_COPIED = frozenset(("breakpoints", "watches"))
 """What belongs to a database and not to a run."""
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: LARGEST,

@@ -1,5 +1,6 @@
 """The pages of the library window that analyse all exemplars at once: connected to their services, and remembered."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -10,6 +11,7 @@ from gui.exemplars.analyses.bench_page import BenchPage
 from gui.exemplars.analyses.duplicates_page import DuplicatesPage
 from gui.exemplars.analyses.leave_one_out_page import LeaveOneOutPage
 from gui.exemplars.analyses.map_page import MapPage
+from gui.exemplars.analyses.trying_pages import CreditPage, ReplayPage, WorthPage
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -30,11 +32,17 @@ class AnalysesController(FeatureController):
         self.map = MapPage(window.theme)
         self.bench = BenchPage(window.theme)
         self.leave_one_out = LeaveOneOutPage(window.theme)
+        self.worth = WorthPage(window.theme)
+        self.replay = ReplayPage(window.theme)
+        self.credit = CreditPage(window.theme)
         self.pages: tuple[tuple[str, QWidget], ...] = (
             ("Duplicates", self.duplicates),
             ("Map", self.map),
             ("Retrieval", self.bench),
             ("Leave one out", self.leave_one_out),
+            ("Worth", self.worth),
+            ("Replay", self.replay),
+            ("Credit", self.credit),
         )
         """With their names, in the order of their tabs."""
         for page, service in (
@@ -48,6 +56,7 @@ class AnalysesController(FeatureController):
             page.exemplar_opened.connect(self.exemplar_opened)
         self._connect_duplicates()
         self._connect_bench()
+        self._connect_trying()
         self.map.draw_requested.connect(services.map.draw)
         self.map.task_requested.connect(services.map.show_task)
         self.leave_one_out.votes.setValue(self._remembered.leaving_votes)
@@ -72,6 +81,17 @@ class AnalysesController(FeatureController):
         page.draft_requested.connect(service.compare_with)
         page.take_requested.connect(service.take)
         service.announce()
+
+    def _connect_trying(self) -> None:
+        service = self._services.trying
+        for page in (self.worth, self.replay, self.credit):
+            self.follow(service.changed, page.show_view)
+            page.exemplar_opened.connect(self.exemplar_opened)
+        self.replay.cancel_requested.connect(service.cancel)
+        self.replay.replay_requested.connect(service.replay)
+        self.worth.worth_requested.connect(partial(self.window.worth_requested.emit, None))
+        self.worth.evaluation_opened.connect(self.window.evaluation_requested)
+        service.read_again()
 
     def _on_find(self, within: float, with_kept: bool) -> None:
         self._remembered.duplicates_within = within

@@ -10,7 +10,7 @@ from core.agent.loop import open_run
 from core.agent.state import Budget
 from core.agent.world import secrets_of
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.debugger.experiments.replay import replay
+from core.debugger.exemplars.trying.replay import replay
 from core.environments.task_file import TaskFile
 from core.memory.checks import check_secrets
 from core.memory.library.records import Provenance

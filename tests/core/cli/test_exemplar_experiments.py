@@ -6,11 +6,9 @@ import pytest
 from werkzeug import Response
 
 from core.agent.presets import PRESETS
-from core.cli.measurement import read_subject
-from core.debugger.experiments.worth_records import read_seeds
+from core.debugger.evaluations.worth import WorthResult
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
-from core.schema.errors import UsageError
 from tests.core.browser.site import Site
 from tests.core.stage import need_chromium, ref_in
 from tests.llm_server import Reply
@@ -29,22 +27,21 @@ def test_exemplars_are_replayed_and_what_came_of_it_is_kept(inside):
 
 
 @pytest.mark.browser
-def test_tasks_are_done_with_and_without_and_reported_by_lines(inside):
-    words = ("--seeds", "0-1", "--llm", "rules", "--lines", "--browser", need_chromium())
-    done = inside("exemplars", "worth", ONE, *words)
+def test_tasks_are_done_with_and_without_and_the_library_keeps_the_result(inside):
+    words = ("--seeds", "0-1", "--llm", "rules", "--browser", need_chromium())
+    done = inside("exemplars", "worth", ONE, *words, "--json")
     assert done.code == 0, done.err
-    printed = [json.loads(line) for line in done.out.splitlines()]
-    assert [len(one["pairs"]) for one in printed[:2]] == [0, 1]
-    assert printed[-1]["state"] == "done"
     # It was recorded at seed 0.
-    assert [(one["task"], one["seed"]) for one in printed[-1]["pairs"]] == [("miniwob/click-link", 1)]
-    assert printed[-1]["pairs"][0]["with_it"]["used"]
-    runs = inside("runs", "--json").json
-    assert len(runs) == 2
+    runs = [(one["variant"], one["task"], one["seed"]) for one in done.json["runs"]]
+    assert runs == [("without", "miniwob/click-link", 1), ("with", "miniwob/click-link", 1)]
+    assert (done.json["worth"]["used"], done.json["worth"]["cases"]) == (1, 1)
+    assert (done.json["done"], done.json["plan"]["kind"]) == (2, "worth")
+    assert "was in the prompts of 1 of 1 runs with it" in inside("exemplars", "worth", ONE, *words).out
     library = Library.open(inside.folder / LIBRARY_NAME)
-    [(_, kept)] = library.proofs("worth", [ONE])
+    [(_, kept), (_, second)] = library.proofs("worth", [ONE])
     library.close()
-    assert json.loads(kept)["pairs"] == printed[-1]["pairs"]
+    assert WorthResult.model_validate_json(kept).evaluation == done.json["evaluation"]
+    assert WorthResult.model_validate_json(second).evaluation != done.json["evaluation"]
 
 
 @pytest.mark.browser
@@ -85,15 +82,15 @@ def test_what_a_run_has_sent_is_not_sent_again_by_the_other_half_unless_it_is_al
             )
             done = inside("exemplars", "worth", ONE, *words, *rules)
             assert done.code == 0, done.err
-            found.append((done.json["pairs"][0], len(orders)))
+            found.append((done.json["runs"], len(orders)))
             llm_server.reset()
     (refused, once), (allowed, thrice) = found
-    errors = [one["error"] for one in (refused["with_it"], refused["without_it"])]
+    errors = [one["error"] for one in refused]
     assert once == 1
     assert "" in errors
     assert any("Starting mine/order again does not undo POST" in one for one in errors)
     assert thrice == 3
-    assert allowed["with_it"]["success"] is allowed["without_it"]["success"] is True
+    assert [one["success"] for one in allowed] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -119,17 +116,3 @@ def test_bad_usage_has_the_code_2_and_a_sentence(inside, words, said):
 def test_without_a_run_the_credits_so_far_are_summed(inside):
     done = inside("exemplars", "credit", "--json")
     assert (done.code, done.json) == (0, [])
-
-
-def test_seeds_are_read_as_they_are_written():
-    assert read_seeds("0-3, 7,2") == (0, 1, 2, 3, 7)
-    for wrong in ("", "x", "3-", "5-3", "0-99999999", "-1"):
-        with pytest.raises(UsageError):
-            read_seeds(wrong)
-
-
-def test_a_change_is_named_by_two_versions():
-    assert read_subject("a", is_family=False, change="1:3").words == "a, version 3 for 1"
-    for wrong in ("1", "1:1", "a:b", "0:1"):
-        with pytest.raises(UsageError):
-            read_subject("a", is_family=False, change=wrong)

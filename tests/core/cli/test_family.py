@@ -2,7 +2,6 @@
 
 import pytest
 
-from core.debugger.fix.family import Family
 from core.storage.resources import RESOURCES
 from core.trace.store import TraceStore
 from tests.core.stage import need_chromium, on
@@ -27,19 +26,18 @@ def test_each_seed_is_done_with_the_files_as_they_were_and_as_they_are(inside, l
         (folder / PROMPT).parent.mkdir(parents=True, exist_ok=True)
         (folder / PROMPT).write_text(text)
     words = ("family", run, "--before", before, "--count", 2, "--browser", need_chromium())
-    done = inside(*words, "--lines")
+    done = inside(*words, "--name", "mine", "--json")
     assert done.code == 0, done.err
-    reports = [Family.model_validate_json(line) for line in done.out.splitlines()]
-    last = reports[-1]
-    assert last.state == "done"
-    assert [(one.seed, one.side, one.result.success) for one in last.runs] == [
+    assert [(one["seed"], one["variant"], one["success"]) for one in done.json["runs"]] == [
         (4, "before", False),
         (4, "after", True),
-        (5, "before", False),
         (5, "after", True),
+        (5, "before", False),
     ]
-    assert last.sentence == "0 of 2 before, 2 of 2 after"
-    assert "0 of 2 before, 2 of 2 after" in inside(*words).out
+    shares = {one["variant"]: (one["successes"], one["judged"]) for one in done.json["variants"]}
+    assert shares == {"before": (0, 2), "after": (2, 2)}
+    again = inside(*words, "--name", "mine")  # It is done.
+    assert "after against before: +100.0 points" in again.out
 
 
 @pytest.mark.parametrize("kind", ["missing", "file", "empty", "another"])

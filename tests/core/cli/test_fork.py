@@ -3,7 +3,6 @@
 import pytest
 from werkzeug import Response
 
-from core.debugger.experiments.bisect import Bisection
 from core.trace.store import TraceStore
 from tests.core.browser.site import Site
 from tests.core.stage import need_chromium, on, page_file, stop
@@ -108,25 +107,25 @@ def test_the_fork_takes_other_exemplars_policies_and_amounts_and_keeps_them(
     assert "exemplars none (was built-in and own)" in [str(one) for one in branch.differences]
 
 
-def test_a_bisection_is_stored_reported_line_by_line_and_ended_at_its_limit(inside, llm_server):
+def test_a_bisection_is_an_evaluation_that_ends_at_its_limit_and_continues_by_its_name(inside, llm_server):
     llm_server.script(on('button "TWO"'))
     run = inside(*inside.run("--task", "miniwob/click-test-2")).json["run"]
     llm_server.script(on('button "ONE"'), on('button "TWO"'))
-    words = ("--times", 3, "--max-calls", 2, "--lines", "--browser", need_chromium())
-    done = inside("bisect", run, *words)
+    words = ("--times", 3, "--name", "where", "--json", "--browser", need_chromium())
+    done = inside("bisect", run, *words, "--max-calls", 2)
     assert done.code == 1, done.err
-    assert "The limit of 2 LLM calls was reached. Done: 2 of 3." in done.err
-    printed = [Bisection.model_validate_json(line) for line in done.out.splitlines()]
-    assert [one.done for one in printed] == [0, 1, 2, 2]
-    assert (printed[-1].state, printed[-1].why) == ("limit", "The limit of 2 LLM calls was reached.")
-    assert (printed[-1].results[0].successes, printed[-1].results[0].judged) == (1, 2)
+    assert (done.json["why"], done.json["done"]) == ("The limit of 2 LLM calls was reached.", 2)
+    [share] = done.json["variants"]
+    assert share["variant"].startswith("from step 1: click [")
+    assert (share["successes"], share["judged"]) == (1, 2)
+    llm_server.script(on('button "ONE"'))
+    done = inside("bisect", run, *words)
+    assert (done.code, done.json["done"], done.json["variants"][0]["successes"]) == (0, 3, 2)
     store = TraceStore.open(inside.db, read_only=True)
     try:
-        [(number, text)] = store.bisections(run)
+        assert [store.run(one["run"]).parent_run for one in done.json["runs"]] == [run] * 3
     finally:
         store.close()
-    assert Bisection.model_validate_json(text).results == printed[-1].results
-    assert number == printed[-1].number
 
 
 @pytest.fixture
@@ -170,10 +169,12 @@ def test_a_bisection_does_not_send_again_what_the_run_or_one_of_its_branches_has
     chromium = need_chromium()
     words = ("--times", 2, "--browser", chromium, "--json")
     llm_server.script(on('button "Order"'), stop())
-    [from_2, from_3] = inside("bisect", run, "--at", 2, "--at", 3, *words).json
-    assert from_2["runs"] == []
-    assert f"Going back to step 2 of run {run} does not undo POST" in from_2["problems"][0]
+    done = inside("bisect", run, "--at", 2, "--at", 3, *words).json
+    from_2 = [one for one in done["runs"] if one["variant"].startswith("from step 2")]
+    from_3 = [one for one in done["runs"] if one["variant"].startswith("from step 3")]
+    assert {one["run"] for one in from_2} == {None}
+    assert f"Going back to step 2 of run {run} does not undo POST" in from_2[0]["error"]
     # The first branch from step 3 has ordered: the second one would do so again.
-    assert len(from_3["runs"]) == 1
-    assert f"Going back to step 3 of run {run} does not undo POST" in from_3["problems"][-1]
+    assert [one["run"] is None for one in from_3] == [False, True]
+    assert f"Going back to step 3 of run {run} does not undo POST" in from_3[1]["error"]
     assert len(orders) == 2

@@ -13,7 +13,7 @@ from tests.gui import samples
 from tests.gui.stand_ins import AskedService
 
 CHECK = WorkRow(number=1, job=Job(title="Checking exemplars", done=40, of=200, opens="library"))
-BISECT = WorkRow(number=2, job=Job(title="Bisect run 7", opens="bisect", run=7))
+FIX = WorkRow(number=2, job=Job(title="Family of run 7", opens="fix", run=7))
 FAILED = CHECK.replace(state="failed", words="exemplars.db cannot be read.")
 
 
@@ -41,12 +41,12 @@ def send(qtbot: QtBot, controller, service, *rows: WorkRow) -> None:
 
 def test_the_status_bar_counts_what_goes_on_and_opens_the_list(controller, service, qtbot):
     assert not controller.button.isVisible()
-    send(qtbot, controller, service, BISECT, CHECK)
+    send(qtbot, controller, service, FIX, CHECK)
     assert controller.button.text() == "2 jobs, 20 %"
     controller.button.click()
     lines = controller.shown.table.lines_model.lines
     assert [line.cells[:3] for line in lines] == [
-        ("Bisect run 7", "", "under way"),
+        ("Family of run 7", "", "under way"),
         ("Checking exemplars", "40 of 200 (20 %)", "under way"),
     ]
     send(qtbot, controller, service, FAILED)
@@ -55,16 +55,16 @@ def test_the_status_bar_counts_what_goes_on_and_opens_the_list(controller, servi
 
 
 def test_a_job_is_ended_and_shown_from_the_list(controller, service, window, qtbot):
-    send(qtbot, controller, service, BISECT, FAILED)
+    send(qtbot, controller, service, FIX, FAILED)
     key = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     qtbot.keyClick(window, Qt.Key.Key_U, key)
     shown = controller.shown
     shown.table.selectRow(0)
     shown.cancel_button.click()
     assert service.asked[-1] == ("end", 2)
-    with qtbot.waitSignal(window.runs.bisect_requested) as asked:
+    with qtbot.waitSignal(window.runs.fix_requested) as asked:
         shown.show_button.click()
-    assert asked.args == [7]
+    assert asked.args == [7, 0]
     shown.table.selectRow(1)
     assert not shown.cancel_button.isEnabled()
     shown.forget_button.click()

@@ -101,3 +101,17 @@ OTHERS = (
     item(7, "nightly", TWO_PLAN, TWO, state="finished"),
 )
 FINISHED = view_of(TWO_PLAN, TWO, *OTHERS, state="finished")
+BISECT_PLAN = EvaluationPlan(
+    kind="bisect",
+    run=14,
+    variants=tuple(
+        Variant(preset="step", llm="rules", title=f"from step {step}: {action}", run=14, step=step)
+        for step, action in ((1, "search_shop [lamp]"), (2, "type [4] [green lamp 40]"), (5, "click [12]"))
+    ),
+    tasks=("shop/buy-lamp",),
+    seeds=(4,),
+    times=4,
+)
+BISECTED = view_of(
+    BISECT_PLAN, tries_of(BISECT_PLAN), *OTHERS, name="bisect run 14, 2026-11-26 10:12:09", state="finished"
+)

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Request
 from core.debugger.evaluations.views import EvaluationsView, OpenedRun, RequestPreview
 from gui.evaluations.controller import EvaluationsController, install
 from gui.evaluations.window import EvaluationsWindow
@@ -16,7 +16,7 @@ from tests.gui.stand_ins import AskedService
 
 @pytest.fixture
 def service():
-    return AskedService("previewed", "opened")
+    return AskedService("previewed", "opened", "bisect_read")
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_failures_are_done_again_and_what_was_interrupted_is_resumed(controller,
     shown.resume_button.click()
     controller.asking.at_once.setValue(4)
     controller.asking.begin_button.click()
-    assert service.asked[-1] == ("resume", EvalRequest(name="policies", concurrency=4))
+    assert service.asked[-1] == ("resume", Request(name="policies", concurrency=4))
 
 
 def test_the_main_window_asks_before_it_interrupts_what_it_has_started(window, controller, service, qtbot):

@@ -30,7 +30,7 @@ class AskedService:
 def asked_services() -> SimpleNamespace:
     """Return a stand-in for each service of the exemplars."""
     listed = ("listed", "paged", "counted", "detailed", "compared", "noticed", "checked")
-    names = ("editor", "saving", "duplicates", "map", "bench", "leave_one_out")
+    names = ("editor", "saving", "duplicates", "map", "bench", "leave_one_out", "trying")
     return SimpleNamespace(
         library=AskedService(*listed),
         imports=AskedService(),

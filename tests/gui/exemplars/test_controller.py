@@ -5,6 +5,7 @@ import sys
 import pytest
 from pytestqt.qtbot import QtBot
 
+from core.debugger.evaluations.records import Subject
 from core.debugger.snapshots import ObservationView, SessionView, StepView
 from gui.exemplars.controller import install
 from gui.shell.main_window import MainWindow
@@ -63,6 +64,9 @@ def test_all_pages_are_tabs_of_the_library(joined):
         "Map",
         "Retrieval",
         "Leave one out",
+        "Worth",
+        "Replay",
+        "Credit",
     ]
 
 
@@ -81,10 +85,10 @@ def test_what_is_chosen_in_the_library_is_edited_and_other_features_are_asked(
     ]
     with qtbot.waitSignal(window.worth_requested) as asked:
         shown.worth_requested.emit("a/1")
-    assert asked.args == ["a/1"]
-    with qtbot.waitSignal(window.replay_requested) as asked:
-        shown.replay_requested.emit(("a/1", "b/1"))
-    assert asked.args == [("a/1", "b/1")]
+    assert asked.args == [Subject(name="a/1")]
+    shown.replay_requested.emit(("a/1", "b/1"))
+    assert services.trying.asked[-1] == ("replay", ("a/1", "b/1"))
+    assert shown.tabs.currentWidget() is tab(joined, "Replay")
 
 
 def test_an_exemplar_that_another_window_names_is_shown_in_the_library(window, joined):

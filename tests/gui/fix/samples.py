@@ -1,8 +1,6 @@
 """Sample views as the service of Fix sends them."""
 
-from core.debugger.experiments.measurement import RunResult
-from core.debugger.fix.family import Family, FamilyRun
-from core.debugger.fix.views import Clue, FixPlace, FixView, Rerun
+from core.debugger.fix.views import Clue, FamilyResult, FixPlace, FixView, Rerun
 from core.debugger.snapshots import EditText
 
 POLICY = """+++
@@ -73,23 +71,4 @@ VIEW = FixView(
 )
 ENDED = Rerun(run=15, step=3, state="ended", success=True, steps=5, words="success, reward 1, 5 steps")
 
-
-def ran(seed: int, side: str, success: bool) -> FamilyRun:
-    return FamilyRun.model_validate(
-        {
-            "seed": seed,
-            "side": side,
-            "result": RunResult(run=20 + seed, success=success, outcome="done", steps=5),
-        }
-    )
-
-
-FAMILY = Family(
-    run=14,
-    task="shop/buy-lamp",
-    preset="step",
-    llm="rules",
-    when=0.0,
-    seeds=(5, 6, 7, 8, 9),
-    runs=(ran(5, "before", False), ran(5, "after", True), ran(6, "before", False), ran(6, "after", True)),
-)
+FAMILY = FamilyResult(name="family of run 14", before=(0, 2), after=(2, 2), seeds=5, done=4, total=10)

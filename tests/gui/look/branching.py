@@ -1,15 +1,12 @@
-"""Draws Fork and Bisect as look draws the window: ``python -m tests.gui.look.branching OUTDIR [NAME …]``."""
+"""Draws Fork and Ask again as look draws the window: ``python -m tests.gui.look.branching OUTDIR [NAME …]``."""
 
 from PySide6.QtWidgets import QWidget
 
 from core.debugger.branching.views import ForkView
-from core.debugger.experiments.views import BisectView
 from gui.ask_again.window import AskAgain
 from gui.branching.dialog import ForkDialog
-from gui.experiments.bisect import BisectWindow
 from tests.gui.ask_again import test_items as test_ask_items
 from tests.gui.branching import test_dialog as test_fork_dialog
-from tests.gui.experiments import test_bisect
 from tests.gui.look.studio import Studio, take_pictures
 
 
@@ -53,38 +50,6 @@ def fork_changed(studio: Studio) -> QWidget:
 def fork_unready(studio: Studio) -> QWidget:
     problem = "Step 9 of run 12 was recorded without the agent's state, so you cannot go back to it."
     return _fork(studio, ForkView(run=12, step=9, problem=problem))
-
-
-def _bisect(studio: Studio, view: BisectView) -> BisectWindow:
-    shown = BisectWindow(studio.window.theme, studio.window)
-    shown.show_catalogue(test_bisect.CATALOGUE)
-    shown.show_view(view)
-    shown.show()
-    studio.settle()
-    return shown
-
-
-def bisect(studio: Studio) -> QWidget:
-    shown = _bisect(studio, test_bisect.VIEW)
-    shown.page.plot.setFocus()
-    shown.page.plot.choose(5)
-    return shown
-
-
-def bisect_empty(studio: Studio) -> QWidget:
-    return _bisect(studio, test_bisect.EMPTY)
-
-
-def bisect_going(studio: Studio) -> QWidget:
-    return _bisect(studio, test_bisect.GOING)
-
-
-def bisect_long(studio: Studio) -> QWidget:
-    steps = tuple(range(1, 41))
-    results = tuple(test_bisect.prefix(step, step % 5, 4, 0.1, 0.1 + 0.2 * (step % 5)) for step in steps[:33])
-    whole = test_bisect.WHOLE.replace(chosen=steps, results=results)
-    failed = "The bisection failed: the browser could not be started; see main.py doctor."
-    return _bisect(studio, test_bisect.VIEW.replace(kept=(whole,), problem=failed))
 
 
 def ask_items(studio: Studio) -> QWidget:

@@ -17,10 +17,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from core.debugger.attach.views import AttachRequest
 from core.debugger.breakpoints.kinds.actions import ActionChosen
+from core.debugger.evaluations.records import Subject
 from gui.compare.window import CompareWindow
+from gui.evaluations.measuring import WorthDialog
+from gui.evaluations.window import EvaluationsWindow
 from gui.exemplars.library.library_window import LibraryWindow
 from gui.exemplars.saving.window import SavingWindow
-from gui.experiments.worth import WorthPage
 from gui.shell.main_window import MainWindow
 from tests.gui.look.program import PASSING, PATIENCE, as_image, at_review, click, in_few_colours, run_program
 
@@ -169,20 +171,19 @@ def exemplars(camera: Camera) -> None:
     camera.press("library")
     library = camera.beside(LibraryWindow)
     saved = f"shop/goal-013/run-{branch}"
-    window.worth_requested.emit(saved)
-    (worth,) = library.findChildren(WorthPage)
-    camera.wait(lambda: worth.form.name.text() == saved)
-    worth.form.choose(worth.form.llm, "rules")
-    worth.form.tasks.setText("shop/goal-01?")
-    worth.form.seeds.setText("1")
-    worth.form.gate.setCurrentIndex(worth.form.gate.findData("allow"))
-    camera.wait(worth.start_button.isEnabled)
-    worth.start_button.click()
-    camera.wait(lambda: worth.shown is not None and worth.shown.done == 10 and worth.view.under_way is None)
-    pairs = worth.table.model()
-    tasks = [pairs.index(at, 1).data() for at in range(pairs.rowCount())]
-    click(worth.table, pairs.index(tasks.index("shop/goal-013"), 1))
-    camera.take("exemplar-worth", library)
+    window.worth_requested.emit(Subject(name=saved))
+    worth = camera.beside(WorthDialog)
+    worth.llm.setCurrentIndex(worth.llm.findData("rules"))
+    worth.tasks.setText("shop/goal-01?")
+    worth.seeds.setText("1")
+    worth.gate.setCurrentIndex(worth.gate.findData("allow"))
+    camera.wait(worth.begin_button.isEnabled)
+    worth.begin_button.click()
+    evaluations = camera.beside(EvaluationsWindow)
+    camera.wait(lambda: evaluations.view.item is not None and evaluations.view.item.state == "finished")
+    camera.wait(lambda: evaluations.view.chosen is not None and bool(evaluations.matrix.cells.rows))
+    camera.take("exemplar-worth", evaluations)
+    evaluations.close()
     library.close()
 
 

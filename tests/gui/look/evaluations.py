@@ -3,8 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan
-from core.debugger.evaluations.views import EvaluationsView, RequestPreview
+from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Subject
+from core.debugger.evaluations.views import BisectChoices, EvaluationsView, RequestPreview
 from gui.evaluations.controller import EvaluationsController
 from tests.gui.evaluations import samples
 from tests.gui.look.studio import Studio, take_pictures
@@ -13,7 +13,7 @@ from tests.gui.stand_ins import AskedService
 
 
 def _open(studio: Studio, view: EvaluationsView) -> EvaluationsController:
-    service = AskedService("previewed", "opened")
+    service = AskedService("previewed", "opened", "bisect_read")
     controller = EvaluationsController(studio.window, service)
     controller.open()
     assert controller.shown is not None
@@ -112,6 +112,36 @@ def evaluations_new(studio: Studio) -> QWidget:
             priced=115,
         )
     )
+    return dialog
+
+
+def evaluations_bisect(studio: Studio) -> QWidget:
+    """The steps of a run, each a row."""
+    return _window(studio, samples.BISECTED)
+
+
+def evaluations_ask_bisect(studio: Studio) -> QWidget:
+    controller = _open(studio, samples.FINISHED)
+    controller._ask_bisect(
+        BisectChoices(run=14, about="shop/buy-lamp, seed 4", preset="step", llm="rules", steps=(1, 2, 3, 4))
+    )
+    dialog = controller.asking
+    dialog.steps.setText("2-4")
+    studio.settle()
+    command = "python3 main.py bisect 14 --at 2 --at 3 --at 4"
+    dialog.show_preview(
+        RequestPreview(request=dialog.request, tasks=("shop/buy-lamp",), variants=3, runs=9, command=command)
+    )
+    return dialog
+
+
+def evaluations_ask_worth(studio: Studio) -> QWidget:
+    controller = _open(studio, samples.FINISHED)
+    controller.ask_worth(Subject(kind="change", name="shop/goal-013/run-2", before=1, after=2))
+    dialog = controller.asking
+    studio.settle()
+    problem = "Its source names no task; give tasks, such as miniwob/click-button."
+    dialog.show_preview(RequestPreview(request=dialog.request, command="", problem=problem))
     return dialog
 
 

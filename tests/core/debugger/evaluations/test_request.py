@@ -5,8 +5,8 @@ import typer
 from typer.testing import CliRunner
 
 import core.cli.evaluation
-from core.cli.evaluations import add_evaluation_command
-from core.debugger.evaluations.records import EvalRequest, EvaluationPlan, Variant
+from core.cli.evaluations import add_evaluation_commands
+from core.debugger.evaluations.records import BisectRequest, EvalRequest, EvaluationPlan, Variant
 from core.trace.records import Case
 
 PLAIN, LASER = Variant(preset="plain", llm="rules"), Variant(preset="laser", llm="rules")
@@ -29,6 +29,8 @@ PLAN = EvaluationPlan(variants=(PLAIN, LASER), tasks=("a", "b", "c"), seeds=(0, 
             max_minutes=20.0,
         ),
         EvalRequest(failures_of="all of it", name="again"),
+        BisectRequest(run=3, steps=(2, 5), times=5, preset="laser", max_calls=9, name="where"),
+        BisectRequest(run=3, every=2, llm="rules", concurrency=2),
     ],
 )
 def test_the_command_line_of_a_request_asks_for_the_same(request_, monkeypatch):
@@ -41,8 +43,8 @@ def test_the_command_line_of_a_request_asks_for_the_same(request_, monkeypatch):
     monkeypatch.setattr(core.cli.evaluation, "evaluate", remember)
     app = typer.Typer()
     app.command("other")(lambda: None)
-    add_evaluation_command(app)
-    done = CliRunner().invoke(app, list(request_.arguments))
+    add_evaluation_commands(app, None)
+    done = CliRunner().invoke(app, list(request_.arguments()))
     assert done.exit_code == 0, done.output
     assert asked == [request_]
 
@@ -67,3 +69,9 @@ def test_other_variants_each_do_what_one_has_failed_at():
     assert [(variant, case.task, case.seed) for variant, case in again.cases()] == [
         (one, "b", 2) for one in other
     ]
+
+
+def test_which_variant_is_first_alternates_from_case_to_case():
+    first = [variant.name for variant, _ in PLAN.cases()][::2]
+    assert first[:4] == [PLAIN.name, LASER.name, PLAIN.name, LASER.name]
+    assert len({case for _, case in PLAN.cases()}) == PLAN.total == 18

@@ -11,7 +11,7 @@ import pytest
 
 from core.debugger.evaluations.records import EvalRequest
 from core.debugger.evaluations.service import make_service
-from core.debugger.experiments.job import JobProcess
+from core.debugger.job_process import JobProcess
 from core.llm.endpoints import load_endpoints, take_keys
 from core.settings.settings import load_settings
 from core.trace.evaluations import process_doing
@@ -120,7 +120,7 @@ def test_an_evaluation_is_begun_interrupted_and_resumed_and_its_failures_done_ag
 @pytest.mark.browser
 def test_one_that_another_program_does_is_seen_and_stopped_just_the_same(watched, llm_server):
     llm_server.otherwise = Reply(hold=True)
-    words = [*REQUEST.arguments, "--db", str(watched.live.database), "--browser", "chromium"]
+    words = [*REQUEST.arguments(), "--db", str(watched.live.database), "--browser", "chromium"]
     process = subprocess.Popen([*JobProcess().program, *words], stderr=subprocess.PIPE)
     watched.wait_state("under way")
     llm_server.wait_for_requests(1)
@@ -166,7 +166,7 @@ def test_closing_the_session_interrupts_what_it_has_started(tmp_path, watched, l
     watched.service.begin(REQUEST)
     llm_server.wait_for_requests(1)
     watched.wait_state("under way")
-    process = next(iter(watched.service._processes.values()))._process
+    process = next(iter(watched.service._processes._processes.values()))._process
     watched.close()
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, signal.SIGTERM)

@@ -1,17 +1,15 @@
 """Fix: a failed run is put right at the proposed step and file, run again from there, and kept or put back."""
 
-import sys
+from contextlib import closing
 
 import pytest
 
-from core.debugger.experiments.measurement import RunResult
+import core.debugger.job_process
+from core.debugger.evaluations.engine import planned
+from core.debugger.evaluations.records import EvaluationPlan
 from core.debugger.features import Features
-from core.debugger.fix.family import Family, FamilyRun
-from core.schema.changes import Changes, FamilyPlace
-from core.schema.task import Verdict
 from core.storage.resources import RESOURCES
-from core.trace.records import RunStart
-from core.trace.store import TraceStore
+from core.trace.evaluations import all_evaluations
 from tests.core.debugger.live import Live
 from tests.core.stage import on, page_file, ref_in
 from tests.llm_server import Reply
@@ -233,79 +231,53 @@ def test_the_step_at_which_a_success_on_the_same_task_and_seed_went_another_way_
     assert (view.place.kind, view.place.name) == ("prompt", "prompts/plain/system.j2")
 
 
-FAMILY = """
-import sys, pathlib
-before = pathlib.Path(sys.argv[sys.argv.index("--before") + 1])
-assert "Press Delete." in (before / {name!r}).read_text()
-print("not a report", flush=True)
-print({report!r}, flush=True)
-{rest}
-"""
+def family_process(monkeypatch, tmp_path, rest: str) -> None:
+    """Let the family be run by a program that looks at its plan."""
+    main = tmp_path / "main.py"
+    main.write_text(f"import sys\n{rest}\n")
+    monkeypatch.setattr(core.debugger.job_process, "_MAIN", main)
 
 
-def family_process(fix, rest: str) -> None:
-    """Let the family be run by a program that looks at the files it is given, and reports."""
-    runs = (FamilyRun(seed=1, side="before", result=RunResult(success=False)),)
-    report = Family(run=1, task="web/open", preset="step", llm="test", when=0.0, seeds=(0,), runs=runs)
-    program = FAMILY.format(name=NAME, report=report.model_dump_json(), rest=rest)
-    fix.service._family.process.program = (sys.executable, "-c", program)
+def plans(live) -> list[EvaluationPlan]:
+    with closing(live.store()) as store:
+        return [planned(row) for row in store.ask(all_evaluations)]
 
 
-def test_the_family_gets_the_files_as_they_were_and_shows_how_far_it_is_until_it_is_cancelled(
-    fix, failed, live
-):
-    fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save"))
-    family_process(fix, "import time; time.sleep(600)")
-    fix.service.run_family(1)
+def test_the_family_gets_the_files_as_they_were_and_is_cancelled(fix, failed, live, monkeypatch, tmp_path):
+    made = fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save")).rerun
+    family_process(monkeypatch, tmp_path, "import time; time.sleep(600)")
+    fix.service.run_family(2)
     live.wait(lambda: fix.view.family is not None)
     assert fix.view.family_busy
-    assert fix.view.family.sentence == "0 of 1 before, 0 of 0 after"
+    assert (fix.view.family.sentence, fix.view.family.done) == ("0 of 0 before, 0 of 0 after", 0)
+    [plan] = plans(live)
+    before, after = plan.variants
+    assert "Press Delete." in before.files[NAME]
+    assert (before.title, after.title, after.files) == ("before", "after", {})
+    assert (plan.run, plan.fixed, plan.times) == (failed, made.run, 2)
     fix.service.run_family(1)
     live.wait(lambda: "already running" in fix.view.problem)
     fix.service.cancel_family()
     live.wait(lambda: not fix.view.family_busy)
-    assert fix.view.family.done == 1
-
-
-def test_the_family_and_the_new_run_are_read_from_the_trace_when_the_run_is_opened_again(fix, failed, live):
-    made = fix.rerun(fix.open(failed, 1).text.text.replace("Delete", "Save")).rerun
-    store = TraceStore.open(live.session.services().store.path)
-    row = store.run(failed)
-    place = FamilyPlace(of=failed, started=row.started, fixed=made.run, when=5.0, seeds=(0,), side="after")
-    start = RunStart(
-        task=row.task,
-        environment=row.environment,
-        seed=0,
-        instruction=row.instruction,
-        start_url=row.start_url,
-        preset=row.preset,
-        llm=row.llm,
-        browser=row.browser,
-        changes=Changes(family=place),
-    )
-    run = store.begin_run(start)
-    store.end_run(run, outcome="done", verdict=Verdict(success=True), seconds=1, seconds_in_llm=0)
-    store.close()
-    assert fix.open(made.run).family is None
+    assert fix.view.problem == ""
     view = fix.open(failed)
-    assert (view.family.sentence, view.family.done) == ("0 of 0 before, 1 of 1 after", 1)
-    assert (view.rerun.run, view.rerun.state, view.rerun.step) == (made.run, "ended", 1)
+    assert (view.family.name, view.rerun.run, view.rerun.state) == (fix.view.family.name, made.run, "ended")
     fix.service.keep()
     live.wait(lambda: not fix.view.saved)
     fix.service.run_family(1)
     live.wait(lambda: "Nothing would be different" in fix.view.problem)
 
 
-def test_a_family_that_cannot_be_run_says_why(fix, failed, live):
+def test_a_family_that_cannot_be_run_says_why(fix, failed, live, monkeypatch, tmp_path):
     fix.open(failed, 1)
     fix.service.run_family(1)
     live.wait(lambda: "Run again from the step first" in fix.view.problem)
     fix.service.choose_step(1)
     live.wait(lambda: not fix.view.problem)
     fix.rerun(fix.view.text.text.replace("Delete", "Save"))
-    family_process(fix, "sys.exit('The browser has ended.')")
+    family_process(monkeypatch, tmp_path, "print('The browser has ended.', file=sys.stderr); sys.exit(3)")
     fix.service.run_family(1)
-    live.wait(lambda: "The family could not be run: The browser has ended." in fix.view.problem)
+    live.wait(lambda: "failed: The browser has ended." in fix.view.problem)
     assert not fix.view.family_busy
 
 

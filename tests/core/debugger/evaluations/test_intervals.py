@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.debugger.experiments.measurement import over_groups, paired, wilson
+from core.debugger.evaluations.intervals import over_groups, paired, wilson
 
 COUNTS = st.integers(0, 200)
 

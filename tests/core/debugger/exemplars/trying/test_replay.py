@@ -4,13 +4,13 @@ import pytest
 from werkzeug import Response
 
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.debugger.experiments.replay import replay
-from core.debugger.experiments.worth_records import ReplayReport
+from core.debugger.exemplars.trying.replay import replay
+from core.debugger.exemplars.trying.views import replays_in_words
 from core.memory.library.records import Provenance
 from core.schema.changes import Changes
 from core.schema.exemplar import ExemplarStep
 from tests.core.browser.site import Site
-from tests.core.debugger.experiments.trying import one_run
+from tests.core.debugger.exemplars.trying.trying import one_run
 from tests.core.stage import on, page_file, stop
 
 pytestmark = pytest.mark.browser
@@ -143,7 +143,4 @@ def test_what_stays_done_is_not_sent_again_unless_it_is_allowed(stage, llm_serve
 def test_a_report_says_how_many_still_succeed(again, kept):
     good, bad = again(kept), again(changed(kept, "click [77]"))
     unknown = again(changed(kept, source=""))
-    report = ReplayReport(wanted=3)
-    for one in (good, bad, unknown):
-        report = report.with_result(one)
-    assert report.sentence == "1 of 3 still succeed, 1 do not, 1 were not tried."
+    assert replays_in_words([good, bad, unknown]) == "1 of 3 still succeed, 1 do not, 1 were not tried."

@@ -6,9 +6,9 @@ from typing import Any
 
 from core.agent.general_space import label_of
 from core.agent.world import World
+from core.debugger.evaluations.worth import sources_of
 from core.debugger.exemplars.scripted import Look, Script, perform
-from core.debugger.experiments.worth import sources_of
-from core.debugger.experiments.worth_records import ReplayResult
+from core.debugger.exemplars.trying.views import ReplayResult
 from core.debugger.headless import ALLOW, answer_by
 from core.environments.registry import Environments
 from core.memory.library.records import Provenance

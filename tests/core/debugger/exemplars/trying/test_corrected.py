@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
+from core.debugger.evaluations.records import Subject
+from core.debugger.evaluations.worth import used_in
 from core.debugger.exemplars.saving.selection import exemplar_of_run
-from core.debugger.experiments.worth import used_in
-from core.debugger.experiments.worth_records import Subject
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 

@@ -1,0 +1,249 @@
+"""Worth: tasks at the same seeds, with and without an exemplar, a family of them, or a change of one."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from pydantic import ValidationError
+
+from core.agent.resources import AgentResources
+from core.debugger.evaluations.comparison import compared
+from core.debugger.evaluations.figures import done_of
+from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest
+from core.debugger.evaluations.selection import fitting, read_seeds
+from core.memory.library.records import Filter, LibraryRow, about_family
+from core.memory.library.store import Library
+from core.memory.memory import Memory
+from core.schema.errors import UsageError
+from core.schema.exemplar import Exemplar
+from core.schema.record import Record
+from core.schema.step import Recalled
+from core.schema.task import Task
+from core.settings.settings import Settings
+from core.trace.evaluated import evaluated_runs
+from core.trace.records import EvaluationRow
+from core.trace.store import TraceStore
+
+WITH, WITHOUT = "with", "without"
+_SOURCE = re.compile(r"(?:^|[\s,])(?P<task>[^\s,]+/[^\s,]+) seed (?P<seed>\d+)\b")
+_PAGE = 500
+_USUAL = "synapse"
+"""The preset that is taken if that of the settings uses no exemplars."""
+
+
+def read_subject(name: str, *, is_family: bool, change: str) -> Subject:
+    """Return what the flags of the command line name; `change` is two versions, such as ``1:2``. Raises UsageError."""
+    if not change:
+        return Subject(kind="family" if is_family else "exemplar", name=name)
+    before, _, after = change.partition(":")
+    if is_family or not (before.isdigit() and after.isdigit()):
+        raise UsageError("--change takes two versions of one exemplar, such as --change 1:2.")
+    try:
+        return Subject(kind="change", name=name, before=int(before), after=int(after))
+    except ValidationError as error:
+        raise UsageError(
+            "--change takes two different versions of one exemplar, such as --change 1:2."
+        ) from error
+
+
+def worth_plan(
+    request: WorthRequest, settings: Settings, known: Iterable[Task], resources: AgentResources
+) -> EvaluationPlan:
+    """Return what is to be done of the `known` tasks.
+
+    Raises UsageError if nothing can be measured, LibraryError and DataError.
+    """
+    subject = request.subject
+    sources = sources_of(members_of(resources.memory, subject))
+    tasks = tasks_of(request.tasks, known, sources)
+    preset = request.preset or settings.preset
+    if resources.presets.get(preset).memory is None:
+        if request.preset:
+            raise UsageError(
+                f"The preset {preset} uses no exemplars; choose one with memory, such as {_USUAL}."
+            )
+        preset = _USUAL
+    llm = request.llm or settings.llm
+    plan = EvaluationPlan(
+        kind="worth",
+        subject=subject,
+        variants=(
+            Variant(preset=preset, llm=llm, title=WITHOUT, asked=subject.without_it),
+            Variant(preset=preset, llm=llm, title=WITH, asked=subject.with_it),
+        ),
+        tasks=tasks,
+        seeds=read_seeds(request.seeds),
+        times=request.times,
+    )
+    cases = tuple(case for _, case in plan.cases() if (case.task, case.seed) not in sources)
+    if not cases:
+        raise UsageError(
+            "The exemplar was recorded at these seeds, so the result would say nothing: choose others."
+        )
+    return plan if len(cases) == plan.total else plan.replace(only=cases)
+
+
+def members_of(memory: Memory, subject: Subject) -> tuple[Exemplar, ...]:
+    """Return the exemplars that are measured; raises UsageError if there are none, LibraryError and DataError."""
+    if subject.kind == "family":
+        ids = [entry.id for entry in rows_of(memory.listing(), Filter(family=subject.name))]
+        if not ids:
+            raise UsageError(
+                f"There is no family {subject.name}; list the families with `exemplars list --counts`."
+            )
+        return tuple(member for id in ids if (member := memory.exemplar(id)) is not None)
+    exemplar = memory.exemplar(subject.name)
+    if exemplar is None:
+        raise UsageError(
+            f"There is no exemplar {subject.name}; list them with `exemplars list`, or see the library (Ctrl+L)."
+        )
+    if subject.kind == "change":
+        library = memory.library()
+        return tuple(library.at(subject.name, number) for number in (subject.before, subject.after))
+    if exemplar.archived:
+        raise UsageError(f"{subject.name} is archived, so no run recalls it; restore it first.")
+    return (exemplar,)
+
+
+def rows_of(listing: Library, chosen: Filter) -> Iterator[LibraryRow]:
+    """Give all rows that a filter lets through, by id, some at a time."""
+    offset = 0
+    while rows := listing.page(chosen, order="id", offset=offset, limit=_PAGE).rows:
+        yield from rows
+        offset += len(rows)
+
+
+def sources_of(members: Iterable[Exemplar]) -> tuple[tuple[str, int], ...]:
+    """Return the tasks and seeds that exemplars were recorded at, as far as they say so."""
+    sources: dict[tuple[str, int], None] = {}
+    for member in members:
+        if match := _SOURCE.search(member.source):
+            sources.setdefault((match["task"], int(match["seed"])))
+    return tuple(sources)
+
+
+def tasks_of(
+    patterns: Iterable[str], tasks: Iterable[Task], sources: Iterable[tuple[str, int]]
+) -> tuple[str, ...]:
+    """Return the ids of tasks: those that are named or that a pattern fits, or else those of the sources.
+
+    Raises UsageError for a name or pattern that no task has, and if nothing is left.
+    """
+    patterns, tasks = tuple(patterns), tuple(tasks)
+    if patterns:
+        return fitting(patterns, tasks)
+    known = {task.id for task in tasks}
+    own = dict.fromkeys(task for task, _ in sources if task in known)
+    if not own:
+        raise UsageError("Its source names no task; give tasks, such as miniwob/click-button.")
+    return tuple(own)
+
+
+class WorthResult(Record):
+    """The result of an evaluation with and without a subject, as the library keeps it."""
+
+    subject: Subject
+    trace: str
+    """The database of traces that has the runs."""
+    evaluation: int
+    """The evaluation's number there."""
+    name: str = ""
+    when: float
+    """When it was begun, in seconds since the epoch."""
+    preset: str
+    llm: str
+    cases: int = 0
+    """Pairs of runs that are done."""
+    judged: int = 0
+    """Those of which both runs were judged; the others count neither way."""
+    used: int = 0
+    """Pairs in which the LLM was shown the subject."""
+    to_success: int = 0
+    """Judged pairs that were a success only with it."""
+    to_failure: int = 0
+    """Judged pairs that were a success only without it."""
+    low: float = -1.0
+    high: float = 1.0
+    """The 95 % interval of the difference of the shares of successes."""
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the share of successes is higher with it, from -1 to 1."""
+        return (self.to_success - self.to_failure) / self.judged if self.judged else None
+
+    @property
+    def sentence(self) -> str:
+        """What is to be known of it besides the comparison."""
+        return f"{self.subject.words} was in the prompts of {self.used} of {self.cases} runs with it."
+
+
+def worth_result(store: TraceStore, row: EvaluationRow, plan: EvaluationPlan) -> WorthResult:
+    """Count the pairs of an evaluation of the kind ``worth`` that are done; raises TraceError."""
+    assert plan.subject is not None
+    runs = done_of(evaluated_runs(store, row.number))
+    with_it = [run for run in runs if run.variant == WITH]
+    comparison = compared(runs, WITHOUT, WITH)
+    low, high = comparison.over_tasks or (comparison.low, comparison.high)
+    ups = sum(flip.to_success for flip in comparison.flips)
+    return WorthResult(
+        subject=plan.subject,
+        trace=str(store.path.absolute()),
+        evaluation=row.number,
+        name=row.name,
+        when=row.when,
+        preset=plan.variants[0].preset,
+        llm=plan.variants[0].llm,
+        cases=len(with_it),
+        judged=comparison.judged,
+        used=sum(run.run is not None and used_in(store, run.run, plan.subject) for run in with_it),
+        to_success=ups,
+        to_failure=len(comparison.flips) - ups,
+        low=low,
+        high=high,
+    )
+
+
+def keep_worth(memory: Memory, result: WorthResult) -> None:
+    """Store a result in the library, in place of what was known of the same evaluation; raises LibraryError."""
+    library, key = memory.library(), library_key(result.subject)
+    same = (result.trace, result.evaluation, result.when)
+    number = next(
+        (
+            number
+            for number, known in kept_results(library, [key])
+            if (known.trace, known.evaluation, known.when) == same
+        ),
+        None,
+    )
+    library.save_proof("worth", key, result.when, result.model_dump_json(), number=number)
+
+
+def kept_results(library: Library, keys: Iterable[str] = ()) -> tuple[tuple[int, WorthResult], ...]:
+    """Return the results about these, or all there are, each with its number; the oldest first."""
+    results = []
+    for number, content in library.proofs("worth", keys):
+        with suppress(ValidationError):  # Another version of the program has written it.
+            results.append((number, WorthResult.model_validate_json(content)))
+    return tuple(results)
+
+
+def used_in(store: TraceStore, run: int, subject: Subject) -> bool:
+    """Return whether the LLM was shown the subject in a run; raises TraceError."""
+    for row in store.steps(run):
+        for record in store.step(run, row.number).records:
+            if isinstance(record, Recalled) and _is_among(record, subject):
+                return True
+    return False
+
+
+def library_key(subject: Subject) -> str:
+    """Return what its results are kept under in the library."""
+    return about_family(subject.name) if subject.kind == "family" else subject.name
+
+
+def _is_among(recalled: Recalled, subject: Subject) -> bool:
+    if subject.kind != "family":
+        return subject.name in recalled.exemplars
+    if recalled.recall is None:
+        return False
+    return any(exemplar.family == subject.name for exemplar in recalled.recall.used)

@@ -1,0 +1,110 @@
+"""The results of trying exemplars: replays, what they were worth in evaluations, and credits."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from core.debugger.ask_again.views import Attribution
+from core.debugger.evaluations.figures import success_word
+from core.debugger.evaluations.worth import WorthResult
+from core.debugger.exemplars.analyses.views import AnalysisView
+from core.schema.record import Record
+
+
+class ReplayResult(Record):
+    """The result of carrying an exemplar's actions out on its task."""
+
+    id: str
+    version: int = 1
+    task: str = ""
+    seed: int = 0
+    success: bool | None = None
+    """None if it was not replayed, or nobody could judge."""
+    looks: int = 0
+    """How many of its looks were carried out."""
+    problem: str = ""
+    """Why it was not a success, or was not replayed."""
+    guessed: tuple[str, ...] = ()
+    """Elements that were found again, but not for certain."""
+    when: float = 0.0
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, in one or two words."""
+        return success_word(self.success) if self.task else "not tried"
+
+    @property
+    def sentence(self) -> str:
+        where = f"{self.task}, seed {self.seed}: " if self.task else ""
+        found = {True: "a success", False: "no success", None: "not known"}[self.success]
+        guessed = f" Not for certain: {'; '.join(self.guessed)}." if self.guessed else ""
+        return f"{where}{found}. {self.problem}".rstrip() + guessed
+
+
+def replays_in_words(results: Sequence[ReplayResult]) -> str:
+    """Return how many replays succeeded, as a sentence."""
+    counts = Counter((bool(result.task), result.success) for result in results)
+    others = (
+        (counts[(True, False)], "do not"),
+        (counts[(True, None)], "could not be judged"),
+        (sum(not result.task for result in results), "were not tried"),
+    )
+    parts = [f"{counts[(True, True)]} of {len(results)} still succeed"]
+    return ", ".join(parts + [f"{count} {words}" for count, words in others if count]) + "."
+
+
+class ReplayRow(Record):
+    """The result of an exemplar that was replayed last."""
+
+    result: ReplayResult
+    is_old: bool = False
+    """Whether the exemplar was changed since."""
+    is_there: bool = True
+    """Whether it is still there, and not in the archive."""
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """What rows are sorted by: those that failed first."""
+        return {False: 0, None: 1, True: 2}[self.result.success], self.result.id
+
+
+class AttributionSum(Record):
+    """The credits of an exemplar at all steps that were measured."""
+
+    id: str
+    family: str = ""
+    steps: int = 0
+    total: float = 0.0
+    mean: float = 0.0
+
+
+def sums_of(attributions: Iterable[Attribution]) -> tuple[AttributionSum, ...]:
+    """Return the sum for each exemplar, the largest first; steps that nobody could answer do not count."""
+    by_id: dict[str, list[tuple[str, float]]] = {}
+    for one in attributions:
+        if one.share is not None:
+            by_id.setdefault(one.id, []).append((one.family, one.share))
+    sums = []
+    for id, shares in by_id.items():
+        total = sum(share for _, share in shares)
+        sums.append(
+            AttributionSum(
+                id=id, family=shares[-1][0], steps=len(shares), total=total, mean=total / len(shares)
+            )
+        )
+    return tuple(sorted(sums, key=lambda one: (-one.total, one.id)))
+
+
+class TryingView(AnalysisView):
+    """What is known of exemplars by trying them, and how far replaying is."""
+
+    ready: bool = False
+    """Whether it was read."""
+    began: float = 0.0
+    """When the replaying began that goes on, or was done last; seconds since the epoch."""
+    replays: tuple[ReplayRow, ...] = ()
+    """The last of each exemplar that was replayed, those that failed first."""
+    worths: tuple[WorthResult, ...] = ()
+    """The results of evaluations with and without exemplars, the newest first."""
+    attributions: tuple[AttributionSum, ...] = ()
+    trace: str = ""
+    """The database of traces whose evaluations can be opened."""

@@ -217,16 +217,24 @@ class AskingDialog(QDialog):
         """Show what the request amounts to, if it is still the current one."""
         if self.nothing_chosen or preview.request != self.request:
             return
-        tasks = preview.tasks
-        more = f" and {len(tasks) - _SHOWN_TASKS} more" if len(tasks) > _SHOWN_TASKS else ""
-        self.selected.show_text(_few(tasks))
-        self.selected.setToolTip(", ".join(tasks[:_SHOWN_TASKS]) + more)
+        self.show_tasks(preview.tasks)
         self.command.setText(preview.command)
         self.command.setCursorPosition(0)
         problem = preview.problem or self.problem
-        self.total.show_text(problem or _total(preview))
+        self.total.show_text(problem or f"{self.size_of(preview)} {_cost(preview)}")
         set_tone(self.total, "bad" if problem else "")
         self.begin_button.setEnabled(not problem)
+
+    def show_tasks(self, tasks: tuple[str, ...]) -> None:
+        """Show which tasks are selected."""
+        more = f" and {len(tasks) - _SHOWN_TASKS} more" if len(tasks) > _SHOWN_TASKS else ""
+        self.selected.show_text(_few(tasks))
+        self.selected.setToolTip(", ".join(tasks[:_SHOWN_TASKS]) + more)
+
+    def size_of(self, preview: RequestPreview) -> str:
+        """Return how many runs it would be, as a sentence."""
+        tasks, variants = count(len(preview.tasks), "task"), count(preview.variants, "variant")
+        return f"{count(preview.runs, 'run')}: {tasks}, {variants}."
 
     def _on_begin(self) -> None:
         if self.begin_button.isEnabled():
@@ -380,13 +388,12 @@ def _few(tasks: tuple[str, ...]) -> str:
     return f"{count(len(tasks), 'task')}: {some}{', …' if len(tasks) > 3 else ''}"
 
 
-def _total(preview: RequestPreview) -> str:
-    words = f"{count(preview.runs, 'run')}: {count(len(preview.tasks), 'task')}, {count(preview.variants, 'variant')}."
+def _cost(preview: RequestPreview) -> str:
     if preview.cost is None:
-        return f"{words} The cost of a run is not known yet."
+        return "The cost of a run is not known yet."
     known = (
         ""
         if preview.priced == preview.runs
         else f" for the {count(preview.priced, 'run')} whose price is known"
     )
-    return f"{words} About {dollars(preview.cost)}{known}, based on the cost of such runs so far."
+    return f"About {dollars(preview.cost)}{known}, based on the cost of such runs so far."

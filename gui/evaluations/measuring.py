@@ -5,12 +5,13 @@ from PySide6.QtWidgets import QComboBox, QSpinBox, QWidget
 
 from core.debugger.evaluations.records import BisectRequest, Subject, WorthRequest, words_of
 from core.debugger.evaluations.selection import read_steps
-from core.debugger.evaluations.views import BisectChoices
+from core.debugger.evaluations.views import BisectChoices, RequestPreview
 from core.debugger.snapshots import Catalogue
 from core.schema.errors import UsageError
 from gui.evaluations.asking import AskingDialog
 from gui.theme.theme import Theme
 from gui.widgets.choices import offer_choices, titled_box
+from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
 from gui.widgets.words import NoteLabel, labelled
 
@@ -67,6 +68,12 @@ class BisectDialog(AskingDialog):
     def nothing_chosen(self) -> bool:
         return not self._choices.steps
 
+    def show_tasks(self, tasks: tuple[str, ...]) -> None:
+        """The task is that of the run."""
+
+    def size_of(self, preview: RequestPreview) -> str:
+        return f"{count(preview.runs, 'branch', 'branches')} from {count(preview.variants, 'step')}."
+
     @property
     def request(self) -> BisectRequest:
         steps, every = self._read()
@@ -121,7 +128,7 @@ class WorthDialog(AskingDialog):
             for name in ("With: version", "Without: version")
         )
         self.after.setPrefix("with version ")
-        self.before.setPrefix("without: version ")
+        self.before.setPrefix("in place of version ")
         self.after.setValue(2)
         self.versions = QWidget(self)
         in_row(self.versions, (self.after, 1), (self.before, 1), spacing=6)

@@ -56,6 +56,8 @@ class RunsTable(PlainTable):
             for one in matrix.tries.get((task, at), ())
         ]
         found.sort(key=lambda pair: _rank(pair[1]))
+        kind = Column(matrix.rows_are)
+        self.lines_model.columns = (*_COLUMNS[:_TASK], kind, *_COLUMNS[_TASK + 1 :])
         # Columns with the same value for every run are hidden.
         self.setColumnHidden(_TASK, bool(row.task))
         self.setColumnHidden(_VARIANT, column >= 0)

@@ -207,7 +207,8 @@ class EvaluationsWindow(WatchedWindow):
         self.failures_button.setEnabled(readable and item is not None and item.failed > 0)
         self.delete_button.setEnabled(item is not None and not going)
         shown, whole = matrix.shown_tasks, len(matrix.matrix.rows) if matrix.matrix is not None else 0
-        self.shown.setText(count(whole, "task") if shown == whole else f"{shown} of {count(whole, 'task')}")
+        all_of_them = count(whole, matrix.matrix.rows_are.lower() if matrix.matrix is not None else "task")
+        self.shown.setText(all_of_them if shown == whole else f"{shown} of {all_of_them}")
         self.or_none.say(
             "No task matches. Change the words, or clear a filter." if whole and not shown else ""
         )

@@ -12,7 +12,7 @@ from core.schema.record import Record
 from core.schema.task import family_of
 from core.trace.records import EvaluatedRun
 
-_BRANCHES = "branches"
+_BRANCHES = "Branches"
 
 
 class Change(Record):

@@ -287,9 +287,7 @@ def _worth(before: Before, dice: random.Random) -> Program:
         "--seeds",
         f"{seed}-{seed + 1}",
     )
-    return Program(
-        "worth", (*words, "--llm", "rules", "--browser", browsers()[-1]), _of_evaluation
-    )
+    return Program("worth", (*words, "--llm", "rules", "--browser", browsers()[-1]), _of_evaluation)
 
 
 def _keep(before: Before, place: int) -> Program:

@@ -106,7 +106,7 @@ def test_an_evaluation_is_begun_interrupted_and_resumed_and_its_failures_done_ag
 
     watched.wait(lambda: not watched.view.started)
     service.begin(EvalRequest(name="again", failures_of="mine"))
-    watched.wait(lambda: watched.view.item.name == "again")
+    watched.wait(lambda: watched.view.item is not None and watched.view.item.name == "again")
     assert watched.wait_state("finished").total == 1
     watched.wait(
         lambda: watched.view.chosen is not None and watched.view.chosen.matrix.totals.cells[-1].cases == 1

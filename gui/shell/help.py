@@ -45,7 +45,6 @@ SECTIONS: dict[str, str] = {
     "BackgroundWorkWindow": "window.md#background-work",
     "BisectWindow": "debugging.md#bisect-a-run",
     "BreakpointEditor": "debugging.md#stop-the-run-with-breakpoints",
-    "CompareVersions": "exemplars.md#the-editor",
     "CompareWindow": "debugging.md#compare-two-runs",
     "EditorWindow": "exemplars.md#the-editor",
     "EvaluationsWindow": "evaluations.md#in-the-window",
@@ -60,6 +59,7 @@ SECTIONS: dict[str, str] = {
     "PageStack": "window.md#the-live-page",
     "Palette": "window.md#command-palette",
     "PartedDialog": "attach.md#go-back",
+    "ReplaceDialog": "exemplars.md#the-editor",
     "ReplyDialog": "attach.md#go-back",
     "RunCard": "window.md#runs--steps",
     "SavingWindow": "exemplars.md#save-an-exemplar",
@@ -68,7 +68,6 @@ SECTIONS: dict[str, str] = {
     "TextEditor": "debugging.md#change-what-the-agent-knows",
     "TimeStrip": "window.md#time-bar",
     "ToolBar": "window.md#tool-bar",
-    "ValuesDialog": "exemplars.md#the-editor",
     "Welcome": "getting-started.md#step-through-a-task",
     "WhyWindow": "debugging.md#find-where-words-come-from",
 }

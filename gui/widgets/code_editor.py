@@ -1,5 +1,7 @@
 """The editor of texts: line numbers, marked lines, find, and the line ends and no-break spaces of what was read."""
 
+from bisect import bisect_left
+
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
@@ -92,12 +94,9 @@ class CodeEditor(LinedText):
     def put(self, text: str, at: int | None = None) -> None:
         """Put another text in place of this one, as one edit that can be undone, with the cursor at `at`."""
         old = self.searched
-        same = next(
-            (n for n, (a, b) in enumerate(zip(old, text, strict=False)) if a != b), min(len(old), len(text))
-        )
-        rest = min(len(old), len(text)) - same
-        backwards = zip(reversed(old), reversed(text), strict=False)
-        tail = next((n for n, (a, b) in enumerate(backwards) if a != b or n == rest), rest)
+        shorter = min(len(old), len(text))
+        same = bisect_left(range(shorter), True, key=lambda at: old[: at + 1] != text[: at + 1])
+        tail = bisect_left(range(shorter - same), True, key=lambda at: old[-at - 1 :] != text[-at - 1 :])
         cursor = QTextCursor(self.document())
         start, end = in_utf16(old, [same, len(old) - tail])
         cursor.setPosition(start)

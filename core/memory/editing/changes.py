@@ -213,8 +213,8 @@ def lines_of_elements(text: str, offset: int) -> tuple[int, ...]:
     places = layout(text)
     action = _action_at(places, offset)
     page = (*action[:2], "observation") if action else ()
-    if action is None or page not in places.values:
-        return ()
+    if action is None or page not in places.values or "\\\n" in text[slice(*places.values[page])]:
+        return ()  # The lines of a text in which long ones are continued are not those of the observation.
     try:
         targets = parse_action(_value(places, action)).targets
         observation = _value(places, page)

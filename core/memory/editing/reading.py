@@ -90,9 +90,11 @@ def _syntax(text: str, error: DataError) -> TextProblem:
     if quotes := _OPEN.search(reason):
         return _at(layout(text), text.rfind(quotes[1]), f"This text has no end. Close it with {quotes[1]}.")
     found = _AT.search(reason)
-    line, column = (int(found[1]), int(found[2])) if found else (text.rstrip().count("\n") + 1, 1)
+    last = text.rstrip().count("\n") + 1 if "end of document" in reason else 1
+    line, column = (int(found[1]), int(found[2])) if found else (last, 1)
     sentence = re.sub(rf"^{_NAME}(, line \d+:)? | \(at [^)]*\)", "", str(error))
     sentence = sentence if sentence.startswith("this is") else f"this {sentence}"
+    sentence = sentence.replace("split it", "shorten it: the raw texts are only for people")
     return TextProblem(line=line, column=column, text=_sentence(sentence))
 
 

@@ -26,6 +26,10 @@ NEW_TABLES = {
 NEW_TEXT = f'id = ""\nfamily = ""\ntask = ""\n\n{NEW_TABLES["steps"]}'
 """An exemplar to be written."""
 
+_LONGEST = 2000
+"""Characters of a line; a longer one, which an editor is slow with, is written as several."""
+_PART = re.compile(r"(?:\\u[0-9a-f]{4}|\\.|[^\\]){1,1000}+[ \t]*+")
+"""A part of a longer line; the next does not begin with a space, which TOML would leave out."""
 _HALF = re.compile("[\ud800-\udfff]")
 _ESCAPED = re.compile(
     "[\\\\\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufff9-\ufffc\ufffe\uffff]"
@@ -51,14 +55,19 @@ def table_text(kind: str, record: Record) -> str:
 
 
 def string_text(text: str, *, block: bool = False, inline: bool = False) -> str:
-    """Return a text in quotes; with `block` it begins on a new line, with `inline` it has no line breaks."""
+    """Return a text in quotes; with `block` it begins on a new line, with `inline` it stays on one.
+
+    A very long line is always written as several, which end in a backslash.
+    """
     text = _HALF.sub("\ufffd", text)
     plain = _ESCAPED.search(text.replace("\\", "")) is None
-    if (block or "\n" in text) and not inline:
-        if plain and "'''" not in text and not text.endswith("'"):
+    is_long = len(text) > _LONGEST and max(map(len, text.split("\n"))) > _LONGEST
+    if is_long or ((block or "\n" in text) and not inline):
+        if plain and not is_long and "'''" not in text and not text.endswith("'"):
             return f"'''\n{text}'''"
         quoted = re.sub(r'"(?="|\Z)', r"\"", _escaped(text))
-        return f'"""\n{quoted}"""'
+        lines = ("\\\n".join(_PART.findall(line)) for line in quoted.split("\n"))
+        return '"""\n' + "\n".join(lines) + '"""'
     if plain and "\n" not in text and "'" not in text and ('"' in text or "\\" in text):
         return f"'{text}'"
     quoted = _escaped(text).replace('"', '\\"').replace("\n", "\\n")

@@ -54,21 +54,21 @@ class ReplaceDialog(QDialog):
         self.value.textChanged.connect(self._refresh)
         self.other.textChanged.connect(self._refresh)
         self.whole.toggled.connect(self._refresh)
-        self.resize(460, 0)
+        self.setMinimumWidth(460)
         self._refresh()
         (self.other if value else self.value).setFocus()
 
     def _refresh(self) -> None:
         value = self.value.text()
         self.made, times = replaced(self._text, value, self.other.text(), whole=self.whole.isChecked())
-        where = "in the task, the metadata, the looks, the contrasts and the pairs"
-        fact = f"“{value}” occurs nowhere {where}."
+        fact = f"“{value}” occurs nowhere in the task, the metadata and the tables."
         if not value:
             fact = "Enter the value."
         elif times:
-            fact = f"Replaces it {count(times, 'time')} {where}. The program stays as it is."
+            fact = f"Replaces it {count(times, 'time')} in the task, the metadata and the tables."
         self.fact.show_text(fact)
         self.ok.setEnabled(self.made != self._text)
+        self.adjustSize()
 
 
 def ask_to_leave(

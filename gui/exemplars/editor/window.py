@@ -260,7 +260,7 @@ class EditorWindow(QDialog):
             self._add_command(menu, name, key, partial(self._change, edit))
         menu.addSeparator()
         self._add_command(menu, "Replace a value…", "Ctrl+G", self.replace_value)
-        self._add_command(menu, "Find…", "", self.text.open_finder)
+        self._add_command(menu, "Find…\tCtrl+F", "", self.text.open_finder)  # Its key is that of the text.
         self._add_command(menu, "Next problem", "F8", partial(self._go_to_problem, 1))
         self._add_command(menu, "Previous problem", "Shift+F8", partial(self._go_to_problem, -1))
         return menu

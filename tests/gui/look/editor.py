@@ -102,7 +102,7 @@ def editor_long(studio: Studio) -> QWidget:
         ),
         actions=tuple(f"click [{at}]" for at in range(30)),
         thought="Thinking at length. " * 30,
-        raw="x" * 200_000,
+        raw="x" * 20_000,
     )
     draft = samples.DRAFT.replace(
         steps=(step,) * 40, task="A task that is told at great length. " * 12, note="n " * 200

@@ -131,7 +131,7 @@ def run_pages(store: TraceStore, run: int | None, task: str) -> tuple[tuple[Page
         for one in steps
     )
     same = " ".join(row.instruction.split()) == " ".join(task.split())
-    return pages, "" if same or not task else f"Run {run} of this trace has another task: “{row.instruction}”"
+    return pages, "" if same else f"Run {run} of this trace has another task: “{row.instruction}”"
 
 
 def pair_pages(draft: Draft) -> tuple[PageChoice, ...]:

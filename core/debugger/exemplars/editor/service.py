@@ -24,7 +24,7 @@ from core.debugger.exemplars.editor.views import (
     ParserTrial,
     SaveWay,
 )
-from core.debugger.exemplars.known import copy_id, entry_of, free_id, of_file
+from core.debugger.exemplars.known import copy_id, entry_of, free_id, is_success_of, of_file
 from core.debugger.publisher import preset_options
 from core.debugger.service import Service
 from core.memory.checks import check_whole
@@ -33,7 +33,7 @@ from core.memory.editing.draft_files import Drafts, KeptDraft
 from core.memory.editing.reading import DraftReading, read
 from core.memory.editing.toml_text import NEW_TEXT, text_of
 from core.memory.library.records import Entry, Provenance
-from core.schema.errors import BackstepError, DataError, TraceError, UsageError
+from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.exemplar import Draft, Exemplar
 
 if TYPE_CHECKING:
@@ -158,7 +158,6 @@ class EditorService(Service[EditorView]):
         key: str = "",
         version: int = 0,
     ) -> None:
-        services = self.services
         self._serial += 1
         self._provenance = provenance
         id = entry.exemplar.id if entry is not None else ""
@@ -178,16 +177,11 @@ class EditorService(Service[EditorView]):
         self._texts = {}
         families = self.memory.listing().counts().by.get("family", {})
         self._families = tuple(sorted(name for name in families if name))
-        draft = _read(text).draft or Draft()
-        pages, pages_note = run_pages(services.store, provenance.run, draft.task)
-        presets, _ = preset_options(
-            services.resources.presets
-        )  # Wrong files are reported where presets are chosen.
+        # Wrong files are reported where presets are chosen.
+        presets, _ = preset_options(self.services.resources.presets)
         self.view = EditorView(opened=opened, saves=self.view.saves)
         self.show(
             versions=self._library.versions(id) if id else (),
-            pages=(*pages, *pair_pages(draft)),
-            pages_note=pages_note,
             presets=presets,
             drafts=self._other_drafts(),
         )
@@ -200,7 +194,6 @@ class EditorService(Service[EditorView]):
 
         Here and in `save`, nothing happens if another exemplar than that of `serial` is open.
         """
-
         opened = self.view.opened
         if opened is None or opened.serial != serial:
             return
@@ -211,7 +204,7 @@ class EditorService(Service[EditorView]):
             self.show(problem=problem)
         services = self.services
         name = preset or services.settings.preset
-        is_success = self._is_success(opened.run)
+        is_success = None if opened.run is None else is_success_of(services.store, opened.run)
         # A long exemplar takes a second, which nobody else is to wait for.
         found = await asyncio.to_thread(
             checked,
@@ -226,17 +219,11 @@ class EditorService(Service[EditorView]):
         )
         if self._checking != (opened.serial, edit):
             return  # It was edited meanwhile, or another one was opened.
-        steps = tuple(one for one in self.view.pages if one.kind == "step")
-        pairs = [one for one in self.view.pages if one.kind == "pair"]
-        self.show(checked=found, pages=(*steps, *(pair_pages(found.draft) if found.draft else pairs)))
-
-    def _is_success(self, run: int | None) -> bool | None:
-        if run is None:
-            return None
-        try:
-            return self.services.store.run(run).verdict.success
-        except TraceError:
-            return None
+        if found.draft is not None:
+            pages, note = run_pages(services.store, opened.run, found.draft.task)
+            self.show(pages=(*pages, *pair_pages(found.draft)), pages_note=note, checked=found)
+        else:
+            self.show(checked=found)
 
     def _write_draft(self, opened: OpenedExemplar, text: str) -> str:
         """Write the text to the disk where it is not what is stored; returns what went wrong."""
@@ -291,8 +278,7 @@ class EditorService(Service[EditorView]):
         opened = self._need_opened()
         if opened.serial != serial:
             return
-        reading = read(text, check_whole)
-        draft = _need_draft(reading, "It cannot be saved yet")
+        draft = _need_draft(read(text, check_whole), "It cannot be saved yet")
         id = draft.id if way != "copy" else copy_id(self.memory, draft.id)
         exemplar = draft.replace(id=id).exemplar(archived=opened.archived and way != "copy")
         is_own = bool(opened.id) and id == opened.id

@@ -88,6 +88,15 @@ def test_any_text_can_be_laid_out_and_read(text: str):
     assert all(1 <= one.line <= len(lines) for one in reading.problems)
 
 
+@given(st.text(" ab\"'\\\n\r\t\xa0", min_size=1, max_size=9), st.integers(1990, 2010))
+def test_a_very_long_line_is_written_as_several_that_say_the_same(piece: str, length: int):
+    long = (piece * length)[:length] + "x" * 2001
+    draft = Draft(task=long, steps=(DraftStep(observation=long, actions=(long,)),))
+    text = text_of(draft)
+    assert read(text, lambda _: ()).draft == draft
+    assert max(map(len, text.split("\n"))) < 8000
+
+
 def test_half_a_surrogate_pair_is_replaced():
     assert read(text_of(Draft(task="a\ud83d")), lambda _: ()).draft == Draft(task="a\ufffd")
 
@@ -116,6 +125,7 @@ def problems(text: str) -> list[tuple[int, int, str]]:
         ("id = 'a'\narchived = true", 2, 1, "Archive it in the library"),
         ("[[abstraction]]\nstate = ''", 1, 1, '"observation" is missing'),
         ("a = " + "[" * 300 + "]" * 300, 1, 1, "nested deeper than"),
+        ("#\n" * 2_500_000, 1, 1, "shorten it: the raw texts"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_told_with_line_and_column(text, line, column, words):

@@ -280,12 +280,14 @@ def test_the_pages_of_the_source_run_are_offered_and_one_without_html_says_so(as
     run = write_run(asked.store, steps=2)
     asked.library.save(ONE, Provenance(origin="agent run", run=run))
     asked.service.open(ONE.id)
+    asked.check(asked.text())
     assert [(one.kind, one.number) for one in asked.view.pages] == [("step", 1), ("step", 2)]
     assert "another task" in asked.view.pages_note
     asked.service.test(asked.text(parser=PARSER), asked.view.pages[0])
     assert asked.view.trial.text == "short" or "not HTML" in asked.view.trial.error
     asked.library.save(ALL[1], Provenance(origin="agent run", run=999))
     asked.service.open(ALL[1].id)
+    asked.check(asked.text())
     assert (asked.view.pages, "not in this trace" in asked.view.pages_note) == ((), True)
     asked.service.test(asked.text(parser=PARSER), PageChoice(kind="step", number=1, title="x"))
     assert "999" in asked.view.trial.error

@@ -136,6 +136,7 @@ class TextEditor(QDialog):
         self.hint.show_text(view.hint)
         self.note.show_text(view.note)
         self.problem.show_text(view.problem)
+        self.field.mark_problem(view.problem)
         stale = view.problem != "" and not view.preview and same_text and not self._beside.isHidden()
         if not stale:
             self.preview.show_text(view.preview)

@@ -228,6 +228,7 @@ class FixWindow(QDialog):
         self.hint.show_text(text.hint)
         self.note.show_text(text.note)
         self.problem.show_text(view.problem or view.why_not or (text.problem if current else ""))
+        self.field.mark_problem(text.problem if current else "")
         stale = bool(text.problem) and not text.preview
         if not stale:
             self.preview.show_text(text.preview)

@@ -1,5 +1,6 @@
 """The editor of texts: line numbers, marked lines, find, and the line ends and no-break spaces of what was read."""
 
+import re
 from bisect import bisect_left
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
@@ -18,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from gui.theme.theme import Theme
-from gui.widgets.lined_text import LinedText, in_utf16
+from gui.widgets.lined_text import LinedText, LineSign, in_utf16
 from gui.widgets.search import Finder
 
 _IDLE_MS = 200
@@ -126,6 +127,11 @@ class CodeEditor(LinedText):
         self._marked = QTextCursor(block) if line and block.isValid() else QTextCursor()
         self._mark_colour = colour
         self._mark_found()
+
+    def mark_problem(self, sentence: str) -> None:
+        """Mark the line that a sentence about the text names, with the sentence as its tooltip; or none."""
+        found = re.search(r"\bline (\d+)", sentence, re.IGNORECASE)
+        self.show_signs({int(found[1]) - 1: LineSign("bad", "!", sentence)} if found else {})
 
     def open_finder(self) -> None:
         """Show the search field, with the selected words in it."""

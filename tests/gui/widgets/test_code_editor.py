@@ -84,5 +84,9 @@ def test_lines_are_gone_to_by_line_and_column_and_are_numbered(editor):
     number = editor.firstVisibleBlock().blockNumber() + 2
     editor.show_signs({number: LineSign("bad", "!", "Wrong")})
     assert editor.grab(QRect(0, 0, 40, 290)).toImage() != before
+    editor.mark_problem("policies/a.md, line 7: this is not TOML.")
+    assert editor.signs == {6: LineSign("bad", "!", "policies/a.md, line 7: this is not TOML.")}
+    editor.mark_problem("")
+    assert editor.signs == {}
     editor.go_to_line(500)
     assert editor.place == "line 100, column 4"

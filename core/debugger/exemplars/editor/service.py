@@ -16,7 +16,6 @@ from core.debugger.exemplars.editor.checking import (
     try_parser,
 )
 from core.debugger.exemplars.editor.views import (
-    DraftChoice,
     EditorView,
     NewText,
     OpenedExemplar,
@@ -383,14 +382,10 @@ class EditorService(Service[EditorView]):
             raise UsageError("It is not in the library yet. Save it first (Ctrl+S).")
         return id
 
-    def _other_drafts(self, key: str = "") -> tuple[DraftChoice, ...]:
+    def _other_drafts(self, key: str = "") -> tuple[KeptDraft, ...]:
         opened = self.view.opened
         own = key or (opened.key if opened is not None else "")
-        return tuple(
-            DraftChoice(key=one.key, title=one.title, when=one.when)
-            for one in self._drafts.all()
-            if one.key != own
-        )
+        return tuple(one for one in self._drafts.all() if one.key != own)
 
 
 def _origin(provenance: Provenance) -> str:

@@ -4,6 +4,7 @@ from typing import Literal
 
 from core.debugger.exemplars.comparing import ComparedVersions
 from core.debugger.snapshots import PresetOption
+from core.memory.editing.draft_files import KeptDraft
 from core.memory.editing.reading import TextProblem
 from core.memory.library.records import Version
 from core.schema.exemplar import Draft
@@ -12,15 +13,6 @@ from core.schema.record import Record
 
 SaveWay = Literal["save", "over", "copy"]
 """``over`` is a new version on top of whatever is there by now, ``copy`` a new exemplar under a free id."""
-
-
-class DraftChoice(Record):
-    """A draft on the disk."""
-
-    key: str
-    title: str
-    when: float
-    """Seconds since the epoch."""
 
 
 class PageChoice(Record):
@@ -123,7 +115,7 @@ class EditorView(Record):
     pages_note: str = ""
     conflict: Conflict | None = None
     presets: tuple[PresetOption, ...] = ()
-    drafts: tuple[DraftChoice, ...] = ()
+    drafts: tuple[KeptDraft, ...] = ()
     """Drafts of others than the one in view."""
     saves: int = 0
     """How often something was saved since the program was begun."""

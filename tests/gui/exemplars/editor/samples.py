@@ -2,7 +2,6 @@
 
 from core.debugger.exemplars.editor.views import (
     Checked,
-    DraftChoice,
     EditorView,
     OpenedExemplar,
     PageChoice,
@@ -10,6 +9,7 @@ from core.debugger.exemplars.editor.views import (
 )
 from core.debugger.snapshots import PresetOption
 from core.memory.checks import check_draft
+from core.memory.editing.draft_files import KeptDraft
 from core.memory.editing.reading import read
 from core.memory.editing.toml_text import text_of
 from core.memory.library.records import Version
@@ -127,7 +127,7 @@ def view(text: str = TEXT, *, edit: int = 0, **more) -> EditorView:
             PresetOption(name="plain", title="Plain"),
             PresetOption(name="synapse", title="Trajectory prompts (Synapse)"),
         ),
-        "drafts": (DraftChoice(key="new 1", title="Half a thought", when=1_760_190_000.0),),
+        "drafts": (KeptDraft(key="new 1", text="task = 'Half a thought'", when=1_760_190_000.0),),
     }
     return EditorView(**(values | more))
 

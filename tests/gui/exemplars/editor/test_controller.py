@@ -87,18 +87,6 @@ def test_a_text_with_an_error_is_not_saved_and_says_where(controller, library, q
     assert library.get(ONE.id).version == 1
 
 
-def test_a_draft_outlives_the_window_and_comes_back_with_the_exemplar(controller, library, qtbot):
-    controller.open(ONE.id)
-    shown = opened(controller, qtbot, ONE.id)
-    qtbot.keyClicks(shown.text, "half of a key")
-    typed = shown.text.text
-    shown.flush()
-    shown._put_away(shown.hide, keep=True)
-    controller.open(ONE.id)
-    qtbot.waitUntil(lambda: "This is a draft from" in shown.note.text())
-    assert (shown.text.text, shown.modified) == (typed, True)
-
-
 def test_another_is_opened_only_after_the_person_said_what_becomes_of_the_first(controller, library, qtbot):
     controller.open_new()
     qtbot.waitUntil(lambda: controller.shown.opened is not None)

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from core.debugger.exemplars.comparing import ComparedVersions
 from core.debugger.exemplars.editor.views import Conflict, EditorView, NewText
 from core.memory.editing.reading import read
-from core.memory.editing.toml_text import NEW_TEXT, text_of
+from core.memory.editing.toml_text import NEW_TEXT
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
 
@@ -321,12 +321,6 @@ def test_a_version_is_compared_with_the_text_and_taken_up_as_an_edit(shown, qtbo
         check(shown, new_text=NewText(number=1, text=samples.BROKEN_TEXT, note=""))
     qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
     assert shown.text.text == samples.TEXT
-
-
-def test_what_is_stored_now_is_shown_where_nothing_was_typed(shown):
-    other = text_of(samples.DRAFT.replace(note="Undone."))
-    shown.show_view(samples.view(opened=samples.opened(base=other, version=2)))
-    assert (shown.text.text, shown.modified) == (other, False)
 
 
 def test_a_new_one_has_no_versions_and_says_what_is_missing(shown):

@@ -198,13 +198,6 @@ def test_a_saved_draft_is_a_new_version_and_is_no_draft_any_more(asked):
     assert asked.drafts.all() == ()
 
 
-def test_one_that_is_not_whole_is_not_saved_and_says_so(asked):
-    asked.service.open_new()
-    asked.save(asked.text(id="x"))
-    assert "cannot be saved yet" in asked.view.problem
-    assert asked.view.saves == 0
-
-
 def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     asked.library.save(ONE)
     asked.service.open(ONE.id)
@@ -246,18 +239,6 @@ def test_versions_are_compared_with_each_other_and_the_draft_and_taken_up(asked)
     assert (said(new.text).task, "version 1" in new.note, asked.view.opened.version) == (ONE.task, True, 2)
     asked.save(new.text)
     assert (asked.view.opened.version, asked.library.get(ONE.id).exemplar.task) == (3, ONE.task)
-
-
-def test_an_undone_save_leaves_what_was_typed_and_redone_it_is_saved_again(asked):
-    asked.library.save(ONE)
-    asked.service.open(ONE.id)
-    typed = asked.text(note="x") + "# as typed"
-    asked.save(typed)
-    (change,) = asked.made
-    asked.changes.exchange(change, back=True)
-    assert (asked.view.opened.version, said(asked.view.opened.base).note) == (1, "")
-    asked.changes.exchange(change, back=False)
-    assert (asked.view.opened.version, asked.view.opened.base) == (2, typed)
 
 
 def test_the_program_is_run_on_a_pair_and_what_it_left_is_counted(asked):

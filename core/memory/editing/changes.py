@@ -217,9 +217,9 @@ def lines_of_elements(text: str, offset: int) -> tuple[int, ...]:
         return ()  # The lines of a text in which long ones are continued are not those of the observation.
     try:
         targets = parse_action(_value(places, action)).targets
-        observation = _value(places, page)
-    except (ActionSyntaxError, tomllib.TOMLDecodeError):
+    except ActionSyntaxError:
         return ()
+    observation = _value(places, page)
     first = places.first_line(page)
     return tuple(
         first + line for target in targets for line, one in elements(observation) if _is_it(one, target)
@@ -291,5 +291,9 @@ def _is_action(location: Location) -> bool:
 
 
 def _value(places: TextLayout, location: Location) -> str:
+    """Return what a value says; nothing if it cannot be read."""
     span = places.values[location]
-    return str(tomllib.loads(f"value = {places.text[span.start : span.end]}")["value"])
+    try:
+        return str(tomllib.loads(f"value = {places.text[span.start : span.end]}")["value"])
+    except tomllib.TOMLDecodeError:
+        return ""

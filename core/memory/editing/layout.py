@@ -76,7 +76,8 @@ class TextLayout:
                 lead = None if self.text.count("\n", start, end) > 1 else lead
                 self._at += 1
             elif kind == "comment":
-                lead = start if lead is None else lead
+                begins_line = not self.text[self.text.rfind("\n", 0, start) + 1 : start].strip()
+                lead = start if lead is None and begins_line else lead
                 self._at += 1
             else:
                 if self._is("["):
@@ -101,7 +102,7 @@ class TextLayout:
         self._keys.setdefault(table, at)
         if is_list:
             number = counts[table] = counts.get(table, -1) + 1
-            self.blocks.append(Block(str(table[-1]) if table else "", number, start, start))
+            self.blocks.append(Block(".".join(path), number, start, start))
             table = (*table, number)
             self._keys[table] = at
         while self._at < len(self._tokens) and self._is("]"):
@@ -120,7 +121,7 @@ class TextLayout:
         else:
             self._at += 1
 
-    def _path(self, end: str) -> Location:
+    def _path(self, end: str) -> tuple[str, ...]:
         parts: list[str] = []
         while self._at < len(self._tokens) and not self._is(end):
             kind, start, stop = self._tokens[self._at]

@@ -135,7 +135,7 @@ class EditorWindow(QDialog):
             self._then = None
             self.asking = ask_conflict(view.conflict, self._save, self)
         if view.problem:
-            self._then = None
+            self._then, self._is_copying = None, False
         self._refresh()
         if self._then is not None and not self.modified:
             then, self._then = self._then, None
@@ -277,6 +277,8 @@ class EditorWindow(QDialog):
     def _open(self, opened: OpenedExemplar) -> None:
         self._serial = opened.serial
         self._is_copying = False
+        self.problem_list.show_problems(())
+        self.text.show_signs({})
         self.text.begin(opened.text)
         self.text.setFocus()
         self.note.show_text(opened.note)

@@ -20,7 +20,7 @@ task = 'T' # as it is
 thought = 'a'
 
 [[steps]]
-thought = "b"
+thought = "b" # Of the second.
 [[steps]]
 thought = 'c'"""
 
@@ -61,7 +61,7 @@ def test_tables_are_put_in_taken_out_doubled_and_moved_with_their_comments():
     assert made.text.startswith("# All of it.\ntask = 'T' # as it is\n\n[[steps]]")
     made = changes.moved(LETTERS, b, b, 1)
     assert thoughts(made) == "acb"
-    assert made.text[made.at :] == '[[steps]]\nthought = "b"\n'
+    assert made.text[made.at :] == '[[steps]]\nthought = "b" # Of the second.\n'
     assert thoughts(changes.moved(LETTERS, b, c + 1, -1)) == "bca"
 
 
@@ -179,6 +179,14 @@ def test_a_value_is_replaced_everywhere_but_in_longer_words_and_code_and_put_bac
     assert changes.replaced(made, "{city}", "Oakland") == (text, 5)
     assert changes.replaced(text, "Oakland", "{city}", whole=False)[1] == 6
     assert changes.replaced(text, "", "x") == changes.replaced(text, "Bergen", "x") == (text, 0)
+
+
+def test_values_that_cannot_be_read_and_tables_of_others_are_left_alone():
+    text = 'task = "Oakland \\q"\nmetadata = "Oakland"\n[[x.steps]]\nactions = ["Oakland"]'
+    made, times = changes.replaced(text, "Oakland", "Bergen")
+    assert (made, times) == (text.replace('metadata = "Oakland"', 'metadata = "Bergen"'), 1)
+    with pytest.raises(UsageError, match="cursor in a table"):
+        changes.merged(text, len(text), len(text))
 
 
 def test_brackets_of_a_value_are_written_in_actions_as_actions_have_them():

@@ -96,9 +96,10 @@ def merged(text: str, start: int, end: int) -> Edit:
     places = layout(text)
     chosen = _chosen(places, start, end, "steps")
     if len(chosen) == 1:
-        chosen += [block for block in places.blocks if block[:2] == ("steps", chosen[0].number + 1)]
+        at = places.blocks.index(chosen[0]) + 1
+        chosen += [block for block in places.blocks[at : at + 1] if block.kind == "steps"]
     if len(chosen) < 2:
-        raise UsageError("There is no look behind this one to merge it with.")
+        raise UsageError("There is no look directly behind this one to merge it with.")
     first, *later = [_record(places, block, DraftStep) for block in chosen]
     actions, remarks = list(first.actions), list[str]()
     for block, step in zip(chosen[1:], later, strict=True):

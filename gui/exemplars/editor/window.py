@@ -126,8 +126,9 @@ class EditorWindow(QDialog):
             self.note.show_text(view.new_text.note)
         self.preview.show_view(view)
         self.parser.show_view(view)
-        self.versions.show_versions(opened.id, view.versions, "" if view.versions else _UNSAVED)
-        if view.compared is not None and view.compared != before.compared:
+        if opened is not before.opened or view.versions != before.versions:
+            self.versions.show_versions(opened.id, view.versions, "" if view.versions else _UNSAVED)
+        if view.compared is not None and view.compared is not before.compared:
             self.versions.show_compared(view.compared)
         if view.checked.edit != before.checked.edit:
             self._show_checked()

@@ -87,13 +87,21 @@ def test_a_contrast_shows_the_page_of_the_look_with_the_cursor():
         (changes.deleted, "task", "cursor in a table"),
         (lambda *where: changes.moved(*where, -1), "'a'", "already the first look"),
         (lambda *where: changes.moved(*where, 1), "'c'", "already the last look"),
-        (changes.merged, "'c'", "no look behind"),
+        (changes.merged, "'c'", "no look directly behind"),
         (changes.split, "'a'", "second or a later action"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_there_is_said(do, words, why):
     with pytest.raises(UsageError, match=why):
         do(LETTERS, at(LETTERS, words), at(LETTERS, words))
+
+
+def test_a_contrast_between_two_looks_is_not_lost_by_merging_them():
+    text = LETTERS.replace("[[steps]]\nthought = 'c'", "[[contrasts]]\n[[steps]]\nthought = 'c'")
+    with pytest.raises(UsageError, match="no look directly behind"):
+        changes.merged(text, at(text, '"b"'), at(text, '"b"'))
+    with pytest.raises(UsageError, match="several kinds"):
+        changes.merged(text, at(text, '"b"'), len(text))
 
 
 def test_a_look_that_cannot_be_read_is_not_merged():

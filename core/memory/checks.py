@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Literal
 
+from pydantic import ValidationError
+
 from core.llm.costs import count_tokens
 from core.sandbox.process import Parsed
 from core.schema.action import Action, RefTarget, RoleTarget, Stop, Type
@@ -20,8 +22,8 @@ from core.schema.secrets import names_in
 MOST_TOKENS = 4000
 """Tokens of a trajectory beyond which it is reported as over-long: eight of them go into a prompt."""
 
-Level = Literal["fault", "note"]
-Kind = Literal["action", "element", "secret", "parser", "length", "run", "line"]
+Level = Literal["stops", "fault", "note"]
+Kind = Literal["missing", "action", "element", "secret", "parser", "length", "run", "line"]
 RunIsSuccess = Callable[[int], bool | None]
 """Tells whether a run of the trace was a success; None if that is not known."""
 
@@ -46,7 +48,18 @@ class Problem(Record):
     """Such as ``look 2, action 1``; empty for the whole."""
     text: str
     level: Level = "fault"
-    """A note is worth a look and may be meant so."""
+    """``stops``: it cannot be stored. ``fault``: it can, and should not stay so. ``note``: it may be meant so."""
+
+
+_MISSING = {
+    "id": "An id has lowercase letters, digits and . _ / - and begins with a letter or digit. At most 120 characters.",
+    "family": "Enter a family. Exemplars of one family are shown together.",
+    "task": "Enter the task: the instruction that was followed.",
+    "steps": "There are no looks. Insert one.",
+    "actions": "This look has no action. Enter one, or delete the look.",
+    "tried": "Enter what was tried.",
+    "right": "Enter what would have been right.",
+}
 
 
 async def check(
@@ -70,6 +83,46 @@ async def check(
         *check_length(exemplar, most_tokens),
         *check_run(exemplar, run, is_success),
     )
+
+
+def check_draft(
+    draft: Draft,
+    *,
+    run: int | None = None,
+    is_success: RunIsSuccess | None = None,
+    policies: Collection[str] = (),
+) -> tuple[Problem, ...]:
+    """Return all that is wrong with a draft, as `check` does without running its program; first what stops it."""
+    missing = check_whole(draft)
+    places = {one.where for one in missing}
+    others = (
+        *check_actions(draft, policies),
+        *check_contrasts(draft, policies),
+        *check_secrets(draft),
+        *(check_length(draft) if draft.steps else ()),
+        *check_run(draft, run, is_success),
+    )
+    return (*missing, *(one for one in others if not {one.where, one.where.partition(",")[0]} & places))
+
+
+def check_whole(draft: Draft) -> tuple[Problem, ...]:
+    """Return what keeps a draft from being stored, in the order of its parts."""
+    try:
+        draft.exemplar()
+    except ValidationError as error:
+        problems = (_missing(draft.id, one["loc"], one["msg"]) for one in error.errors(include_url=False))
+        # Looks that are wrong do not count for pydantic: there may seem to be none.
+        return tuple(one for one in problems if one.where != "steps" or not draft.steps)
+    return ()
+
+
+def _missing(id: str, location: tuple[int | str, ...], message: str) -> Problem:
+    name = str(next(part for part in reversed(location) if isinstance(part, str)))
+    where = name
+    if len(location) > 1:
+        where = f"{'look' if location[0] == 'steps' else 'contrast'} {int(location[1]) + 1}, {name}"
+    text = _MISSING.get(name, f"{name} cannot be used: {message}.")
+    return Problem(id=id, kind="missing", where=where, text=text, level="stops")
 
 
 def check_actions(exemplar: Draft, policies: Collection[str] = ()) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 from core.debugger.snapshots import EditText
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
-from gui.widgets.draft_field import DraftField
+from gui.widgets.code_editor import CodeEditor
 from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, dim_label, set_flag
@@ -41,7 +41,7 @@ class TextEditor(QDialog):
         self.title = ElidedLabel("", self)
         self.title.setFont(theme.text_font(bold=True))
         self.hint = NoteLabel("dim", parent=self, margins=_SIDES)
-        self.field = DraftField(theme, self)
+        self.field = CodeEditor(theme, self)
         self.field.textChanged.connect(self._on_changed)
         self.field.cursorPositionChanged.connect(self._tell_place)
         self.preview = TextView(theme, "The prompt that would result", self)
@@ -136,6 +136,7 @@ class TextEditor(QDialog):
         self.hint.show_text(view.hint)
         self.note.show_text(view.note)
         self.problem.show_text(view.problem)
+        self.field.mark_problem(view.problem)
         stale = view.problem != "" and not view.preview and same_text and not self._beside.isHidden()
         if not stale:
             self.preview.show_text(view.preview)

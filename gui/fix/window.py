@@ -9,7 +9,7 @@ from gui.fix.outcome import OutcomeBox
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
-from gui.widgets.draft_field import DraftField
+from gui.widgets.code_editor import CodeEditor
 from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, splitter
 from gui.widgets.remembered import Remembered
@@ -70,7 +70,7 @@ class FixWindow(QDialog):
         self.problem = NoteLabel("bad", parent=self, margins=_SIDES)
         self.notice = NoteLabel("good", parent=self, margins=_SIDES)
         self.where = dim_label("")
-        self.field = DraftField(theme, self)
+        self.field = CodeEditor(theme, self)
         self.field.textChanged.connect(self._on_changed)
         self.field.cursorPositionChanged.connect(lambda: self.where.setText(self.field.place))
         self.preview = TextView(theme, "The prompt that would result", self)
@@ -228,6 +228,7 @@ class FixWindow(QDialog):
         self.hint.show_text(text.hint)
         self.note.show_text(text.note)
         self.problem.show_text(view.problem or view.why_not or (text.problem if current else ""))
+        self.field.mark_problem(text.problem if current else "")
         stale = bool(text.problem) and not text.preview
         if not stale:
             self.preview.show_text(text.preview)

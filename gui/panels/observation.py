@@ -10,9 +10,9 @@ from gui.widgets.buttons import icon_button
 from gui.widgets.editable import EditablePanel, show_right
 from gui.widgets.formats import count, thousands
 from gui.widgets.layouts import in_column, in_row
+from gui.widgets.lined_text import LineSign
 from gui.widgets.ref_links import ref_of_line
 from gui.widgets.search import Finder
-from gui.widgets.signed_text import LineSign, SignedText
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_tone, small_label
 
@@ -33,8 +33,8 @@ class ObservationPanel(EditablePanel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.raw = SignedText(theme, "Raw observation")
-        self.clean = SignedText(theme, "Clean observation")
+        self.raw = TextView(theme, "Raw observation", signs=True)
+        self.clean = TextView(theme, "Clean observation", signs=True)
         self.html = TextView(theme, "HTML")
         self.code = TextView(theme, "Parser code")
         self.raw_fact, self.clean_fact = _fact(theme), _fact(theme)
@@ -56,7 +56,7 @@ class ObservationPanel(EditablePanel):
             "what was read beside what the prompt shows",
             "the parser that the LLM wrote for this page",
         )
-        self._lines: dict[SignedText, dict[Ref, int]] = {self.raw: {}, self.clean: {}}
+        self._lines: dict[TextView, dict[Ref, int]] = {self.raw: {}, self.clean: {}}
         """The line of each element, by its ref."""
         self._choice = QButtonGroup(self)
         self.sides = self._chip("Raw and clean", beside, "Alt+Q")

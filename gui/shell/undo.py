@@ -60,8 +60,6 @@ class Reversible:
     """The key of the edit, if the change is an edit of the run."""
     expired: str = ""
     """Why it can no longer be undone."""
-    forgotten: bool = False
-    """Whether it is skipped because the window or object it belongs to was closed."""
 
 
 @dataclass
@@ -129,12 +127,6 @@ class UndoHistory(QObject):
     def record(self, change: Reversible) -> None:
         """Push a change onto the stack; changes that were undone before it can no longer be redone."""
         self._queue(lambda: self._stack.push(_Command(change)))
-
-    def forget(self, changes: Iterable[Reversible]) -> None:
-        """Skip these changes from now on without a message, because what they belong to was closed."""
-        for one in changes:
-            one.forgotten = True
-        self._go_on()
 
     def choose(self, setting: Setting, value: Any, words: str) -> None:
         """Request a value of a setting, and record the change when the session shows it."""
@@ -357,12 +349,9 @@ class UndoHistory(QObject):
         self.said.emit(_NOT_UNDONE, f"{_sentence(words)}: it cannot be undone any more, because {why}.")
 
     def _drop_obsolete(self) -> None:
-        """Remove refused and forgotten changes from both sides of the stack; Qt deletes one when it would be next."""
+        """Remove refused changes from both sides of the stack; Qt deletes one when it would be next."""
         for undo in (False, True):
-            while (command := self._command(undo=undo)) is not None and (
-                command.isObsolete() or command.change.forgotten
-            ):
-                command.setObsolete(True)
+            while (command := self._command(undo=undo)) is not None and command.isObsolete():
                 (self._stack.undo if undo else self._stack.redo)()
 
 

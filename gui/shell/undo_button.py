@@ -15,14 +15,13 @@ def add_undo_keys(window: QWidget, history: UndoHistory) -> None:
 
 
 class UndoButton(QPushButton):
-    """Undoes or redoes the next change; the tooltip names it. The keys are set by `add_undo_keys`."""
+    """Undoes the next change; the tooltip names it. The keys are set by `add_undo_keys`."""
 
-    def __init__(self, history: UndoHistory, parent: QWidget | None = None, *, redo: bool = False) -> None:
-        super().__init__("Redo" if redo else "Undo", parent, autoDefault=False)
+    def __init__(self, history: UndoHistory, parent: QWidget | None = None) -> None:
+        super().__init__("Undo", parent, autoDefault=False)
         self._history = history
-        self._redo = redo
         self._only: str | None = None
-        self.clicked.connect(history.redo if redo else history.undo)
+        self.clicked.connect(history.undo)
         history.changed.connect(self._refresh)
         self._refresh()
 
@@ -32,11 +31,8 @@ class UndoButton(QPushButton):
         self._refresh()
 
     def _refresh(self) -> None:
-        history, word = self._history, self.text()
-        next_one = history.next_redo if self._redo else history.next_undo
-        key = _REDO if self._redo else _UNDO
-        why = "" if next_one else f"There is nothing to {word.lower()}"
-        self.setEnabled(not why)
-        self.setToolTip(why or f"{word} {next_one} ({key})")
+        words = self._history.next_undo
+        self.setEnabled(bool(words))
+        self.setToolTip(f"Undo {words} ({_UNDO})" if words else "There is nothing to undo")
         if self._only is not None:
-            self.setVisible(bool(self._only) and next_one == self._only)
+            self.setVisible(bool(self._only) and words == self._only)

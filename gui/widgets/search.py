@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 from gui.theme.theme import Theme
 from gui.widgets.formats import thousands
 from gui.widgets.layouts import in_row
-from gui.widgets.text_view import TextView
+from gui.widgets.lined_text import LinedText
 from gui.widgets.words import dim_label, set_tone
 
 _IDLE_MS = 120
@@ -57,7 +57,7 @@ class Finder(QWidget):
     """A search field with the number of matches; Enter and Shift+Enter go through them in turn."""
 
     def __init__(
-        self, theme: Theme, placeholder: str, views: Sequence[TextView], parent: QWidget | None = None
+        self, theme: Theme, placeholder: str, views: Sequence[LinedText], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._views = tuple(views)
@@ -75,7 +75,7 @@ class Finder(QWidget):
         self.counted.setFont(theme.small_font())
         in_row(self, self.counted, (self.field, 1), spacing=6)
 
-    def search_in(self, views: Sequence[TextView]) -> None:
+    def search_in(self, views: Sequence[LinedText]) -> None:
         """Search these texts from now on."""
         for view in self._views:
             if view not in views:

@@ -13,7 +13,8 @@ from core.debugger.compare.views import comparable
 from gui.theme.theme import Theme
 from gui.widgets.formats import count
 from gui.widgets.layouts import in_row
-from gui.widgets.signed_text import LineSign, SignedText
+from gui.widgets.lined_text import LineSign
+from gui.widgets.text_view import TextView
 
 Mark = Literal["", "taken out", "put in", "gap", "left out"]
 _SIGNS: dict[Mark, str] = {"taken out": "−", "put in": "+"}
@@ -33,11 +34,11 @@ class SideLine(NamedTuple):
     """Whether it begins a line of the text; otherwise it continues a long one."""
 
 
-class SideText(SignedText):
+class SideText(TextView):
     """One side: lines that do not wrap, each with its mark in the margin."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(theme, name, parent)
+        super().__init__(theme, name, parent, signs=True)
         self.lines: tuple[SideLine, ...] = ()
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
 

@@ -12,8 +12,6 @@ from itertools import accumulate
 
 from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QColor,
-    QFontMetricsF,
     QKeyEvent,
     QMouseEvent,
     QTextBlockFormat,
@@ -21,16 +19,16 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QPlainTextDocumentLayout, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextDocumentLayout, QWidget
 
 from gui.theme.theme import Theme
+from gui.widgets.lined_text import LinedText, in_utf16
 
 _SLICE = 16_000
 """Characters inserted between two rounds of the event loop: a few milliseconds."""
 _LONGEST = 1_000
 _JOINER = "\u2060"
 _LONG_LINE = re.compile(f"[^\n]{{{_LONGEST}}}(?=[^\n])")
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
@@ -42,40 +40,34 @@ class Piece:
     """The id of the heading, as sent by `TextView.heading_pressed`; None for plain text."""
 
 
-class TextView(QPlainTextEdit):
+class TextView(LinedText):
     """Shows text in the monospace font, finds in it and copies from it."""
 
     heading_pressed = Signal(int)
     filled = Signal()
     """All of the text is inserted."""
 
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+    def __init__(
+        self, theme: Theme, name: str, parent: QWidget | None = None, *, signs: bool = False
+    ) -> None:
+        """With `signs`, there is a margin for signs of lines; one of more than 1000 characters is several lines."""
+        super().__init__(theme, name, parent, margin="signs" if signs else "none")
         self._pieces: tuple[Piece, ...] = ()
         self._shown = ""
         self._source = ""
         self._unwritten: list[tuple[str, int | None]] = []
         self._document: QTextDocument | None = None
-        self._needle = ""
-        self._starts: list[int] = []
-        self._current = -1
         self._wanted: int | None = None
         self._places: dict[int, int] = {}
         """The beginning of each heading, in Qt's positions."""
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._fill)
-        self.setAccessibleName(name)
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
-        self.setFont(theme.machine_font())
-        self.setTabChangesFocus(True)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.document().setDocumentMargin(8)
-        self.verticalScrollBar().valueChanged.connect(self._mark_found)
         theme.changed.connect(self._on_theme_changed)
 
     @property
@@ -89,17 +81,12 @@ class TextView(QPlainTextEdit):
         return self._shown.split("\n")
 
     @property
+    def searched(self) -> str:
+        return self._shown
+
+    @property
     def complete(self) -> bool:
         return not self._unwritten
-
-    @property
-    def found(self) -> int:
-        return len(self._starts)
-
-    @property
-    def found_index(self) -> int:
-        """The index of the current match, from 0; -1 for none."""
-        return self._current
 
     def show_text(self, text: str) -> None:
         """Replace the text; if it is the same text, position and selection stay."""
@@ -111,21 +98,6 @@ class TextView(QPlainTextEdit):
             self._pieces = pieces
             self._source = "\n".join(piece.text for piece in pieces)
             self._render()
-
-    def search(self, needle: str) -> int:
-        """Highlight every match, ignoring case, and go to the first; return the number of matches."""
-        self._needle = needle
-        self._find_all()
-        if self._starts:
-            self._go_to(0)
-        else:
-            self._mark_found()
-        return len(self._starts)
-
-    def go_to_match(self, offset: int) -> None:
-        """Go to the match `offset` further; wraps around at the end."""
-        if self._starts:
-            self._go_to((self._current + offset) % len(self._starts))
 
     def seek(self, needle: str, *, nth: int = 0, heading: int | None = None) -> bool:
         """Highlight every match and go to the `nth`, from 0, after a heading; return False if there is none.
@@ -188,7 +160,7 @@ class TextView(QPlainTextEdit):
 
     def _places_of(self, shown: Sequence[str]) -> dict[int, int]:
         starts = [0, *accumulate(map(len, shown))][: len(shown)]
-        counted = _in_utf16(self._shown, starts) if _ASTRAL.search(self._shown) else starts
+        counted = in_utf16(self._shown, starts)
         pairs = zip(self._pieces, counted, strict=True)
         return {piece.heading: place for piece, place in pairs if piece.heading is not None}
 
@@ -232,64 +204,9 @@ class TextView(QPlainTextEdit):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.setBlockFormat(QTextBlockFormat())
 
-    def _find_all(self) -> None:
-        needle, self._current = self._needle.lower(), -1
-        self._starts = []
-        if not needle:
-            return
-        text = self._shown.lower()
-        if len(text) != len(self._shown):  # some capital letters have longer lower-case forms
-            text = self._shown
-        at = text.find(needle)
-        while at >= 0:
-            self._starts.append(at)
-            at = text.find(needle, at + len(needle))
-        if _ASTRAL.search(self._shown):
-            self._starts = _in_utf16(self._shown, self._starts)
-
-    def _go_to(self, index: int) -> None:
-        self._current = index
-        start = self._starts[index]
-        if start + len(self._needle) < self.document().characterCount():
-            cursor = QTextCursor(self.document())
-            cursor.setPosition(start)
-            self.setTextCursor(cursor)
-            self.ensureCursorVisible()
-        self._mark_found()
-
-    def _mark_found(self) -> None:
-        marks: list[QTextEdit.ExtraSelection] = []
-        if self._starts:
-            first = self.firstVisibleBlock().position()
-            line = max(1.0, QFontMetricsF(self.font()).height())
-            block = self.document().findBlockByNumber(
-                self.firstVisibleBlock().blockNumber() + int(self.viewport().height() / line) + 1
-            )
-            end = block.position() + block.length() if block.isValid() else self.document().characterCount()
-            in_view = range(bisect_left(self._starts, first), bisect_left(self._starts, end))
-            marks = [self._mark(index) for index in in_view]
-        self.setExtraSelections(marks)
-
-    def _mark(self, index: int) -> QTextEdit.ExtraSelection:
-        mark = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(self.document())
-        start = self._starts[index]
-        last = self.document().characterCount() - 1
-        cursor.setPosition(min(start, last))
-        cursor.setPosition(min(start + len(self._needle), last), QTextCursor.MoveMode.KeepAnchor)
-        look = QTextCharFormat()
-        current = index == self._current
-        look.setBackground(self._theme.colour("remedy" if current else "found"))
-        if current:
-            look.setForeground(QColor(self._theme.tokens.on_accent))
-        mark.cursor, mark.format = cursor, look
-        return mark
-
     def _on_theme_changed(self) -> None:
         if any(piece.heading is not None for piece in self._pieces):
             self._render()
-        else:
-            self._mark_found()
 
     def createMimeDataFromSelection(self) -> QMimeData:
         data = QMimeData()
@@ -312,14 +229,3 @@ class TextView(QPlainTextEdit):
         if heading >= 0:
             self.heading_pressed.emit(heading)
         return heading >= 0
-
-
-def _in_utf16(text: str, starts: list[int]) -> list[int]:
-    """Return positions as Qt counts them: characters outside the basic plane count as two."""
-    counted: list[int] = []
-    at, extra = 0, 0
-    for start in starts:
-        extra += len(_ASTRAL.findall(text, at, start))
-        at = start
-        counted.append(start + extra)
-    return counted

@@ -127,18 +127,20 @@ class Checker:
         problems = await check(
             exemplar,
             run=entry.provenance.run,
-            is_success=self._is_success,
+            is_success=lambda run: is_success_of(self._store, run),
             with_parser=not self._tried.get(key, False),
             policies=self._policies,
         )
         self._tried[key] = not any(one.kind == "parser" for one in problems)
         return problems
 
-    def _is_success(self, run: int) -> bool | None:
-        try:
-            return self._store.run(run).verdict.success
-        except NotInTraceError:
-            return None
+
+def is_success_of(store: TraceStore, run: int) -> bool | None:
+    """Return whether a run was a success; None if that is not known, or if the trace does not have it."""
+    try:
+        return store.run(run).verdict.success
+    except NotInTraceError:
+        return None
 
 
 def write(form: "ExemplarExportFormat", exemplars: tuple[Exemplar, ...], path: Path) -> int:

@@ -1,4 +1,4 @@
-"""An exemplar as text: the messages, or the end of the system message, of a preset's prompt; or as lines to compare."""
+"""An exemplar as text: the messages, or the end of the system message, of a preset's prompt."""
 
 import tomllib
 
@@ -8,7 +8,7 @@ from core.agent.resources import AgentResources
 from core.llm.costs import count_tokens
 from core.llm.repair import ReplyFormat
 from core.schema.errors import BackstepError
-from core.schema.exemplar import Draft, Exemplar
+from core.schema.exemplar import Draft
 from core.schema.messages import Message
 from core.schema.record import Record
 
@@ -75,28 +75,3 @@ def prompt_of(exemplar: Draft, resources: AgentResources, preset_name: str) -> E
         notes.append("It has no [memory], so it shows exemplars only after its memory is switched on.")
     tokens = sum(count_tokens(one.text) for one in messages)
     return ExemplarPrompt(messages=messages, tokens=tokens, note=" ".join(notes))
-
-
-def as_text(exemplar: Exemplar) -> str:
-    """Return all that an exemplar says as lines, the same part always in the same place."""
-    lines = [
-        f"family: {exemplar.family}",
-        f"task: {exemplar.task}",
-        f"environment: {exemplar.environment}",
-        f"tags: {', '.join(exemplar.tags)}",
-        f"source: {exemplar.source}",
-        f"note: {exemplar.note}",
-    ]
-    if exemplar.metadata:
-        lines += ["", "embedded text", exemplar.metadata]
-    for number, step in enumerate(exemplar.steps, start=1):
-        lines += ["", f"look {number}", step.observation, f"thought: {step.thought}", *step.actions]
-    for number, contrast in enumerate(exemplar.contrasts, start=1):
-        lines += ["", f"contrast {number}", contrast.observation]
-        lines += [f"tried: {contrast.tried}", f"right: {contrast.right}", f"why: {contrast.why}"]
-    for number, pair in enumerate(exemplar.abstraction, start=1):
-        lines += ["", f"abstraction {number}, page", pair.state, f"abstraction {number}, clean observation"]
-        lines += [pair.observation]
-    if exemplar.parser:
-        lines += ["", "parser", exemplar.parser]
-    return "\n".join(lines)

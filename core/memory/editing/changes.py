@@ -1,40 +1,41 @@
-"""Changes of a draft: inserts, deletes, moves, merges and splits looks, and replaces values by placeholders.
+"""Changes of an exemplar's text: tables inserted, deleted, moved, merged and split, and values replaced.
 
-Looks are counted from 0 here and shown from 1. ``Oakland`` in task, pages,
-thoughts and actions becomes ``{city}``, and back. The program for abstraction is
-left alone: a text changed in code may break it.
+The part that changes is written anew; all else stays as it is typed.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
-from typing import Any
+import tomllib
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from core.memory.editing.draft import put_in
+from pydantic import ValidationError
+
+from core.memory.editing.layout import Block, Location, TextLayout, layout
+from core.memory.editing.toml_text import NEW_TABLES, string_text, table_text
 from core.schema.action import Action, RefTarget, RoleTarget, escape_brackets
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, UsageError
-from core.schema.exemplar import Draft, DraftStep
-from core.schema.record import Record
+from core.schema.exemplar import DraftContrast, DraftStep
 
 _ELEMENT = re.compile(
     r"^\s*\[(?P<ref>\d+)\]\s+(?P<role>[a-z]+(?:-[a-z]+)*)"
     r'(?:\s+"(?P<name>.*?)"(?=\s+value="|\s+[a-z]+(?:\s|$)|\s+\(|\s+options:|\s*$))?',
-    re.MULTILINE,
 )
-_PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
-_AROUND = 30
-"""Characters shown on either side of what was found."""
+_NAMES = {"steps": "look", "contrasts": "contrast", "abstraction": "pair", "prompts": "prompt"}
 
 
-class Edited(Record):
-    """A draft after a change that the user has to check in some parts."""
+class Edit(NamedTuple):
+    """A text after a change."""
 
-    draft: Draft
-    remarks: tuple[str, ...] = ()
-    """What the person has to know of it, a sentence each."""
+    text: str
+    at: int
+    """Where the cursor belongs."""
+    remark: str = ""
+    """What the person has to check now."""
 
 
-class Shown(Record):
+class ShownElement(NamedTuple):
     """An element as a line of an observation shows it."""
 
     ref: int
@@ -42,84 +43,129 @@ class Shown(Record):
     name: str = ""
 
 
-def elements(observation: str) -> tuple[Shown, ...]:
-    """Return the elements that an observation shows, in order; nothing of one that is not in lines with refs."""
-    return tuple(
-        Shown(ref=int(one["ref"]), role=one["role"], name=one["name"] or "")
-        for one in _ELEMENT.finditer(observation)
-    )
+# Tables
 
 
-def inserted(draft: Draft, at: int) -> Draft:
-    """Return it with an empty look before the one that is there now."""
-    return _with(draft, put_in(draft.steps, at, DraftStep()))
+def inserted(text: str, start: int, end: int, kind: str = "steps") -> Edit:
+    """Insert an empty table behind the one that the selection ends in; a contrast shows the page of the look there."""
+    places = layout(text)
+    here = _block_at(places, end)
+    written = NEW_TABLES[kind]
+    if kind == "contrasts" and here is not None and here.kind == "steps":
+        page = _record(places, here, DraftStep).observation
+        written = table_text(kind, DraftContrast(observation=page)) + 'why = ""\n'
+    same = [block for block in places.blocks if block.kind == kind]
+    behind = here if here is not None and here.kind == kind else same[-1] if same else None
+    at = len(text) if behind is None else behind.end
+    return _spliced(text, at, at, [written])
 
 
-def deleted(draft: Draft, looks: Iterable[int]) -> Draft:
-    gone = set(looks)
-    return _with(draft, (one for at, one in enumerate(draft.steps) if at not in gone))
+def deleted(text: str, start: int, end: int) -> Edit:
+    """Delete the tables that are selected; raises UsageError if the cursor is in none, as all of these do."""
+    chosen = _chosen(layout(text), start, end)
+    return _spliced(text, chosen[0].start, chosen[-1].end, [])
 
 
-def duplicated(draft: Draft, looks: Iterable[int]) -> Draft:
-    """Return it with copies of these looks behind the last of them."""
-    chosen = sorted(set(looks))
-    if not chosen:
-        return draft
-    behind = chosen[-1] + 1
-    copies = [draft.steps[at] for at in chosen]
-    return _with(draft, (*draft.steps[:behind], *copies, *draft.steps[behind:]))
+def duplicated(text: str, start: int, end: int) -> Edit:
+    chosen = _chosen(layout(text), start, end)
+    behind = chosen[-1].end
+    return _spliced(text, behind, behind, [text[block.start : block.end] for block in chosen])
 
 
-def moved(draft: Draft, looks: Iterable[int], to: int) -> tuple[Draft, int]:
-    """Return it with these looks, together, before the one at `to`, and where they begin then."""
-    chosen = sorted(set(looks))
-    rest = [at for at in range(len(draft.steps)) if at not in chosen]
-    place = sum(1 for at in rest if at < to)
-    order = (*rest[:place], *chosen, *rest[place:])
-    return _with(draft, (draft.steps[at] for at in order)), place
+def moved(text: str, start: int, end: int, by: int) -> Edit:
+    """Move the selected tables before the one above them (-1), or behind the one below them (1)."""
+    places = layout(text)
+    chosen = _chosen(places, start, end)
+    at = places.blocks.index(chosen[-1] if by > 0 else chosen[0]) + by
+    other = places.blocks[at] if 0 <= at < len(places.blocks) else None
+    if other is None or other.kind != chosen[0].kind:
+        raise UsageError(f"This is already the {'last' if by > 0 else 'first'} {_NAMES[chosen[0].kind]}.")
+    group = [text[block.start : block.end] for block in chosen]
+    beside = text[other.start : other.end]
+    pieces = [beside, *group] if by > 0 else [*group, beside]
+    made = _spliced(text, min(chosen[0].start, other.start), max(chosen[-1].end, other.end), pieces)
+    return made._replace(at=made.at + (len(beside.rstrip("\n")) + 2 if by > 0 else 0))
 
 
-def merged(draft: Draft, looks: Iterable[int]) -> Edited:
-    """Return it with looks that follow one another as one, which has the actions of all on the first's page.
+def merged(text: str, start: int, end: int) -> Edit:
+    """Make the selected looks one, or the look with the cursor and the next: it has all actions on the first's page.
 
-    An element of a later page is named by its ref on the first where its role
-    and name are unique there, and else by role and name, which is reported.
-    Raises UsageError.
+    An element of a later page is named by its ref on the first where its role and name are unique there, and else by
+    role and name, which is remarked.
     """
-    chosen = sorted(set(looks))
+    places = layout(text)
+    chosen = _chosen(places, start, end, "steps")
+    if len(chosen) == 1:
+        at = places.blocks.index(chosen[0]) + 1
+        chosen += [block for block in places.blocks[at : at + 1] if block.kind == "steps"]
     if len(chosen) < 2:
-        raise UsageError("Select two or more consecutive looks to merge them.")
-    if chosen[-1] - chosen[0] != len(chosen) - 1:
-        raise UsageError("Only consecutive looks can be merged. Select the ones between them too.")
-    first, later = draft.steps[chosen[0]], [(at, draft.steps[at]) for at in chosen[1:]]
+        raise UsageError("There is no look directly behind this one to merge it with.")
+    first, *later = [_record(places, block, DraftStep) for block in chosen]
     actions, remarks = list(first.actions), list[str]()
-    for at, step in later:
-        for number, text in enumerate(step.actions, start=1):
-            actions.append(_on_first(text, step, first, f"Look {at + 1}, action {number}", remarks))
-    thoughts = [one.thought.strip() for one in (first, *(step for _, step in later)) if one.thought.strip()]
+    for block, step in zip(chosen[1:], later, strict=True):
+        for number, action in enumerate(step.actions, start=1):
+            where = f"Look {block.number + 1}, action {number}"
+            actions.append(_on_first(action, step, first, where, remarks))
+    thoughts = [step.thought.strip() for step in (first, *later) if step.thought.strip()]
     whole = first.replace(actions=tuple(actions), thought=" ".join(dict.fromkeys(thoughts)))
-    steps = (*draft.steps[: chosen[0]], whole, *draft.steps[chosen[-1] + 1 :])
-    return Edited(draft=_with(draft, steps), remarks=tuple(remarks))
+    made = _spliced(text, chosen[0].start, chosen[-1].end, [table_text("steps", whole)])
+    return made._replace(remark=" ".join(remarks))
 
 
-def split(draft: Draft, look: int, action: int) -> Edited:
-    """Return it with a look made two, the second of which begins with this action.
-
-    What the page was then is not known: the second shows the same. Raises
-    UsageError if nothing would be left for the first.
-    """
-    step = draft.steps[look]
-    if not 0 < action < len(step.actions):
+def split(text: str, start: int, end: int) -> Edit:
+    """Make a look two, the second of which begins with the action at the cursor and shows the same page."""
+    places = layout(text)
+    (block, *_) = _chosen(places, start, start, "steps")
+    step = _record(places, block, DraftStep)
+    action = _action_at(places, start)
+    if action is None or not 0 < (at := int(action[-1])) < len(step.actions):
         raise UsageError("To split a look, put the cursor on its second or a later action.")
-    first = step.replace(actions=step.actions[:action])
-    second = step.replace(actions=step.actions[action:], thought="")
-    steps = (*draft.steps[:look], first, second, *draft.steps[look + 1 :])
-    remark = f"Look {look + 2} shows the page of look {look + 1}. Change it to the page at that time."
-    return Edited(draft=_with(draft, steps), remarks=(remark,))
+    halves = (step.replace(actions=step.actions[:at]), step.replace(actions=step.actions[at:], thought=""))
+    pieces = [table_text("steps", half) for half in halves]
+    number = block.number + 1
+    remark = f"Look {number + 1} shows the page of look {number}. Change it to the page at that time."
+    made = _spliced(text, block.start, block.end, pieces)
+    return Edit(made.text, made.at + len(pieces[0]) + 1, remark)
 
 
-def _with(draft: Draft, steps: Iterable[DraftStep]) -> Draft:
-    return draft.replace(steps=tuple(steps))
+def _chosen(places: TextLayout, start: int, end: int, kind: str = "") -> list[Block]:
+    """Return the tables of one kind, in a row, that a selection touches."""
+    first = _block_at(places, start)
+    if first is None or first.kind not in _NAMES or (kind and first.kind != kind):
+        wanted = f"[[{kind}]]" if kind else "[[steps]], [[contrasts]] or [[abstraction]]"
+        raise UsageError(f"Put the cursor in a table of {wanted} first.")
+    last = max(end - 1, start)
+    chosen = [block for block in places.blocks if block.end > start and block.start <= last]
+    if any(block.kind != first.kind for block in chosen):
+        raise UsageError("The selection has tables of several kinds. Select tables of one kind.")
+    return chosen
+
+
+def _block_at(places: TextLayout, offset: int) -> Block | None:
+    return next((one for one in reversed(places.blocks) if one.start <= offset), None)
+
+
+def _record(places: TextLayout, block: Block, model: type[DraftStep]) -> DraftStep:
+    try:
+        content: Any = tomllib.loads(places.text[block.start : block.end])[block.kind][0]
+        return model.model_validate(content)
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        line = places.line(block.start) + 1
+        raise UsageError(f"The look in line {line} cannot be read. Correct its problems first.") from error
+
+
+def _spliced(text: str, start: int, end: int, tables: list[str]) -> Edit:
+    """Put tables in place of a part of the text, with an empty line between tables."""
+    before, after = text[:start], text[end:]
+    new = "\n".join(f"{table.rstrip(chr(10))}\n" for table in tables)
+    if new and before.strip():
+        before = before.rstrip("\n") + "\n\n"
+    if new and after:
+        new += "\n"
+    return Edit(before + new + after, min(len(before), len(before + new + after)))
+
+
+# Merging
 
 
 def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks: list[str]) -> str:
@@ -135,13 +181,13 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks:
         target = getattr(action, part, None)
         if not isinstance(target, RefTarget):
             continue
-        seen = next((one for one in shown if one.ref == target.ref), None)
+        seen = next((one for _, one in shown if one.ref == target.ref), None)
         if seen is None:
             remarks.append(f"{where} names [{target.ref}], which its look does not show. It was not changed.")
             continue
-        if seen in there:
+        same = [one for _, one in there if one[1:] == seen[1:]]
+        if seen in same:
             continue
-        same = [one for one in there if (one.role, one.name) == (seen.role, seen.name)]
         if len(same) == 1:
             changes[part] = RefTarget(ref=same[0].ref)
             continue
@@ -151,117 +197,104 @@ def _on_first(text: str, step: DraftStep, first: DraftStep, where: str, remarks:
     return str(action.replace(**changes)) if changes else text
 
 
-class ValuePlace(Record):
-    """A part of a draft in which a value occurs."""
-
-    part: str
-    """Such as ``task`` or ``look 2, action 1``."""
-    count: int
-    shown: str
-    """The first of them with some words around it, in one line."""
+# Elements
 
 
-def placeholder(name: str) -> str:
-    """Return ``{city}`` for ``city`` or ``{city}``; raises UsageError for what is not a name."""
-    found = name.strip()
-    found = found if found.startswith("{") else f"{{{found}}}"
-    if not _PLACEHOLDER.fullmatch(found):
-        raise UsageError(
-            "A placeholder has lowercase letters, digits and _ and begins with a letter, such as {city}."
-        )
-    return found
-
-
-def placeholders(draft: Draft) -> tuple[str, ...]:
-    """Return the placeholders that occur, in the order in which they do first."""
-    found: dict[str, None] = {}
-
-    def look(part: str, text: str) -> str:
-        found.update(dict.fromkeys(_PLACEHOLDER.findall(text)))
-        return text
-
-    _each(draft, look)
-    return tuple(found)
-
-
-def places(draft: Draft, value: str, *, whole: bool = True) -> tuple[ValuePlace, ...]:
-    """Return the parts in which a value occurs, in order; `whole` is not within a longer word."""
-    found: list[ValuePlace] = []
-
-    def look(part: str, text: str) -> str:
-        hits = list(_pattern(part, value, whole).finditer(text)) if value else []
-        if hits:
-            start, end = hits[0].span()
-            before = text[max(0, start - _AROUND) : start]
-            after = text[end : end + _AROUND]
-            left, right = "…" if start > _AROUND else "", "…" if end + _AROUND < len(text) else ""
-            shown = " ".join(f"{left}{before}{text[start:end]}{after}{right}".split())
-            found.append(ValuePlace(part=part, count=len(hits), shown=shown))
-        return text
-
-    _each(draft, look)
-    return tuple(found)
-
-
-def put_in_place(
-    draft: Draft, value: str, other: str, *, parts: Collection[str] | None = None, whole: bool = True
-) -> Draft:
-    """Return it with `other` in place of `value`, everywhere or in these parts only."""
-
-    def change(part: str, text: str) -> str:
-        if not value or (parts is not None and part not in parts):
-            return text
-        written = _as_written(part, other)
-        return _pattern(part, value, whole).sub(lambda _found: written, text)
-
-    return _each(draft, change)
-
-
-def _pattern(part: str, value: str, whole: bool) -> re.Pattern[str]:
-    text = re.escape(_as_written(part, value))
-    before = r"(?<!\w)" if whole and re.match(r"\w", value) else ""
-    after = r"(?!\w)" if whole and re.search(r"\w$", value) else ""
-    return re.compile(f"{before}{text}{after}")
-
-
-def _as_written(part: str, text: str) -> str:
-    """Return a text as a part of that name has it: actions have a backslash before brackets."""
-    is_action = ", action " in part or part.endswith((", tried", ", right"))
-    return escape_brackets(text) if is_action else text
-
-
-def _each(draft: Draft, change: Callable[[str, str], str]) -> Draft:
-    """Return it with each of its texts as `change` gives it."""
-    steps = []
-    task, metadata = change("task", draft.task), change("metadata", draft.metadata)
-    for number, step in enumerate(draft.steps, start=1):
-        where = f"look {number}"
-        steps.append(
-            step.replace(
-                observation=change(f"{where}, observation", step.observation),
-                raw=change(f"{where}, whole page", step.raw),
-                thought=change(f"{where}, thought", step.thought),
-                actions=tuple(
-                    change(f"{where}, action {at}", text) for at, text in enumerate(step.actions, start=1)
-                ),
-            )
-        )
-    pairs = tuple(
-        pair.replace(
-            state=change(f"pair {number}, state", pair.state),
-            observation=change(f"pair {number}, observation", pair.observation),
-        )
-        for number, pair in enumerate(draft.abstraction, start=1)
+@lru_cache(maxsize=4)
+def elements(observation: str) -> tuple[tuple[int, ShownElement], ...]:
+    """Return the elements that an observation shows, each with its line from 0."""
+    found = ((line, _ELEMENT.match(shown)) for line, shown in enumerate(observation.split("\n")))
+    return tuple(
+        (line, ShownElement(int(one["ref"]), one["role"], one["name"] or "")) for line, one in found if one
     )
-    contrasts = tuple(
-        one.replace(
-            observation=change(f"contrast {number}, observation", one.observation),
-            tried=change(f"contrast {number}, tried", one.tried),
-            right=change(f"contrast {number}, right", one.right),
-            why=change(f"contrast {number}, why", one.why),
-        )
-        for number, one in enumerate(draft.contrasts, start=1)
+
+
+def lines_of_elements(text: str, offset: int) -> tuple[int, ...]:
+    """Return the lines of the text, from 0, that show the elements of the action at an offset."""
+    places = layout(text)
+    action = _action_at(places, offset)
+    page = (*action[:2], "observation") if action else ()
+    if action is None or page not in places.values or "\\\n" in text[slice(*places.values[page])]:
+        return ()  # The lines of a text in which long ones are continued are not those of the observation.
+    try:
+        targets = parse_action(_value(places, action)).targets
+    except ActionSyntaxError:
+        return ()
+    observation = _value(places, page)
+    first = places.first_line(page)
+    return tuple(
+        first + line for target in targets for line, one in elements(observation) if _is_it(one, target)
     )
-    return draft.replace(
-        task=task, metadata=metadata, steps=tuple(steps), abstraction=pairs, contrasts=contrasts
+
+
+def _is_it(shown: ShownElement, target: object) -> bool:
+    if isinstance(target, RefTarget):
+        return shown.ref == target.ref
+    if isinstance(target, RoleTarget):
+        return shown.role == target.role and (not target.name or shown.name == target.name)
+    return False
+
+
+def _action_at(places: TextLayout, offset: int) -> Location | None:
+    """Return the location of the action in the line of an offset."""
+    end = places.text.find("\n", offset) % (len(places.text) + 1)
+    for location, span in places.values.items():
+        is_action = len(location) == 4 and location[0] == "steps" and location[2] == "actions"
+        if is_action and span.start <= end and span.end >= offset:
+            return location
+    return None
+
+
+# Values
+
+
+def replaced(text: str, value: str, other: str, *, whole: bool = True) -> tuple[str, int]:
+    """Return a text with `other` in place of `value` in task, metadata and tables, and how often it was there.
+
+    With `whole`, not within a longer word. In actions, both have a backslash before brackets. The program is left
+    alone: a text changed in code may break it.
+    """
+    places, times = layout(text), 0
+    before, after = (
+        r"(?<!\w)" if whole and re.match(r"\w", value) else "",
+        r"(?!\w)" if whole and re.search(r"\w$", value) else "",
     )
+    for location, span in reversed(places.values.items()):
+        written = text[span.start : span.end]
+        if not value or not _is_told(location) or written[:1] not in ('"', "'"):
+            continue
+        as_written: Callable[[str], str] = escape_brackets if _is_action(location) else str
+        pattern = f"{before}{re.escape(as_written(value))}{after}"
+        content, found = re.subn(pattern, lambda _: as_written(other), _value(places, location))  # noqa: B023
+        if found:
+            block = written.startswith(("'''", '"""'))
+            inline = isinstance(location[-1], int)
+            new = string_text(content, block=block and not inline, inline=inline)
+            text = text[: span.start] + new + text[span.end :]
+            times += found
+    return text, times
+
+
+def with_id(text: str, id: str) -> str:
+    """Return the text with another id, if it has one."""
+    span = layout(text).values.get(("id",))
+    return text if span is None else text[: span.start] + string_text(id) + text[span.end :]
+
+
+def _is_told(location: Location) -> bool:
+    if len(location) < 3:
+        return location in (("task",), ("metadata",))
+    return location[0] in ("steps", "contrasts", "abstraction") and location[2] != "names"
+
+
+def _is_action(location: Location) -> bool:
+    return location[2:3] in (("actions",), ("tried",), ("right",))
+
+
+def _value(places: TextLayout, location: Location) -> str:
+    """Return what a value says; nothing if it cannot be read."""
+    span = places.values[location]
+    try:
+        return str(tomllib.loads(f"value = {places.text[span.start : span.end]}")["value"])
+    except tomllib.TOMLDecodeError:
+        return ""

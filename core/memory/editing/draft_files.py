@@ -1,11 +1,14 @@
 """Unsaved drafts of exemplars on disk, one file each, so that a crash loses nothing."""
 
 import hashlib
+import re
 import time
 from pathlib import Path
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
+from core.memory.editing.toml_text import text_of
 from core.memory.library.records import Provenance
 from core.schema.errors import DataError
 from core.schema.exemplar import Draft
@@ -13,6 +16,7 @@ from core.schema.record import Record
 
 FOLDER = "drafts"
 """In the data folder."""
+_TITLE = re.compile(r"^task *= *[\"']+\n?(.+?)[\"']*$", re.MULTILINE)
 
 
 class KeptDraft(Record):
@@ -20,7 +24,8 @@ class KeptDraft(Record):
 
     key: str
     """The id of the exemplar that it changes, or a name of its own for a new one."""
-    draft: Draft
+    text: str
+    """As it was typed, possibly with errors."""
     id: str = ""
     """The exemplar of the library that it changes; empty for a new one."""
     version: int = 0
@@ -28,6 +33,21 @@ class KeptDraft(Record):
     provenance: Provenance | None = None
     when: float = 0.0
     """Seconds since the epoch."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_fields(cls, values: Any) -> Any:
+        """Read a draft that was kept before exemplars were edited as text."""
+        if isinstance(values, dict) and "draft" in values:
+            values = {**values, "text": text_of(Draft.model_validate(values["draft"]))}
+            del values["draft"]
+        return values
+
+    @property
+    def title(self) -> str:
+        """Its task or its id, as far as the text tells it."""
+        found = _TITLE.search(self.text)
+        return found[1] if found else self.id or "without a task"
 
 
 class Drafts:

@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from core.memory.editing.draft import parts_of
-from core.schema.exemplar import Exemplar
+from core.schema.exemplar import Draft, Exemplar
 from core.schema.record import Record
 
 LIBRARY_NAME = "exemplars.db"
@@ -200,9 +199,9 @@ _ORDER = ("id", "family", "task", "environment", "metadata", "look", "abstractio
 """In which order parts that differ are listed; all others come last."""
 
 
-def differences(before: Exemplar, after: Exemplar) -> tuple[VersionDifference, ...]:
+def differences(before: Draft, after: Draft) -> tuple[VersionDifference, ...]:
     """Return what differs, in the order of the parts; nothing for equal ones."""
-    left, right = parts_of(before, pair="abstraction"), parts_of(after, pair="abstraction")
+    left, right = _parts(before), _parts(after)
 
     def rank(name: str) -> int:
         kind = name.partition(" ")[0]
@@ -213,3 +212,24 @@ def differences(before: Exemplar, after: Exemplar) -> tuple[VersionDifference, .
         for name in sorted({**left, **right}, key=rank)
         if left.get(name, "") != right.get(name, "")
     )
+
+
+def _parts(draft: Draft) -> dict[str, str]:
+    """Return all that an exemplar says, by name, such as ``look 2, thought``."""
+    parts = {
+        name: getattr(draft, name)
+        for name in ("id", "family", "task", "environment", "metadata", "source", "note")
+    }
+    parts["tags"] = ", ".join(draft.tags)
+    for number, step in enumerate(draft.steps, start=1):
+        parts[f"look {number}, observation"] = step.observation
+        parts[f"look {number}, whole page"] = step.raw
+        parts[f"look {number}, thought"] = step.thought
+        parts[f"look {number}, actions"] = "\n".join(step.actions)
+    for number, contrast in enumerate(draft.contrasts, start=1):
+        for name in ("observation", "tried", "right", "why"):
+            parts[f"contrast {number}, {name}"] = getattr(contrast, name)
+    for number, one in enumerate(draft.abstraction, start=1):
+        parts[f"abstraction {number}, state"] = one.state
+        parts[f"abstraction {number}, observation"] = one.observation
+    return {**parts, "parser": draft.parser}

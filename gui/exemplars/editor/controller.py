@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal, Slot
 
 from core.debugger.exemplars.editor.views import EditorView
 from core.memory.library.records import Provenance
-from core.schema.exemplar import Draft, Exemplar
+from core.schema.exemplar import Exemplar
 from gui.shell.feature import FeatureController
 from gui.shell.main_window import MainWindow
 
@@ -30,7 +30,7 @@ class EditorController(FeatureController):
     def __init__(self, window: MainWindow, service: "EditorService") -> None:
         super().__init__(window)
         self._service = service
-        self._saves = 0
+        self._edited: Exemplar | None = None
         self.shown: EditorWindow | None = None
         """The window, after it was opened."""
         self.follow(service.changed, self._show_view)
@@ -70,17 +70,14 @@ class EditorController(FeatureController):
     def _make(self) -> "EditorWindow":
         from gui.exemplars.editor.window import EditorWindow
 
-        shown, service = EditorWindow(self.window.theme, self.window.history, self.window), self._service
+        shown, service = EditorWindow(self.window.theme, self.window), self._service
         shown.preview.choose(self.window.remembered.preset)
         shown.check_requested.connect(service.check)
-        shown.check_requested.connect(self._on_edited)
         shown.save_requested.connect(service.save)
         shown.test_requested.connect(service.test)
         shown.parser.cancel_requested.connect(service.cancel_test)
         shown.compare_requested.connect(service.compare)
-        shown.versions.current_requested.connect(service.make_current)
-        shown.version_requested.connect(service.open_version)
-        shown.versions.archive_requested.connect(service.archive)
+        shown.version_requested.connect(service.take_version)
         shown.take_up_requested.connect(service.take_up)
         shown.forget_requested.connect(service.forget)
         shown.left.connect(self._on_left)
@@ -88,20 +85,21 @@ class EditorController(FeatureController):
 
     def _on_left(self, keep: bool) -> None:
         self._service.leave(keep=keep)
-        self.edited.emit(None)
-
-    def _on_edited(self, draft: Draft) -> None:
-        opened = self.shown.opened if self.shown is not None else None
-        exemplar = None
-        if opened is not None and draft != opened.base:
-            with contextlib.suppress(ValidationError):
-                exemplar = draft.exemplar()
-        self.edited.emit(exemplar)
+        self._tell(None)
 
     @Slot(object)
     def _show_view(self, view: EditorView) -> None:
-        if view.saves != self._saves:
-            self._saves = view.saves
-            self.edited.emit(None)
-        if self.shown is not None:
-            self.shown.show_view(view)
+        shown = self.shown
+        if shown is None:
+            return
+        shown.show_view(view)
+        exemplar = None
+        if shown.modified and view.checked.draft is not None:
+            with contextlib.suppress(ValidationError):
+                exemplar = view.checked.draft.exemplar()
+        self._tell(exemplar)
+
+    def _tell(self, exemplar: Exemplar | None) -> None:
+        if exemplar != self._edited:
+            self._edited = exemplar
+            self.edited.emit(exemplar)

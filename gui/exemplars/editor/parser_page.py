@@ -1,48 +1,37 @@
-"""The program for implicit abstraction, and its result for a recorded page."""
+"""What the program for implicit abstraction leaves of a recorded page."""
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import (
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.editor.views import EditorView, PageChoice, ParserTrial
-from gui.exemplars.editor.fields import EditorTextField, Edits
+from core.debugger.exemplars.editor.views import EditorView, PageChoice
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import choice_box
 from gui.widgets.formats import count, seconds, thousands
-from gui.widgets.layouts import holding, in_column, in_row, splitter
+from gui.widgets.layouts import in_column, in_row
 from gui.widgets.text_view import TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords
 
 _NO_PAGE = "no page"
 _HOW = (
-    "parse(html) gets the page's HTML, in which elements have their refs as data-ref, and returns the clean "
-    "observation. Test run (Ctrl+Enter) runs it here, confined, on the page chosen above."
+    "The key parser has the program. Its function parse(html) gets the page's HTML, in which elements have their "
+    "refs as data-ref, and returns the clean observation. Test run (Ctrl+Enter) runs it, confined, on this page."
 )
 _NO_PAGES = (
-    "There is no page to run it on, because the exemplar's run is not available. Add a pair in the Pairs tab."
+    "There is no page to run it on, because the exemplar's run is not available. Add a pair (Ctrl+Alt+A)."
 )
 
 
 class ParserPage(QWidget):
-    """Shows the program of `edits` and changes it; requests a test run with a signal."""
+    """Shows the trial of an `EditorView`; requests a test run with a signal."""
 
     test_requested = Signal(object)
     """A `PageChoice`."""
     cancel_requested = Signal()
 
-    def __init__(self, theme: Theme, edits: Edits, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._edits = edits
         self._pages: tuple[PageChoice, ...] = ()
-        self._trial: ParserTrial | None = None
-        self.code = EditorTextField(theme, "Program", parent=self)
-        self.code.setPlaceholderText('def parse(html):\n    return "…"')
-        self.code.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.code.edited.connect(self._on_edited)
-        self.code.left.connect(edits.seal)
         self.page = choice_box("Page of the test run", "The page to run the program on", parent=self)
         self.test_button = key_button(
             "Test run", "Run the program, confined, on this page", "Ctrl+Return", self._on_test, self
@@ -58,19 +47,9 @@ class ParserPage(QWidget):
         head = in_row(
             None, (self.page, 1), self.test_button, self.cancel_button, margins=(10, 6, 8, 4), spacing=6
         )
-        code = in_column(None, self.code, margins=(8, 0, 8, 6))
         fact = in_row(None, self.fact, margins=(10, 0, 10, 0))
-        result = in_column(
-            None, fact, self.error, self.note, (self.or_words, 1), margins=(0, 4, 0, 0), spacing=2
-        )
-        split = splitter(Qt.Orientation.Vertical, holding(code), holding(result), sizes=(260, 200))
-        in_column(self, head, (split, 1), spacing=0)
-        edits.changed.connect(self.refresh)
+        in_column(self, head, fact, self.error, self.note, (self.or_words, 1), spacing=2)
         self.show_view(EditorView())
-
-    def refresh(self) -> None:
-        self.code.show_text(self._edits.now.parser)
-        self._enable()
 
     def show_view(self, view: EditorView) -> None:
         if view.pages != self._pages or not self.page.count():
@@ -80,9 +59,12 @@ class ParserPage(QWidget):
                 self.page.clear()
                 self.page.addItems([one.title for one in view.pages] or [_NO_PAGE])
                 self.page.setCurrentIndex(max(0, self.page.findText(before)))
-        self._trial = view.trial
         self._show_trial(view)
-        self._enable()
+        running = view.trial is not None and view.trial.running
+        draft = view.checked.draft
+        has_code = draft is not None and bool(draft.parser.strip())
+        self.test_button.setEnabled(not running and bool(self._pages) and has_code)
+        self.cancel_button.setEnabled(running)
 
     def _show_trial(self, view: EditorView) -> None:
         trial = view.trial
@@ -103,16 +85,6 @@ class ParserPage(QWidget):
             self.output.show_text(trial.text)
             notes.append(trial.note)
         self.note.show_text("\n".join(one for one in notes if one))
-
-    def _enable(self) -> None:
-        running = self._trial is not None and self._trial.running
-        has_code = bool(self._edits.now.parser.strip())
-        self.test_button.setEnabled(not running and bool(self._pages) and has_code)
-        self.cancel_button.setEnabled(running)
-
-    def _on_edited(self, text: str) -> None:
-        draft = self._edits.now.replace(parser=text)
-        self._edits.do("edit the program", draft, key="parser")
 
     def _on_test(self) -> None:
         at = self.page.currentIndex()

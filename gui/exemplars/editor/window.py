@@ -1,90 +1,93 @@
-"""The editor of one exemplar: its looks, their text in a prompt, its problems, and its versions."""
+"""The editor of one exemplar: its text with its problems, the prompt, the result of its program, and its versions."""
 
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QMenu,
-    QPlainTextEdit,
-    QPushButton,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QMenu, QPushButton, QTabWidget, QWidget
 
 from core.debugger.exemplars.editor.views import EditorView, OpenedExemplar, SaveWay
-from core.memory.editing.faults import place_of, stopping
-from gui.exemplars.editor.dialogs import ValuesDialog, ask_conflict, ask_to_leave
-from gui.exemplars.editor.entries_page import CONTRASTS, PAIRS, EntriesPage
-from gui.exemplars.editor.fields import Edits
-from gui.exemplars.editor.forms import HeadForm, LookForm
-from gui.exemplars.editor.looks_list import LooksList
-from gui.exemplars.editor.pages import CompareVersions, PreviewPage, ProblemsPage, VersionsPage
+from core.memory.editing import changes
+from core.memory.editing.layout import layout
+from core.memory.editing.reading import TextProblem
+from core.schema.errors import UsageError
+from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict, ask_to_leave
+from gui.exemplars.editor.pages import PreviewPage, ProblemList
 from gui.exemplars.editor.parser_page import ParserPage
-from gui.shell.undo import UndoHistory
-from gui.shell.undo_button import UndoButton, add_undo_keys
+from gui.exemplars.versions import VersionPane
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
+from gui.widgets.code_editor import CodeEditor
 from gui.widgets.formats import count, cut
 from gui.widgets.layouts import holding, in_column, in_row, on_panel, splitter
+from gui.widgets.lined_text import LineSign
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, set_flag
 
 _SIZE = QSize(1280, 800)
 _CHECK_MS = 300
-"""Time after the last letter at which the draft is stored on disk and checked."""
+"""Time after the last letter at which the text is stored on disk and checked."""
+_CURSOR_MS = 60
 _READING = "The exemplar is being read…"
-_LONGEST_WHY = 200
+_UNSAVED = "Not in the library yet. The first save (Ctrl+S) is version 1."
+_SIGNS = {"stops": LineSign("bad", "!"), "fault": LineSign("remedy", "!"), "note": LineSign("dim", "·")}
+_COMMANDS: tuple[tuple[str, str, Callable[[str, int, int], changes.Edit]], ...] = (
+    ("Insert a look", "Insert", changes.inserted),
+    ("Add a contrast to this look", "Ctrl+Shift+A", partial(changes.inserted, kind="contrasts")),
+    ("Add a pair for abstraction", "Ctrl+Alt+A", partial(changes.inserted, kind="abstraction")),
+    ("Merge with the next look", "Ctrl+M", changes.merged),
+    ("Split the look at this action", "Ctrl+Shift+M", changes.split),
+    ("Duplicate", "Ctrl+D", changes.duplicated),
+    ("Move up", "Alt+Up", partial(changes.moved, by=-1)),
+    ("Move down", "Alt+Down", partial(changes.moved, by=1)),
+    ("Delete", "Alt+Delete", changes.deleted),
+)
+"""The commands for the table with the cursor or the selected tables: name, key and what is done."""
 
 
 class EditorWindow(QDialog):
-    """Shows `EditorView` and edits its draft; requests go out only as signals."""
+    """Edits the text of `EditorView`; requests go out only as signals."""
 
-    check_requested = Signal(object, int, int, str)
-    """The draft, the serial of the opened exemplar, the number of the edit, and the preset of the preview."""
-    save_requested = Signal(object, int, str, str)
-    """The draft, the serial, how to save (`SaveWay`), and a description of the changes."""
-    test_requested = Signal(object, object)
-    """The draft and a `PageChoice`."""
-    compare_requested = Signal(int, object)
-    version_requested = Signal(str, int)
+    check_requested = Signal(str, int, int, str)
+    """The text, the serial of the opened exemplar, the number of the edit, and the preset of the preview."""
+    save_requested = Signal(str, int, str)
+    """The text, the serial, and how to save (`SaveWay`)."""
+    test_requested = Signal(str, object)
+    """The text and a `PageChoice`."""
+    compare_requested = Signal(int, object, str)
+    """A version, another one or None for the text, and the text."""
+    version_requested = Signal(int)
+    """The version whose text to edit."""
     take_up_requested = Signal(str)
     forget_requested = Signal(str)
     left = Signal(bool)
     """The opened exemplar is closed; whether to keep its draft."""
 
-    def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._history = history
         self.setWindowTitle("Edit an exemplar[*]")
-        self._theme = theme
         self._view = EditorView()
         self._serial = 0
         self._gone = 0
         """The serial of what was closed last."""
         self._edit = 0
-        self._saves = 0
-        self._comparing: tuple[int, int | None] | None = None
-        """The versions whose texts were requested."""
+        self._new_text = 0
+        """The number of the last `NewText`."""
+        self._is_copying = False
+        """Whether the text is being saved under another id."""
         self._then: Callable[[], None] | None = None
         """What to do after saving."""
         self.asking: QDialog | None = None
         """The open question, or the last one."""
-        self.compared: CompareVersions | None = None
-        self.values: ValuesDialog | None = None
         self._check = QTimer(self, singleShot=True, interval=_CHECK_MS)
         self._check.timeout.connect(self._on_check)
+        self._moving = QTimer(self, singleShot=True, interval=_CURSOR_MS)
+        self._moving.timeout.connect(self._show_place)
         self._make_parts(theme)
         self._lay_out()
-        add_undo_keys(self, history)
-        history.said.connect(self._on_not_undone)
         self.resize(_SIZE.boundedTo(self.screen().availableSize()))
-        self.wait()
+        self.or_words.say(_READING)
 
     @property
     def opened(self) -> OpenedExemplar | None:
@@ -93,15 +96,17 @@ class EditorWindow(QDialog):
     @property
     def modified(self) -> bool:
         """Whether there are unsaved changes."""
-        return self.opened is not None and self.edits.now != self.opened.base
+        return self.opened is not None and self.text.text != self.opened.base
 
-    def wait(self) -> None:
-        """Show that something is being opened."""
-        self.or_words.say(_READING)
+    @property
+    def problems(self) -> tuple[TextProblem, ...]:
+        """What was found in the text as it is now; nothing while it is being checked."""
+        checked = self._view.checked
+        return checked.problems if checked.edit == self._edit else ()
 
     @Slot(object)
     def show_view(self, view: EditorView) -> None:
-        """Replace what is shown next to the draft; also the draft if another one was opened."""
+        """Replace what is shown beside the text; also the text if another exemplar was opened."""
         opened = view.opened
         if opened is not None and opened.serial == self._gone:
             return  # It was sent before the exemplar was closed.
@@ -111,38 +116,34 @@ class EditorWindow(QDialog):
             self._refresh()
             return
         self.or_words.say("")
-        self.head.show_view(view)
         if opened.serial != self._serial:
-            self._serial = opened.serial
-            self.edits.begin(opened.draft)
-            self.looks.choose(0)
-            self.note.show_text(opened.note)
-            self.flush()
+            self._open(opened)
         elif before.opened is not None and opened.base != before.opened.base:
-            if len(self.edits.history.states) == 1 and self.edits.now == before.opened.base:
-                self.edits.begin(opened.base or opened.draft)  # Nothing was typed: show the current version.
-            self._check.start()
+            self._follow(before.opened.base, opened)
+        if view.new_text is not None and view.new_text.number != self._new_text:
+            self._new_text = view.new_text.number
+            self.text.put(view.new_text.text)
+            self.note.show_text(view.new_text.note)
         self.preview.show_view(view)
         self.parser.show_view(view)
-        self._show_checked()
-        if view.texts is not None and (view.texts.left, view.texts.right) == self._comparing:
-            self._comparing = None
-            self._show_texts()
+        if opened is not before.opened or view.versions != before.versions:
+            self.versions.show_versions(opened.id, view.versions, "" if view.versions else _UNSAVED)
+        if view.compared is not None and view.compared is not before.compared:
+            self.versions.show_compared(view.compared)
+        if view.checked.edit != before.checked.edit:
+            self._show_checked()
         if view.conflict is not None and view.conflict != before.conflict:
             self._then = None
             self.asking = ask_conflict(view.conflict, self._save, self)
         if view.problem:
-            self._then = None
-        if view.saves != self._saves:
-            self._saves = view.saves
-            self.note.show_text("")
+            self._then, self._is_copying = None, False
         self._refresh()
         if self._then is not None and not self.modified:
             then, self._then = self._then, None
             then()
 
     def flush(self) -> None:
-        """Store and check the draft now."""
+        """Store and check the text now."""
         self._check.stop()
         self._on_check()
 
@@ -151,15 +152,15 @@ class EditorWindow(QDialog):
         if self.opened is None or not self.modified:
             self._put_away(then, keep=False)
             return
-        can_save = not stopping(self.edits.now)
 
         def save() -> None:
             self._then = lambda: self._put_away(then, keep=False)
             self._save("save")
 
+        draft = self._view.checked.draft
         self.asking = ask_to_leave(
-            self.edits.now.task or self.edits.now.id or "the new exemplar",
-            can_save=can_save,
+            (draft and (draft.task or draft.id)) or self.opened.id or "the new exemplar",
+            can_save=not self._stop,
             save=save,
             keep=lambda: self._put_away(then, keep=True),
             discard=lambda: self._put_away(then, keep=False),
@@ -180,51 +181,45 @@ class EditorWindow(QDialog):
     # Building
 
     def _make_parts(self, theme: Theme) -> None:
-        """Create the parts, which share one `Edits`."""
-        self.edits = Edits(self._history, self)
-        self.head = HeadForm(theme, self.edits, self)
-        self.look = LookForm(theme, self.edits, self)
-        self.looks = LooksList(theme, self.edits, lambda: self.look.action, self)
+        self.text = CodeEditor(theme, self)
+        self.text.setAccessibleName("The exemplar")
+        self.text.textChanged.connect(self._on_edited)
+        self.text.cursorPositionChanged.connect(self._moving.start)
+        self.place = ElidedLabel("", self, tone="dim")
+        self.problem_list = ProblemList(theme, self)
+        self.problem_list.place_wanted.connect(self.go_to)
         self.preview = PreviewPage(theme, self)
-        self.problems = ProblemsPage(theme, self)
-        self.parser = ParserPage(theme, self.edits, self)
-        self.versions = VersionsPage(theme, self)
-        self.contrasts = EntriesPage(theme, self.edits, CONTRASTS, self)
-        self.pairs = EntriesPage(theme, self.edits, PAIRS, self)
-        self.edits.changed.connect(self._on_edited)
-        self.looks.current_changed.connect(self.look.show_look)
         self.preview.preset_chosen.connect(lambda _name: self.flush())
-        self.problems.place_wanted.connect(self.go_to)
-        self.parser.test_requested.connect(lambda page: self.test_requested.emit(self.edits.now, page))
-        self.versions.compare_requested.connect(self._on_compare)
-        self.versions.open_requested.connect(self._on_open_version)
+        self.parser = ParserPage(theme, self)
+        self.parser.test_requested.connect(lambda page: self.test_requested.emit(self.text.text, page))
+        take_up = (
+            "Put this version in place of your text. Saving it makes a new version; Ctrl+Z brings yours back"
+        )
+        self.versions = VersionPane(theme, "Edit this version", take_up, in_editor=True, parent=self)
+        self.versions.compare_wanted.connect(
+            lambda _id, left, right: self.compare_requested.emit(left, right, self.text.text)
+        )
+        self.versions.version_wanted.connect(lambda _id, version: self.version_requested.emit(version))
 
     def _lay_out(self) -> None:
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName("About the exemplar")
-        for page, name in (
-            (self.preview, "Preview"),
-            (self.problems, "Problems"),
-            (self.parser, "Parser"),
-            (self.versions, "Versions"),
-            (self.contrasts, "Contrasts"),
-            (self.pairs, "Pairs"),
-        ):
+        pages = (self.preview, "Preview"), (self.parser, "Parser"), (self.versions, "Versions")
+        for page, name in pages:
             on_panel(page)
             self.tabs.addTab(page, name)
-        self.look.setMinimumWidth(300)
-        self.tabs.setMinimumWidth(240)
-        columns = (self.looks, self.look, self.tabs)
-        for widget in columns:
+        self.tabs.currentChanged.connect(lambda _at: self._compare())
+        place = in_row(None, self.place, margins=(10, 4, 10, 4))
+        written = holding(in_column(None, (self.text, 1), place, spacing=0))
+        left = splitter(Qt.Orientation.Vertical, written, self.problem_list, sizes=(520, 170), stretch=(1, 0))
+        for widget in (left, self.tabs):
             on_panel(widget)
-        split = splitter(Qt.Orientation.Horizontal, *columns, sizes=(240, 520, 520), stretch=(0, 1, 1))
-        line = QFrame(self)
-        line.setProperty("line", True)
-        self.or_words = OrWords(holding(in_column(None, self.head, line, (split, 1), spacing=0)), self)
+            widget.setMinimumWidth(300)
+        split = splitter(Qt.Orientation.Horizontal, left, self.tabs, sizes=(720, 560), stretch=(1, 1))
+        self.or_words = OrWords(split, self)
         self.problem = NoteLabel("bad", parent=self, margins=(12, 4, 12, 2))
         self.note = NoteLabel("remedy", parent=self, margins=(12, 4, 12, 2))
-        self.looks.noted.connect(self.note.show_text)
         in_column(self, (self.or_words, 1), self.note, self.problem, self._foot(), spacing=0)
 
     def _foot(self) -> QHBoxLayout:
@@ -233,70 +228,104 @@ class EditorWindow(QDialog):
             "Drafts", "What was edited and not saved", "Alt+D", lambda: None, self
         )
         self.drafts_button.setMenu(QMenu(self.drafts_button))
-        self.values_button = self._button(
-            "Generalise…", "Replace a value with a placeholder, or back", "Ctrl+G", self.generalise
+        self.change_button = key_button(
+            "Change", "Commands for the look with the cursor", "Alt+E", lambda: None, self
         )
-        self.undo_button = UndoButton(self._history, self)
-        self.redo_button = UndoButton(self._history, self, redo=True)
-        self.copy_button = self._button(
-            "Save as a copy",
-            "Save it as another exemplar, with a free id",
-            "Ctrl+Shift+S",
-            lambda: self._save("copy"),
-        )
-        self.save_button = self._button(
-            "Save", "Save it as a new version", "Ctrl+S", lambda: self._save("save")
-        )
+        self.change_button.setMenu(self._menu())
+        self.undo_button = self._button("Undo", "Undo the last edit", "Ctrl+Z", self.text.undo)
+        self.redo_button = self._button("Redo", "Redo the edit", "Ctrl+Shift+Z", self.text.redo)
+        for button, available in (
+            (self.undo_button, self.text.undoAvailable),
+            (self.redo_button, self.text.redoAvailable),
+        ):
+            button.setEnabled(False)
+            available.connect(button.setEnabled)
+        copy = "Save it as another exemplar, with a free id"
+        self.copy_button = self._button("Save as a copy", copy, "Ctrl+Shift+S", lambda: self._save("copy"))
+        self.save_button = self._button("Save", "", "Ctrl+S", lambda: self._save("save"))
         set_flag(self.save_button, "accent", True)
-        return in_row(
-            None,
-            (self.fact, 1),
-            self.drafts_button,
-            self.values_button,
-            self.undo_button,
-            self.redo_button,
-            self.copy_button,
-            self.save_button,
-            margins=(12, 8, 12, 10),
-            spacing=8,
-        )
+        buttons = (self.undo_button, self.redo_button, self.copy_button, self.save_button)
+        left = (self.drafts_button, self.change_button)
+        return in_row(None, (self.fact, 1), *left, *buttons, margins=(12, 8, 12, 10), spacing=8)
 
     def _button(self, text: str, words: str, key: str, do: Callable[[], None]) -> QPushButton:
-        """Return a button whose key works even if it is disabled; otherwise a text field would use the key itself."""
+        """Return a button whose key works at once; a button's own shortcut would click it a moment later."""
         button = key_button(text, f"{words} ({key})", "", do, self)
         QShortcut(QKeySequence(key), self).activated.connect(button.click)
         return button
 
+    def _menu(self) -> QMenu:
+        """Return the menu of commands; their keys work in the whole window."""
+        menu = QMenu(self)
+        for name, key, edit in _COMMANDS:
+            self._add_command(menu, name, key, partial(self._change, edit))
+        menu.addSeparator()
+        self._add_command(menu, "Replace a value…", "Ctrl+G", self.replace_value)
+        self._add_command(menu, "Find…\tCtrl+F", "", self.text.open_finder)  # Its key is that of the text.
+        self._add_command(menu, "Next problem", "F8", partial(self._go_to_problem, 1))
+        self._add_command(menu, "Previous problem", "Shift+F8", partial(self._go_to_problem, -1))
+        return menu
+
+    def _add_command(self, menu: QMenu, name: str, key: str, do: Callable[[], None]) -> None:
+        action = QAction(name, self)
+        action.setShortcut(key)
+        action.triggered.connect(lambda _on=False: do())
+        self.addAction(action)
+        menu.addAction(action)
+
     # Display
+
+    def _open(self, opened: OpenedExemplar) -> None:
+        self._serial = opened.serial
+        self._is_copying = False
+        self.problem_list.show_problems(())
+        self.text.show_signs({})
+        self.text.begin(opened.text)
+        self.text.setFocus()
+        self.note.show_text(opened.note)
+        self._on_edited()
+        self.flush()
+        self._show_place()
+
+    def _follow(self, base: str | None, opened: OpenedExemplar) -> None:
+        """Follow what was saved, or undone or redone elsewhere."""
+        if self._is_copying:
+            self._is_copying = False
+            self.text.put(changes.with_id(self.text.text, opened.id))
+        self.note.show_text("")
+        if self.text.text == base and not self.text.document().isUndoAvailable():
+            self.text.begin(opened.base or "")  # Nothing was typed: show what is stored now.
+            self._on_edited()
+        self._check.start()
 
     def _refresh(self) -> None:
         opened = self.opened
-        modified = self.modified
+        modified, stop = self.modified, self._stop
         self.setWindowModified(modified)
         self.problem.show_text(self._view.problem)
         if opened is not None:
             self.setWindowTitle(f"Edit {opened.id}[*]" if opened.id else "New exemplar[*]")
-        stops = stopping(self.edits.now) if opened is not None else ()
-        self.save_button.setEnabled(opened is not None and modified and not stops)
-        self.copy_button.setEnabled(opened is not None and not stops)
-        self.values_button.setEnabled(opened is not None)
-        self.save_button.setToolTip(
-            f"Cannot be saved yet: {stops[0].where}: {stops[0].text}"
-            if stops
-            else "Save it as a new version (Ctrl+S)"
-        )
-        self.versions.show_view(self._view, modified=modified)
+        self.save_button.setEnabled(opened is not None and modified and not stop)
+        self.copy_button.setEnabled(opened is not None and not stop)
+        self.change_button.setEnabled(opened is not None)
+        unsaved = "Save it as a new version (Ctrl+S)" if modified else "There is nothing to save"
+        self.save_button.setToolTip(stop or unsaved)
         self.fact.setText(self._facts(opened))
         self._show_drafts()
+
+    @property
+    def _stop(self) -> str:
+        """Why it cannot be saved, as far as it is known, or an empty string."""
+        stops = [one for one in self.problems if one.level == "stops"]
+        return f"It cannot be saved yet. Line {stops[0].line}: {stops[0].text}" if stops else ""
 
     def _facts(self, opened: OpenedExemplar | None) -> str:
         if opened is None:
             return ""
         parts = [count(self._view.checked.tokens, "token")]
         if opened.version:
-            parts.append(
-                f"version {opened.version}, saved {datetime.fromtimestamp(opened.saved):%d %b %Y %H:%M}"
-            )
+            saved = datetime.fromtimestamp(opened.saved)
+            parts.append(f"version {opened.version}, saved {saved:%d %b %Y %H:%M}")
         else:
             parts.append("not in the library yet")
         if opened.archived:
@@ -309,76 +338,89 @@ class EditorWindow(QDialog):
         return " · ".join(part for part in parts if part)
 
     def _show_checked(self) -> None:
-        checked = self._view.checked
-        if checked.edit != self._edit:
-            return  # The draft has changed since then, and its new check is still running.
-        for part in (self.head, self.look, self.problems, self.contrasts, self.pairs):
-            part.show_faults(checked.faults)
-        self.looks.show_checked(checked.faults, checked.look_tokens)
-        number = len(checked.faults)
-        self.tabs.setTabText(1, f"Problems {number}" if number else "Problems")
+        if self._view.checked.edit != self._edit:
+            return  # The text has changed since then, and its new check is still running.
+        problems = self.problems
+        self.problem_list.show_problems(problems)
+        signs: dict[int, LineSign] = {}
+        order = tuple(_SIGNS)
+        for problem in sorted(problems, key=lambda one: order.index(one.level)):
+            before = signs.get(problem.line - 1, _SIGNS[problem.level])
+            signs[problem.line - 1] = before._replace(
+                words="\n".join(filter(None, (before.words, problem.text)))
+            )
+        self.text.show_signs(signs)
+        self._compare()
+        self._show_place()
 
     def _show_drafts(self) -> None:
         menu = self.drafts_button.menu()
         menu.clear()
-        kept = self._view.drafts
-        self.drafts_button.setText(f"Drafts {len(kept)}" if kept else "Drafts")
-        self.drafts_button.setVisible(bool(kept))
-        for one in kept:
-            when = f"{datetime.fromtimestamp(one.when):%d %b %H:%M}"
-            part = menu.addMenu(f"{cut(one.title, 60)} · {when}".replace("&", "&&"))
-            take_up = partial(self.take_up_requested.emit, one.key)
+        drafts = self._view.drafts
+        self.drafts_button.setText(f"Drafts {len(drafts)}")
+        self.drafts_button.setVisible(bool(drafts))
+        for draft in drafts:
+            when = f"{datetime.fromtimestamp(draft.when):%d %b %H:%M}"
+            part = menu.addMenu(f"{cut(draft.title, 60)} · {when}".replace("&", "&&"))
+            take_up = partial(self.take_up_requested.emit, draft.key)
             part.addAction("Open", partial(self.leave, take_up))
-            part.addAction("Delete", partial(self.forget_requested.emit, one.key))
+            part.addAction("Delete", partial(self.forget_requested.emit, draft.key))
 
-    def _show_texts(self) -> None:
-        texts, opened = self._view.texts, self.opened
-        if texts is None or opened is None:
-            return
-        if self.compared is None:
-            self.compared = CompareVersions(self._theme, self)
-        self.compared.show_texts(opened.id, texts, self.edits.now)
-        self.compared.show()
-        self.compared.raise_()
+    def _show_place(self) -> None:
+        """Show where the cursor is, and highlight the elements of the action there."""
+        text, (start, _) = self.text.searched, self.text.selected
+        self.text.light(changes.lines_of_elements(text, start))
+        parts = [self.text.place.capitalize()]
+        blocks = layout(text).blocks
+        here = next((block for block in reversed(blocks) if block.start <= start), None)
+        if here is not None and here.kind == "steps":
+            looks, tokens = sum(block.kind == "steps" for block in blocks), self._view.checked.look_tokens
+            parts.append(f"look {here.number + 1} of {looks}")
+            if here.number < len(tokens):
+                parts.append(count(tokens[here.number], "token"))
+        self.place.setText(" · ".join(parts))
 
-    def go_to(self, where: str) -> None:
-        """Show the part that contains a fault, with the cursor there."""
-        place = place_of(where)
-        if place.kind == "look":
-            self.looks.choose(place.number)
-            self.look.go_to(place.part, place.nth)
-        elif place.kind == "contrast":
-            self.tabs.setCurrentWidget(self.contrasts)
-            self.contrasts.go_to(place.number, place.part)
-        elif place.kind == "pair":
-            self.tabs.setCurrentWidget(self.pairs)
-            self.pairs.go_to(place.number, place.part)
-        elif place.kind == "steps":
-            self.looks.insert_button.setFocus()
-        else:
-            self.head.field(place.kind).setFocus()
+    def go_to(self, line: int, column: int) -> None:
+        """Move the cursor to a place, both from 1."""
+        self.text.go_to_line(line, column)
+        self.text.setFocus()
 
     # Input of the person
 
-    def generalise(self) -> None:
-        """Ask for a value and its placeholder; the text selected in a field is the value."""
-        field = self.focusWidget()
-        value = ""
-        if isinstance(field, QLineEdit):
-            value = field.selectedText()
-        elif isinstance(field, QPlainTextEdit):
-            value = field.textCursor().selectedText().replace("\u2029", "\n")
-        self.values = ValuesDialog(self.edits.now, value.strip(), self)
-        self.values.accepted.connect(self._on_values)
-        self.values.open()
+    def replace_value(self) -> None:
+        """Ask for a value and what to put in its place; the selected text is the value."""
+        start, end = self.text.selected
+        text = self.text.searched
+        dialog = ReplaceDialog(text, text[start:end] if "\n" not in text[start:end] else "", self)
+        dialog.accepted.connect(lambda: self.text.put(dialog.made))
+        self.asking = dialog
+        dialog.open()
 
-    def _on_values(self) -> None:
-        if self.values is not None and not self.values.problem:
-            self.edits.do(self.values.words, self.values.made)
+    def _change(self, edit: Callable[[str, int, int], changes.Edit]) -> None:
+        """Change the tables with the cursor or the selection, or say why that cannot be done."""
+        if self.opened is None:
+            return
+        try:
+            made = edit(self.text.searched, *self.text.selected)
+        except UsageError as error:
+            self.note.show_text(str(error))
+            return
+        self.text.put(made.text, made.at)
+        self.text.setFocus()
+        self.note.show_text(made.remark)
 
-    def _on_not_undone(self, title: str, why: str) -> None:
-        if self.isVisible() and self.opened is not None:
-            self.problem.show_text(f"{title}. {why}")
+    def _go_to_problem(self, offset: int) -> None:
+        """Go to the next or the previous problem, and from the last to the first."""
+        cursor = self.text.textCursor()
+        here = (cursor.blockNumber() + 1, cursor.positionInBlock() + 1)
+        places = sorted((one.line, one.column) for one in self.problems)
+        others = [place for place in places if (place > here if offset > 0 else place < here)]
+        if places:
+            self.go_to(*((others or places)[0 if offset > 0 else -1]))
+
+    def _compare(self) -> None:
+        if self.tabs.currentWidget() is self.versions and self.opened is not None:
+            self.versions.compare()
 
     def _on_edited(self) -> None:
         self._edit += 1
@@ -387,24 +429,14 @@ class EditorWindow(QDialog):
 
     def _on_check(self) -> None:
         if self.opened is not None:
-            self.check_requested.emit(self.edits.now, self._serial, self._edit, self.preview.chosen)
-
-    def _on_compare(self, left: int, right: int | None) -> None:
-        self._comparing = (left, right)
-        self.compare_requested.emit(left, right)
-
-    def _on_open_version(self, version: int) -> None:
-        opened = self.opened
-        if opened is not None:
-            self.leave(lambda: self.version_requested.emit(opened.id, version))
+            self.check_requested.emit(self.text.text, self._serial, self._edit, self.preview.chosen)
 
     def _save(self, way: SaveWay) -> None:
-        if self.opened is None or stopping(self.edits.now):
-            self.tabs.setCurrentWidget(self.problems)
+        if self.opened is None or self._stop:
             return
         self._check.stop()  # A stored exemplar is not a draft: an earlier check must not keep it as one.
-        why = ", ".join(self.edits.history.names_since(self.opened.base))[:_LONGEST_WHY]
-        self.save_requested.emit(self.edits.now, self._serial, way, why)
+        self._is_copying = way == "copy"
+        self.save_requested.emit(self.text.text, self._serial, way)
         self._check.start()
 
     def _put_away(self, then: Callable[[], None], *, keep: bool) -> None:
@@ -412,8 +444,7 @@ class EditorWindow(QDialog):
             self.flush()
         self._check.stop()
         self.left.emit(keep)
-        self.edits.forget()
         self._gone = self._serial
         self._view = EditorView(saves=self._view.saves)
-        self.wait()
+        self.or_words.say(_READING)
         then()

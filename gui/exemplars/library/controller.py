@@ -90,7 +90,7 @@ class LibraryController(FeatureController):
         page.table.row_chosen.connect(service.show_exemplar)
         page.table.position_changed.connect(service.set_position)
         page.detail.versions.compare_wanted.connect(service.compare)
-        page.detail.versions.current_wanted.connect(service.make_current)
+        page.detail.versions.version_wanted.connect(service.make_current)
         shown.check_requested.connect(service.check)
         shown.archive_requested.connect(service.archive)
         shown.export_requested.connect(service.export)

@@ -8,23 +8,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.debugger.exemplars.library.views import ComparedVersions, DetailView
+from core.debugger.exemplars.library.views import DetailView
 from core.memory.library.records import Entry, Retrieval
 from core.schema.exemplar import Exemplar
 from gui.exemplars.library.row_model import moment
+from gui.exemplars.versions import VersionPane
 from gui.theme.theme import Theme
 from gui.widgets.buttons import ICON_BESIDE_TEXT, key_button
-from gui.widgets.formats import count, cut, thousands
-from gui.widgets.layouts import holding, in_column, in_row, on_panel, scrolled, splitter
+from gui.widgets.formats import count, cut
+from gui.widgets.layouts import holding, in_column, in_row, on_panel, scrolled
 from gui.widgets.plain_table import Column, PlainTable, TableLine
 from gui.widgets.search import Finder
-from gui.widgets.side_by_side import SideBySide
 from gui.widgets.text_view import Piece, TextView
 from gui.widgets.words import ElidedLabel, NoteLabel, OrWords, dim_label, set_flag
 
 _NONE = "An exemplar in a file is read-only and has no versions. To change it, save a copy (Ctrl+D)."
 _ONE = "This is the only version. When you save a new one, you can compare both here."
-_CHOOSE = "Select two versions (Ctrl+click) to compare them. One alone is compared with the current one."
 _NOTHING = "Choose an exemplar in the table to read it here."
 _READING = "The exemplar is being read…"
 _NEVER = (
@@ -34,88 +33,6 @@ _NEVER = (
 _UNCHECKED = "Not checked yet. Press Check (Ctrl+K)."
 _SOUND = "No problems: its actions can be read, and their elements are in its observations."
 _PATIENCE_MS = 200
-
-
-class VersionPane(QWidget):
-    """Requests comparisons with a signal; the newest version is at the top."""
-
-    compare_wanted = Signal(str, int, int)
-    current_wanted = Signal(str, int)
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._id = ""
-        self._current = 0
-        self.table = PlainTable(
-            theme,
-            "Versions, the newest first",
-            (Column("Version"), Column("Saved"), Column("Tokens", number=True), Column("Why")),
-            several=True,
-        )
-        self.table.marked.connect(self._on_marked)
-        self.current_button = key_button(
-            "Make current",
-            "Make the selected version current. No version is lost",
-            "Alt+K",
-            self._on_current,
-            self,
-        )
-        self.title = ElidedLabel(_CHOOSE, self, tone="dim")
-        self.texts = SideBySide(theme, self)
-        self.texts.set_only_changes(True)
-        head = in_row(None, (self.title, 1), self.current_button, margins=(10, 4, 10, 4))
-        below = holding(in_column(None, head, (self.texts, 1), spacing=0))
-        split = splitter(Qt.Orientation.Vertical, self.table, below, sizes=(130, 300))
-        self.or_words = OrWords(split, self)
-        in_column(self, self.or_words)
-
-    def show_detail(self, view: DetailView) -> None:
-        if view.id != self._id:
-            self.texts.show_texts("", "")
-            self.title.setText(_CHOOSE)
-        self._id = view.id
-        self._current = next((one.number for one in view.versions if one.current), 0)
-        self.or_words.say(_NONE if not view.versions else _ONE if len(view.versions) == 1 else "")
-        self.table.show_lines(
-            TableLine(
-                (
-                    f"{one.number}, current" if one.current else str(one.number),
-                    moment(one.saved),
-                    thousands(one.tokens),
-                    one.why,
-                ),
-                values=(one.number, one.saved, one.tokens, one.why),
-                key=one.number,
-            )
-            for one in reversed(view.versions)
-        )
-        self._refresh()
-
-    def show_compared(self, view: ComparedVersions) -> None:
-        if view.id != self._id:
-            return
-        self.texts.show_texts(view.left_text, view.right_text)
-        parts = ", ".join(one.part for one in view.differences)
-        verb = f"differ in {parts}" if parts else "say the same"
-        self.title.setText(f"Version {view.left}, left, and {view.right} {verb}.")
-
-    def _on_marked(self) -> None:
-        self._refresh()
-        chosen = set(self.table.selected)
-        pair = sorted(chosen | {self._current} if len(chosen) == 1 else chosen)
-        if len(pair) == 2:
-            self.compare_wanted.emit(self._id, *pair)
-        else:
-            self.texts.show_texts("", "")
-            self.title.setText(_CHOOSE)
-
-    def _refresh(self) -> None:
-        chosen = self.table.selected
-        self.current_button.setEnabled(len(chosen) == 1 and chosen[0] != self._current)
-
-    def _on_current(self) -> None:
-        if self.current_button.isEnabled():
-            self.current_wanted.emit(self._id, self.table.selected[0])
 
 
 class DetailPane(QWidget):
@@ -150,7 +67,9 @@ class DetailPane(QWidget):
         self.trajectory = TextView(theme, "Trajectory")
         self.prompt = TextView(theme, "The exemplar in a prompt")
         self.prompt_words = NoteLabel("dim", margins=(10, 6, 10, 4))
-        self.versions = VersionPane(theme)
+        self.versions = VersionPane(
+            theme, "Make current", "Make the selected version current. No version is lost"
+        )
         self.standing = NoteLabel("dim", margins=(10, 6, 10, 4))
         self.retrievals = PlainTable(
             theme,
@@ -209,7 +128,8 @@ class DetailPane(QWidget):
             f"As in the preset “{view.preset}”, about {entry.tokens} tokens." if view.preset else ""
         )
         self.prompt.show_text(view.prompt)
-        self.versions.show_detail(view)
+        none = _NONE if not view.versions else _ONE if len(view.versions) == 1 else ""
+        self.versions.show_versions(view.id, view.versions, none)
         self._show_retrievals(view)
         self._show_problems(view)
         self.finder.refresh()

@@ -193,6 +193,7 @@ def test_the_prompt_stays_beside_a_text_with_a_mistake_and_is_told_to_be_from_be
     service.changed.send(POLICY.replace(asked=False, text=text, preview="", problem="Line 1: no policy."))
     qtbot.waitUntil(lambda: editor.problem.isVisible())
     assert editor.preview.source == POLICY.preview
+    assert editor.field.signs[0].words == "Line 1: no policy."
     assert "before the mistake" in editor.preview_head.text()
     service.changed.send(POLICY.replace(asked=False, text=text, preview="Another prompt."))
     qtbot.waitUntil(lambda: editor.preview.source == "Another prompt.")

@@ -5,7 +5,6 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.debugger.exemplars.editor.service import EditorService
-from core.memory.editing.draft import EMPTY
 from core.memory.editing.draft_files import Drafts, KeptDraft
 from core.memory.library.store import Library
 from gui.exemplars.changes import ChangesController
@@ -50,7 +49,7 @@ class Desk:
         self.editor.open(ONE.id)
         shown = self.editor.shown
         assert shown is not None
-        self.wait(lambda: shown.opened is not None and shown.edits.now.id == ONE.id)
+        self.wait(lambda: shown.opened is not None and f'id = "{ONE.id}"' in shown.text.text)
         return shown
 
     def stored(self):
@@ -96,39 +95,41 @@ def test_what_is_changed_in_both_windows_is_undone_in_order_from_either(desk, qt
     desk.wait(lambda: done == ["removed", "added"])
 
 
-def test_a_save_is_undone_before_the_words_that_were_typed_for_it(desk, qtbot):
+def test_a_save_is_undone_from_the_main_window_and_the_typing_in_the_editor(desk, qtbot):
     shown = desk.edit()
-    qtbot.keyClicks(shown.look.thought, "Because.")
-    typed = shown.edits.now
-    assert desk.undo_text == "&Undo: edit the thought of look 1 (exemplar)"
-    qtbot.keyClick(shown.look.thought, Qt.Key.Key_S, CTRL)
+    qtbot.keyClicks(shown.text, "note = 'x'")
+    qtbot.keyClick(shown.text, Qt.Key.Key_Return)
+    typed = shown.text.text
+    assert desk.undo_text == "&Undo"
+    qtbot.keyClick(shown.text, Qt.Key.Key_S, CTRL)
     desk.wait(lambda: desk.undo_text == f"&Undo: save “{ONE.id}”")
     desk.wait(lambda: not shown.modified)
-    qtbot.keyClick(shown.look.thought, Qt.Key.Key_Z, CTRL)
+    desk.window.actions_by_name["undo_edit"].trigger()
     desk.wait(lambda: shown.opened.version == 1 and shown.modified)
-    assert (desk.stored().version, shown.edits.now) == (1, typed)
-    desk.wait(lambda: desk.undo_text.endswith("(exemplar)"))
-    qtbot.keyClick(desk.window, Qt.Key.Key_Z, CTRL)
-    desk.wait(lambda: not shown.modified)
-    assert shown.edits.now.steps[0].thought == ONE.steps[0].thought
-    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
-    qtbot.keyClick(shown, Qt.Key.Key_Z, CTRL | SHIFT)
+    assert (desk.stored().version, shown.text.text) == (1, typed)
+    while shown.text.document().isUndoAvailable():
+        qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
+    assert not shown.modified
+    while shown.text.document().isRedoAvailable():
+        qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL | SHIFT)
+    desk.window.actions_by_name["redo_edit"].trigger()
     desk.wait(lambda: shown.opened.version == 2 and not shown.modified)
-    assert (desk.stored().version, shown.edits.now) == (2, typed)
+    assert (desk.stored().version, shown.text.text) == (2, typed)
 
 
-def test_what_was_typed_is_forgotten_once_the_exemplar_is_put_away_and_the_save_is_not(desk, qtbot):
+def test_a_save_is_undone_after_the_exemplar_was_put_away_and_opened_again(desk, qtbot):
     shown = desk.edit()
-    qtbot.keyClicks(shown.look.thought, "Because.")
-    qtbot.keyClick(shown.look.thought, Qt.Key.Key_S, CTRL)
+    qtbot.keyClicks(shown.text, "note = 'x'")
+    qtbot.keyClick(shown.text, Qt.Key.Key_Return)
+    qtbot.keyClick(shown.text, Qt.Key.Key_S, CTRL)
     desk.wait(lambda: desk.undo_text == f"&Undo: save “{ONE.id}”" and not shown.modified)
     shown.close()
     desk.wait(shown.isHidden)
     shown = desk.edit()
     assert shown.opened.version == 2
-    qtbot.keyClick(desk.window, Qt.Key.Key_Z, CTRL)
+    desk.window.actions_by_name["undo_edit"].trigger()
     desk.wait(lambda: shown.opened.version == 1)
-    assert (shown.edits.now.steps[0].thought, shown.modified) == (ONE.steps[0].thought, False)
+    assert ("note" in shown.text.text, shown.modified) == (False, False)
     desk.wait(lambda: desk.undo_text == "&Undo")
 
 
@@ -148,13 +149,13 @@ def test_what_another_program_has_changed_is_not_undone_and_said_in_both_windows
 
 def test_a_draft_that_was_deleted_comes_back(desk):
     drafts = Drafts(desk.made.folder / "drafts")
-    kept = KeptDraft(key="new 1", draft=EMPTY.replace(task="Buy shoes."), when=5.0)
+    kept = KeptDraft(key="new 1", text='task = "Buy shoes."', when=5.0)
     drafts.keep(kept)
     shown = desk.edit()
     (entry,) = shown.drafts_button.menu().actions()
     entry.menu().actions()[1].trigger()
     desk.wait(lambda: desk.undo_text == "&Undo: delete the draft “Buy shoes.”")
     assert drafts.all() == ()
-    shown.undo_button.click()
+    desk.window.history.undo()
     desk.wait(lambda: drafts.all() == (kept,))
     desk.wait(lambda: shown.drafts_button.text() == "Drafts 1")

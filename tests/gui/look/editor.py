@@ -2,47 +2,62 @@
 
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.exemplars.editor.views import Conflict, EditorView, OpenedExemplar, VersionTexts
-from core.memory.editing.draft import EMPTY
-from gui.exemplars.editor.dialogs import ask_conflict
+from core.debugger.exemplars.comparing import ComparedVersions
+from core.debugger.exemplars.editor.views import Conflict, EditorView, OpenedExemplar
+from core.memory.editing.toml_text import NEW_TEXT, text_of
+from core.memory.library.records import differences
+from gui.exemplars.editor.dialogs import ReplaceDialog, ask_conflict
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
 from tests.gui.look.studio import Studio, take_pictures
 
 
 def _editor(studio: Studio, view: EditorView) -> EditorWindow:
-    shown = EditorWindow(studio.window.theme, studio.window.history, studio.window)
+    shown = EditorWindow(studio.window.theme, studio.window)
     shown.preview.choose("synapse")
     shown.resize(1280, 800)
     shown.show_view(view)
-    draft = view.opened.draft if view.opened is not None else EMPTY
     shown.show()
     studio.settle()
-    if view.checked.edit >= 0:
-        shown.show_view(view.replace(checked=samples.checked(draft, shown._edit)))
+    if view.opened is not None:
+        shown.show_view(view.replace(checked=samples.checked(view.opened.text, shown._edit)))
     studio.settle()
     return shown
 
 
 def editor(studio: Studio) -> QWidget:
     shown = _editor(studio, samples.view())
-    shown.look.actions_field.setFocus()
+    shown.go_to(36, 5)
+    shown.text.verticalScrollBar().setValue(12)
     return shown
 
 
 def editor_faults(studio: Studio) -> QWidget:
-    opened = samples.opened(samples.BROKEN, base=samples.DRAFT)
+    opened = samples.opened(samples.BROKEN_TEXT, base=samples.TEXT)
     problem = (
         "The draft cannot be saved in /home/me/data/drafts (No space left on device). Save the exemplar."
     )
-    shown = _editor(studio, samples.view(samples.BROKEN, opened=opened, problem=problem))
-    shown.tabs.setCurrentWidget(shown.problems)
+    shown = _editor(studio, samples.view(samples.BROKEN_TEXT, opened=opened, problem=problem))
+    shown._go_to_problem(1)
+    shown._go_to_problem(1)
+    return shown
+
+
+def editor_syntax(studio: Studio) -> QWidget:
+    text = samples.TEXT.replace("thought = ", "thought ", 1)
+    return _editor(studio, samples.view(text, opened=samples.opened(text, base=samples.TEXT)))
+
+
+def editor_find(studio: Studio) -> QWidget:
+    shown = _editor(studio, samples.view())
+    shown.text.open_finder()
+    shown.text.finder.field.setText("oakland")
     return shown
 
 
 def editor_new(studio: Studio) -> QWidget:
-    opened = OpenedExemplar(serial=1, key="new", draft=EMPTY, base=EMPTY, origin="by hand")
-    return _editor(studio, samples.view(EMPTY, opened=opened, versions=(), pages=(), drafts=()))
+    opened = OpenedExemplar(serial=1, key="new", text=NEW_TEXT, base=NEW_TEXT, origin="by hand")
+    return _editor(studio, samples.view(opened=opened, versions=(), pages=(), drafts=()))
 
 
 def editor_waiting(studio: Studio) -> QWidget:
@@ -64,15 +79,20 @@ def editor_parser_failed(studio: Studio) -> QWidget:
 def editor_versions(studio: Studio) -> QWidget:
     shown = _editor(studio, samples.view())
     shown.tabs.setCurrentWidget(shown.versions)
-    shown.versions.list.setCurrentRow(1)
+    shown.versions.table.selectRow(1)
+    compared = ComparedVersions(
+        id=samples.DRAFT.id,
+        left=2,
+        left_text=samples.BROKEN_TEXT,
+        right_text=samples.TEXT,
+        differences=differences(samples.BROKEN, samples.DRAFT),
+    )
+    shown.versions.show_compared(compared)
     return shown
 
 
-def editor_contrasts(studio: Studio) -> QWidget:
-    shown = _editor(studio, samples.view())
-    shown.tabs.setCurrentWidget(shown.contrasts)
-    shown.looks.choose(0, 1)
-    return shown
+def editor_menu(studio: Studio) -> QWidget:
+    return _editor(studio, samples.view()).change_button.menu()
 
 
 def editor_long(studio: Studio) -> QWidget:
@@ -82,33 +102,24 @@ def editor_long(studio: Studio) -> QWidget:
         ),
         actions=tuple(f"click [{at}]" for at in range(30)),
         thought="Thinking at length. " * 30,
+        raw="x" * 20_000,
     )
     draft = samples.DRAFT.replace(
-        steps=(step,) * 40,
-        task="A task that is told at great length. " * 12,
-        note="n " * 200,
+        steps=(step,) * 40, task="A task that is told at great length. " * 12, note="n " * 200
     )
-    return _editor(studio, samples.view(draft))
+    shown = _editor(studio, samples.view(text_of(draft)))
+    shown.go_to(14000, 1)
+    return shown
 
 
-def editor_compared(studio: Studio) -> QWidget:
-    other = samples.BROKEN
-    texts = VersionTexts(left=1, right=None, left_draft=other)
+def editor_replace(studio: Studio) -> QWidget:
     shown = _editor(studio, samples.view())
-    shown.versions.compare_requested.emit(1, None)
-    shown.show_view(samples.view(texts=texts))
-    studio.settle()
-    assert shown.compared is not None
-    return shown.compared
-
-
-def editor_values(studio: Studio) -> QWidget:
-    shown = _editor(studio, samples.view())
-    shown.generalise()
-    assert shown.values is not None
-    shown.values.value.setText("Oakland")
-    shown.values.name.setText("{city}")
-    return shown.values
+    shown.replace_value()
+    dialog = shown.asking
+    assert isinstance(dialog, ReplaceDialog)
+    dialog.value.setText("Oakland")
+    dialog.other.setText("{city}")
+    return dialog
 
 
 def editor_conflict(studio: Studio) -> QWidget:

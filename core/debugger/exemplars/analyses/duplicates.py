@@ -7,8 +7,8 @@ from core.debugger.commands import command
 from core.debugger.exemplars.analyses.service import AnalysisService
 from core.debugger.exemplars.analyses.views import DuplicatePair, DuplicatesView, PairTexts
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
-from core.debugger.exemplars.prompt import as_text
 from core.memory.analysis.records import NearPair, PairsFound, grouped, sameness
+from core.memory.editing.toml_text import text_of
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
 
@@ -65,7 +65,7 @@ class DuplicatesService(AnalysisService[DuplicatesView]):
     @command
     async def open_pair(self, id: str, other: str) -> None:
         """Write both out."""
-        left, right = as_text(self._exemplar(id)), as_text(self._exemplar(other))
+        left, right = text_of(self._exemplar(id)), text_of(self._exemplar(other))
         self.show(pair=PairTexts(id=id, other=other, left=left, right=right))
 
     @command

@@ -1,6 +1,8 @@
-"""Checks a draft: its faults, its prompt, and the result of its program on a page."""
+"""Checks the text of an exemplar: its problems, its prompt, and the result of its program on a page."""
 
 import re
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
 from functools import lru_cache
 
 from core.agent.resources import AgentResources
@@ -8,7 +10,8 @@ from core.debugger.background_read import ask_file
 from core.debugger.exemplars.editor.views import Checked, Conflict, OpenedExemplar, PageChoice, ParserTrial
 from core.debugger.exemplars.prompt import prompt_of
 from core.llm.costs import count_tokens
-from core.memory.editing.faults import faults
+from core.memory.checks import Problem, check_draft
+from core.memory.editing.reading import read
 from core.memory.library.records import Entry, differences
 from core.sandbox.running import run_parser
 from core.schema.errors import TraceError, UsageError
@@ -20,14 +23,41 @@ from core.trace.store import TraceStore
 _tokens = lru_cache(maxsize=512)(count_tokens)
 """Most steps are as they were at the edit before."""
 _MOST_PARTS = 4
-"""Parts that differ which a conflict names."""
+"""Parts that differ which are named."""
 _TAG = re.compile(r"<[a-z][a-z0-9]*[\s>]", re.IGNORECASE)
 
 
 def checked(
-    resources: AgentResources, draft: Draft, edit: int, preset: str, run: int | None, is_success: bool | None
+    resources: AgentResources,
+    text: str,
+    before: Checked,
+    edit: int,
+    preset: str,
+    *,
+    opened: OpenedExemplar,
+    is_success: bool | None,
+    families: Collection[str] = (),
 ) -> Checked:
-    """Return what is found in a draft; `is_success` is the verdict of the run that it came from."""
+    """Return what is found in a text; of one that cannot be read, the prompt stays as it was found `before`.
+
+    `is_success` is the verdict of the run that it came from, `families` are those that exist.
+    """
+
+    def check(draft: Draft) -> tuple[Problem, ...]:
+        return (
+            *_names(draft, opened, families),
+            *check_draft(
+                draft,
+                run=opened.run,
+                is_success=lambda _run: is_success,
+                policies=resources.policies.callable_names(),
+            ),
+        )
+
+    reading = read(text, check)
+    draft = reading.draft
+    if draft is None:
+        return before.replace(edit=edit, problems=reading.problems, draft=None)
     prompt = prompt_of(draft, resources, preset)
     looks = tuple(sum(map(_tokens, (one.observation, one.thought, *one.actions))) for one in draft.steps)
     contrasts = sum(
@@ -35,9 +65,8 @@ def checked(
     )
     return Checked(
         edit=edit,
-        faults=faults(
-            draft, run=run, is_success=lambda _run: is_success, policies=resources.policies.callable_names()
-        ),
+        problems=reading.problems,
+        draft=draft,
         tokens=sum(looks) + contrasts + _tokens(draft.task),
         look_tokens=looks,
         preset=preset,
@@ -47,20 +76,35 @@ def checked(
     )
 
 
+def _names(draft: Draft, opened: OpenedExemplar, families: Collection[str]) -> Iterator[Problem]:
+    """Yield what a new id leads to, and a family that is probably misspelt."""
+    if opened.id and draft.id != opened.id:
+        text = f"It is stored as {opened.id}. Under another id it is saved as another exemplar, and {opened.id} stays."
+        yield Problem(id=draft.id, kind="missing", where="id", text=text, level="note")
+    if draft.family and draft.family not in families:
+        for near in get_close_matches(draft.family, families, 1, cutoff=0.8):
+            text = f"No other exemplar is in the family {draft.family}. Did you mean {near}?"
+            yield Problem(id=draft.id, kind="missing", where="family", text=text, level="note")
+
+
 def conflict_with(opened: OpenedExemplar, there: Entry, draft: Draft, *, is_own: bool) -> Conflict:
     """Return why a draft is not saved over what is `there`."""
     id = there.exemplar.id
     if not is_own:
         return Conflict(id=id, text=f"The library already has an exemplar {id}: “{there.exemplar.task}”")
-    ours = draft.exemplar()
-    parts = [one.part for one in differences(there.exemplar, ours)]
-    named = ", ".join(parts[:_MOST_PARTS]) + (" and more" if len(parts) > _MOST_PARTS else "")
-    differs = f"It differs from yours in {named}." if parts else "It is identical to yours."
+    named = parts_that_differ(there.exemplar, draft)
+    differs = f"It differs from yours in {named}." if named else "It is identical to yours."
     return Conflict(
         id=id,
         text=f"{id} was saved elsewhere since you opened it: it is now at version {there.version}, yours is "
         f"based on version {opened.version}. {differs}",
     )
+
+
+def parts_that_differ(before: Draft, after: Draft) -> str:
+    """Return the names of the first parts that differ; empty if none does."""
+    parts = [one.part for one in differences(before, after)]
+    return ", ".join(parts[:_MOST_PARTS]) + (" and more" if len(parts) > _MOST_PARTS else "")
 
 
 class _TrialPage(Record):

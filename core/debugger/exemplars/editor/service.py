@@ -4,32 +4,40 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChange, ExemplarChanges, Reversal
-from core.debugger.exemplars.editor.checking import checked, conflict_with, pair_pages, run_pages, try_parser
+from core.debugger.exemplars.comparing import compare_versions
+from core.debugger.exemplars.editor.checking import (
+    checked,
+    conflict_with,
+    pair_pages,
+    parts_that_differ,
+    run_pages,
+    try_parser,
+)
 from core.debugger.exemplars.editor.views import (
-    DraftChoice,
     EditorView,
+    NewText,
     OpenedExemplar,
     PageChoice,
     ParserTrial,
     SaveWay,
-    VersionTexts,
 )
-from core.debugger.exemplars.known import copy_id, entry_of, free_id, of_file
+from core.debugger.exemplars.known import copy_id, entry_of, free_id, is_success_of, of_file
 from core.debugger.publisher import preset_options
 from core.debugger.service import Service
-from core.memory.editing.draft import EMPTY
+from core.memory.checks import check_whole
+from core.memory.editing.changes import with_id
 from core.memory.editing.draft_files import Drafts, KeptDraft
+from core.memory.editing.reading import DraftReading, read
+from core.memory.editing.toml_text import NEW_TEXT, text_of
 from core.memory.library.records import Entry, Provenance
-from core.memory.library.store import Library
-from core.schema.errors import BackstepError, DataError, TraceError, UsageError
+from core.schema.errors import BackstepError, DataError, UsageError
 from core.schema.exemplar import Draft, Exemplar
 
 if TYPE_CHECKING:
     from core.debugger.session import Session
+    from core.memory.library.store import Library
 
 _BY_HAND = Provenance(origin="by hand")
 
@@ -47,12 +55,16 @@ class EditorService(Service[EditorView]):
         self._provenance: Provenance | None = None
         self._checking = (0, -1)
         """What is being checked: the serial of what is open, and the edit."""
-        self._conflicts = 0
+        self._texts: dict[Draft, str] = {}
+        """What is stored of the open exemplar, as it was typed."""
+        self._families: tuple[str, ...] = ()
+        self._number = 0
+        """Of the last conflict or new text."""
         self._draft_problem = ""
         """Why the draft could not be written last."""
 
     @property
-    def _library(self) -> Library:
+    def _library(self) -> "Library":
         return self.memory.library()
 
     @property
@@ -72,20 +84,8 @@ class EditorService(Service[EditorView]):
         if entry is None:
             self._copy(of_file(self.memory, id), "The original comes from a read-only file; this is a copy.")
             return
-        self._opened(Draft.of(entry.exemplar), entry.provenance, entry=entry, base=Draft.of(entry.exemplar))
-
-    @command
-    async def open_version(self, id: str, version: int) -> None:
-        """Open an exemplar as it was saved then; saved, it is a new version."""
-        entry, draft = self._library.get(id), Draft.of(self._library.at(id, version))
-        kept = self._drafts.get(id)
-        if kept is not None:
-            # It makes room under the id, where the next draft is kept, and stays among the drafts.
-            self._drafts.keep(kept.replace(key=self._drafts.new_key()))
-            self._drafts.forget(id)
-        is_current = version == entry.version
-        note = "" if is_current else f"This is version {version}. Saving it makes a new version."
-        self._opened(draft, entry.provenance, entry=entry, base=Draft.of(entry.exemplar), note=note)
+        text = text_of(entry.exemplar)
+        self._opened(text, entry.provenance, entry=entry, base=text)
 
     @command
     async def open_copy(self, id: str) -> None:
@@ -99,13 +99,13 @@ class EditorService(Service[EditorView]):
     @command
     async def open_new(self) -> None:
         """Open one that has nothing yet."""
-        self._opened(EMPTY, _BY_HAND, base=EMPTY)
+        self._opened(NEW_TEXT, _BY_HAND, base=NEW_TEXT)
 
     @command
     async def open_draft(self, exemplar: Exemplar, provenance: Provenance | None) -> None:
         """Open one that was made elsewhere and is not stored."""
-        draft = Draft.of(exemplar).replace(id=free_id(self.memory, exemplar.id))
-        self._opened(draft, provenance or _BY_HAND, note="Not saved yet.")
+        text = text_of(exemplar.replace(id=free_id(self.memory, exemplar.id)))
+        self._opened(text, provenance or _BY_HAND, note="Not saved yet.")
 
     @command
     async def take_up(self, key: str) -> None:
@@ -121,14 +121,13 @@ class EditorService(Service[EditorView]):
         kept = self._drafts.get(key)
         self._drafts.forget(key)
         if kept is not None:
-            name = kept.draft.task or kept.draft.id or "without a task"
-            self._changes.send(ExemplarChange(words=f"delete the draft “{name}”", draft=kept))
+            self._changes.send(ExemplarChange(words=f"delete the draft “{kept.title}”", draft=kept))
         self.show(drafts=self._other_drafts())
 
     def _copy(self, exemplar: Exemplar, note: str) -> None:
-        draft = Draft.of(exemplar).replace(id=copy_id(self.memory, exemplar.id))
+        text = text_of(exemplar.replace(id=copy_id(self.memory, exemplar.id)))
         entry = entry_of(self.memory, exemplar.id)
-        self._opened(draft, entry.provenance if entry is not None else _BY_HAND, note=note)
+        self._opened(text, entry.provenance if entry is not None else _BY_HAND, note=note)
 
     def _take_up(self, kept: KeptDraft) -> None:
         entry = entry_of(self.memory, kept.id) if kept.id else None
@@ -136,9 +135,9 @@ class EditorService(Service[EditorView]):
         note = f"This is a draft from {when}."
         if entry is not None and entry.version != kept.version:
             note += f" The exemplar is now at version {entry.version}; the draft is based on version {kept.version}."
-        base = Draft.of(entry.exemplar) if entry is not None else None
+        base = text_of(entry.exemplar) if entry is not None else None
         self._opened(
-            kept.draft,
+            kept.text,
             kept.provenance or (entry.provenance if entry is not None else _BY_HAND),
             entry=entry,
             base=base,
@@ -149,23 +148,22 @@ class EditorService(Service[EditorView]):
 
     def _opened(
         self,
-        draft: Draft,
+        text: str,
         provenance: Provenance,
         *,
         entry: Entry | None = None,
-        base: Draft | None = None,
+        base: str | None = None,
         note: str = "",
         key: str = "",
         version: int = 0,
     ) -> None:
-        services = self.services
         self._serial += 1
         self._provenance = provenance
         id = entry.exemplar.id if entry is not None else ""
         opened = OpenedExemplar(
             serial=self._serial,
             key=key or id or self._drafts.new_key(),
-            draft=draft,
+            text=text,
             base=base,
             id=id,
             version=version or (entry.version if entry is not None else 0),
@@ -175,70 +173,67 @@ class EditorService(Service[EditorView]):
             run=provenance.run,
             note=note,
         )
-        counts = self.memory.listing().counts().by
-        pages, pages_note = run_pages(services.store, provenance.run, draft.task)
-        presets, _ = preset_options(
-            services.resources.presets
-        )  # Wrong files are reported where presets are chosen.
+        self._texts = {}
+        families = self.memory.listing().counts().by.get("family", {})
+        self._families = tuple(sorted(name for name in families if name))
+        # Wrong files are reported where presets are chosen.
+        presets, _ = preset_options(self.services.resources.presets)
         self.view = EditorView(opened=opened, saves=self.view.saves)
         self.show(
             versions=self._library.versions(id) if id else (),
-            pages=(*pages, *pair_pages(draft)),
-            pages_note=pages_note,
             presets=presets,
-            families=tuple(sorted(name for name in counts.get("family", {}) if name)),
-            tags=tuple(sorted(name for name in counts.get("tag", {}) if name)),
-            environments=tuple(sorted(name for name in counts.get("environment", {}) if name)),
             drafts=self._other_drafts(),
         )
 
     # While it is edited
 
     @command
-    async def check(self, draft: Draft, serial: int, edit: int, preset: str) -> None:
-        """Store the draft on disk, and check its faults and its prompt.
+    async def check(self, text: str, serial: int, edit: int, preset: str) -> None:
+        """Store the text on disk as a draft, and check its problems and its prompt.
 
         Here and in `save`, nothing happens if another exemplar than that of `serial` is open.
         """
-
         opened = self.view.opened
         if opened is None or opened.serial != serial:
             return
         self._checking = (opened.serial, edit)
-        problem = self._write_draft(opened, draft)
+        problem = self._write_draft(opened, text)
         if problem != self._draft_problem:
             self._draft_problem = problem
             self.show(problem=problem)
         services = self.services
         name = preset or services.settings.preset
-        is_success = self._is_success(opened.run)
+        is_success = None if opened.run is None else is_success_of(services.store, opened.run)
         # A long exemplar takes a second, which nobody else is to wait for.
         found = await asyncio.to_thread(
-            checked, services.resources, draft, edit, name, opened.run, is_success
+            checked,
+            services.resources,
+            text,
+            self.view.checked,
+            edit,
+            name,
+            opened=opened,
+            is_success=is_success,
+            families=self._families,
         )
         if self._checking != (opened.serial, edit):
             return  # It was edited meanwhile, or another one was opened.
-        steps = tuple(one for one in self.view.pages if one.kind == "step")
-        self.show(checked=found, pages=(*steps, *pair_pages(draft)))
+        if found.draft is not None:
+            pages, note = run_pages(services.store, opened.run, found.draft.task)
+            self.show(pages=(*pages, *pair_pages(found.draft)), pages_note=note, checked=found)
+        else:
+            self.show(checked=found)
 
-    def _is_success(self, run: int | None) -> bool | None:
-        if run is None:
-            return None
+    def _write_draft(self, opened: OpenedExemplar, text: str) -> str:
+        """Write the text to the disk where it is not what is stored; returns what went wrong."""
         try:
-            return self.services.store.run(run).verdict.success
-        except TraceError:
-            return None
-
-    def _write_draft(self, opened: OpenedExemplar, draft: Draft) -> str:
-        """Write the draft to the disk where it is not what is stored; returns what went wrong."""
-        try:
-            if draft == opened.base:
+            if text == opened.base:
                 self._drafts.forget(opened.key)
                 return ""
             self._drafts.keep(
                 KeptDraft(
                     key=opened.key,
-                    draft=draft,
+                    text=text,
                     id=opened.id,
                     version=opened.version,
                     provenance=self._provenance,
@@ -250,9 +245,10 @@ class EditorService(Service[EditorView]):
         return ""
 
     @command
-    async def test(self, draft: Draft, page: PageChoice) -> None:
-        """Run the draft's program on a page, confined."""
+    async def test(self, text: str, page: PageChoice) -> None:
+        """Run the program of a text on a page, confined."""
         opened = self._need_opened()
+        draft = _need_draft(_read(text), "The program cannot be run")
         self.start(
             self._test(draft, opened, page), "The program is already running. Wait for it, or cancel it."
         )
@@ -276,104 +272,80 @@ class EditorService(Service[EditorView]):
     # Saving
 
     @command
-    async def save(self, draft: Draft, serial: int, way: SaveWay, why: str) -> None:
-        """Save the draft; a conflict is sent as `conflict`."""
+    async def save(self, text: str, serial: int, way: SaveWay) -> None:
+        """Save what a text says; a conflict is sent as `conflict`."""
         opened = self._need_opened()
         if opened.serial != serial:
             return
-        library = self._library
+        draft = _need_draft(read(text, check_whole), "It cannot be saved yet")
         id = draft.id if way != "copy" else copy_id(self.memory, draft.id)
-        draft_to_save = draft.replace(id=id)
-        try:
-            exemplar = draft_to_save.exemplar(archived=opened.archived and way != "copy")
-        except ValidationError as error:
-            raise UsageError("It cannot be saved yet. See the Problems tab for what is missing.") from error
+        exemplar = draft.replace(id=id).exemplar(archived=opened.archived and way != "copy")
         is_own = bool(opened.id) and id == opened.id
         there = entry_of(self.memory, id)
         expected = opened.version if is_own else None
         if there is not None and way == "save" and (not is_own or there.version != opened.version):
-            self._conflicts += 1
             conflict = conflict_with(opened, there, draft, is_own=is_own)
-            self.show(conflict=conflict.replace(number=self._conflicts), problem="")
+            self.show(conflict=conflict.replace(number=self._next()), problem="")
             return
         if there is not None and way == "over":
             expected = there.version
             exemplar = exemplar.replace(archived=there.exemplar.archived)
         provenance = None if is_own else self._provenance
+        why = "" if there is None else f"changed {parts_that_differ(there.exemplar, exemplar)}"
         before = self._changes.before((id,))
-        library.save(exemplar, provenance, why=why, expected=expected)
+        self._library.save(exemplar, provenance, why=why, expected=expected)
         self._changes.made(f"save “{id}”", before)
-        self._saved(opened, draft_to_save)
+        self._saved(opened, with_id(text, id), Draft.of(exemplar))
 
-    def _saved(self, opened: OpenedExemplar, draft: Draft) -> None:
+    def _saved(self, opened: OpenedExemplar, text: str, draft: Draft) -> None:
         library = self._library
         entry = library.get(draft.id)
         self._drafts.forget(opened.key)
+        self._texts[Draft.of(entry.exemplar)] = text
+        self._provenance = entry.provenance
+        self._show_stored(opened, entry, base=text, notice=f"Saved as version {entry.version} of {draft.id}.")
+
+    def _show_stored(self, opened: OpenedExemplar, entry: Entry, *, base: str, notice: str) -> None:
+        """Show the state in which the open exemplar is stored now."""
+        id = entry.exemplar.id
         now = opened.replace(
-            key=draft.id,
-            id=draft.id,
-            base=draft,
+            key=id,
+            id=id,
+            base=base,
             version=entry.version,
             saved=entry.changed,
             archived=entry.exemplar.archived,
             note="",
         )
-        self._provenance = entry.provenance
         self.show(
             opened=now,
-            versions=library.versions(draft.id),
+            versions=self._library.versions(id),
             conflict=None,
             saves=self.view.saves + 1,
-            notice=f"Saved as version {entry.version} of {draft.id}.",
+            notice=notice,
             problem="",
-            drafts=self._other_drafts(now.key),
+            drafts=self._other_drafts(id),
         )
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
 
     # Versions
 
     @command
-    async def compare(self, left: int, right: int | None) -> None:
-        """Read two versions, or one to compare with the draft on screen; they come as `texts`."""
-        id, library = self._need_stored(), self._library
-        texts = VersionTexts(
-            left=left,
-            right=right,
-            left_draft=Draft.of(library.at(id, left)),
-            right_draft=Draft.of(library.at(id, right)) if right is not None else None,
-        )
-        self.show(texts=texts, problem="")
-
-    @command
-    async def make_current(self, version: int) -> None:
-        """Go by this version from now on, and open it."""
-        id, library = self._need_stored(), self._library
-        before = self._changes.before((id,))
-        library.make_current(id, version)
-        self._changes.made(f"make version {version} of “{id}” current", before)
-        entry = library.get(id)
-        draft = Draft.of(entry.exemplar)
-        self._opened(draft, entry.provenance, entry=entry, base=draft)
-        self.show(notice=f"Version {version} is current.", saves=self.view.saves + 1)
-
-    @command
-    async def archive(self, archived: bool) -> None:
-        """Put the exemplar into the archive, or restore it."""
+    async def compare(self, left: int, right: int | None, text: str) -> None:
+        """Compare two versions, or one with what the text says; they come as `compared`."""
         id = self._need_stored()
-        before = self._changes.before((id,))
-        self._library.archive(id, archived=archived)
-        self._changes.made(f"{'archive' if archived else 'restore'} “{id}”", before)
-        opened = self._need_opened()
-        words = (
-            "is in the archive. It is not recalled any more, and is kept completely"
-            if archived
-            else "is back"
-        )
-        self.show(
-            opened=opened.replace(archived=archived),
-            saves=self.view.saves + 1,
-            notice=f"{id} {words}.",
-            problem="",
-        )
+        draft = _need_draft(_read(text), "The draft cannot be compared") if right is None else None
+        self.show(compared=compare_versions(self._library, id, left, right, draft), problem="")
+
+    @command
+    async def take_version(self, version: int) -> None:
+        """Put the text of a version in place of the one on screen; it comes as `new_text`."""
+        text = text_of(self._library.at(self._need_stored(), version))
+        note = f"This is version {version}. Saving it makes a new version; Ctrl+Z brings your text back."
+        self.show(new_text=NewText(number=self._next(), text=text, note=note), problem="")
 
     def _on_reversed(self, reversal: Reversal) -> None:
         """Follow what was undone or redone, here or elsewhere."""
@@ -384,18 +356,9 @@ class EditorService(Service[EditorView]):
             self.show(drafts=self._other_drafts())
         if opened.id in {one.id for one in reversal.now}:
             entry = self._library.get(opened.id)
-            self.show(
-                opened=opened.replace(
-                    base=Draft.of(entry.exemplar),
-                    version=entry.version,
-                    saved=entry.changed,
-                    archived=entry.exemplar.archived,
-                ),
-                versions=self._library.versions(opened.id),
-                saves=self.view.saves + 1,
-                notice=f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}.",
-                problem="",
-            )
+            draft = Draft.of(entry.exemplar)
+            notice = f"{'Undone' if reversal.back else 'Redone'}: {reversal.change.words}."
+            self._show_stored(opened, entry, base=self._texts.get(draft) or text_of(draft), notice=notice)
 
     @command
     async def leave(self, *, keep: bool) -> None:
@@ -419,16 +382,24 @@ class EditorService(Service[EditorView]):
             raise UsageError("It is not in the library yet. Save it first (Ctrl+S).")
         return id
 
-    def _other_drafts(self, key: str = "") -> tuple[DraftChoice, ...]:
+    def _other_drafts(self, key: str = "") -> tuple[KeptDraft, ...]:
         opened = self.view.opened
         own = key or (opened.key if opened is not None else "")
-        return tuple(
-            DraftChoice(key=one.key, title=one.draft.task or one.draft.id or "without a task", when=one.when)
-            for one in self._drafts.all()
-            if one.key != own
-        )
+        return tuple(one for one in self._drafts.all() if one.key != own)
 
 
 def _origin(provenance: Provenance) -> str:
     where = f"run {provenance.run}" if provenance.run is not None else ""
     return ", ".join(part for part in (provenance.origin, where, provenance.llm, provenance.site) if part)
+
+
+def _read(text: str) -> DraftReading:
+    return read(text, lambda _draft: ())
+
+
+def _need_draft(reading: DraftReading, what: str) -> Draft:
+    """Return what was read; raises UsageError with the first problem that stops it."""
+    if reading.draft is None or reading.stopping:
+        first = reading.stopping[0]
+        raise UsageError(f"{what}. Line {first.line}: {first.text}")
+    return reading.draft

@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+from core.debugger.exemplars.comparing import ComparedVersions
 from core.debugger.snapshots import PresetOption
-from core.memory.editing.faults import Fault
+from core.memory.editing.draft_files import KeptDraft
+from core.memory.editing.reading import TextProblem
 from core.memory.library.records import Version
 from core.schema.exemplar import Draft
 from core.schema.messages import Message
@@ -11,15 +13,6 @@ from core.schema.record import Record
 
 SaveWay = Literal["save", "over", "copy"]
 """``over`` is a new version on top of whatever is there by now, ``copy`` a new exemplar under a free id."""
-
-
-class DraftChoice(Record):
-    """A draft on the disk."""
-
-    key: str
-    title: str
-    when: float
-    """Seconds since the epoch."""
 
 
 class PageChoice(Record):
@@ -35,12 +28,12 @@ class OpenedExemplar(Record):
     """The exemplar that is edited, and its place in the library."""
 
     serial: int = 0
-    """Another one whenever the draft on screen is to be replaced."""
+    """Another one whenever another exemplar is opened."""
     key: str = ""
-    draft: Draft = Draft()
+    text: str = ""
     """What the editing begins with."""
-    base: Draft | None = None
-    """With what there is nothing to be saved; None if it is not stored as it is opened."""
+    base: str | None = None
+    """The text with which there is nothing to be saved; None if it is not stored as it is opened."""
     id: str = ""
     """Its id in the library; empty if it is not there yet."""
     version: int = 0
@@ -57,11 +50,13 @@ class OpenedExemplar(Record):
 
 
 class Checked(Record):
-    """The findings in a draft at one edit."""
+    """The findings in a text at one edit."""
 
     edit: int = -1
     """The number that the window gave the edit."""
-    faults: tuple[Fault, ...] = ()
+    problems: tuple[TextProblem, ...] = ()
+    draft: Draft | None = None
+    """What the text says; None if it cannot be read. What follows is then of the last text that could."""
     tokens: int = 0
     """About how many its trajectory has in a prompt."""
     look_tokens: tuple[int, ...] = ()
@@ -88,13 +83,14 @@ class ParserTrial(Record):
     note: str = ""
 
 
-class VersionTexts(Record):
-    """Two versions to compare; if the right one is None, it is the draft on screen."""
+class NewText(Record):
+    """A text to put in place of the one on screen, as an edit that can be undone."""
 
-    left: int
-    right: int | None
-    left_draft: Draft
-    right_draft: Draft | None = None
+    number: int
+    """Another one each time."""
+    text: str
+    note: str
+    """What is to be known of it."""
 
 
 class Conflict(Record):
@@ -107,21 +103,19 @@ class Conflict(Record):
 
 
 class EditorView(Record):
-    """Everything that the editor shows besides the draft itself."""
+    """Everything that the editor shows besides the text itself."""
 
     opened: OpenedExemplar | None = None
     checked: Checked = Checked()
     versions: tuple[Version, ...] = ()
-    texts: VersionTexts | None = None
+    compared: ComparedVersions | None = None
+    new_text: NewText | None = None
     trial: ParserTrial | None = None
     pages: tuple[PageChoice, ...] = ()
     pages_note: str = ""
     conflict: Conflict | None = None
     presets: tuple[PresetOption, ...] = ()
-    families: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    environments: tuple[str, ...] = ()
-    drafts: tuple[DraftChoice, ...] = ()
+    drafts: tuple[KeptDraft, ...] = ()
     """Drafts of others than the one in view."""
     saves: int = 0
     """How often something was saved since the program was begun."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
+from core.debugger.exemplars.comparing import ComparedVersions, compare_versions
 from core.debugger.exemplars.known import Checker, archive, entries, finish_in_thread, write
 from core.debugger.exemplars.library.listing import (
     IDS,
@@ -24,7 +25,6 @@ from core.debugger.exemplars.library.views import (
     SHOWN,
     CheckView,
     Chosen,
-    ComparedVersions,
     CountsView,
     DetailView,
     LibraryJob,
@@ -33,10 +33,8 @@ from core.debugger.exemplars.library.views import (
     PageView,
     Query,
 )
-from core.debugger.exemplars.prompt import as_text
 from core.debugger.service import JobService
 from core.memory.checks import Problem
-from core.memory.library.records import differences
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
@@ -274,18 +272,7 @@ class LibraryService(JobService[LibraryJob]):
     @command
     async def compare(self, id: str, left: int, right: int) -> None:
         """Compare two versions of an exemplar."""
-        library = self.memory.library()
-        before, after = library.at(id, left), library.at(id, right)
-        self.compared.send(
-            ComparedVersions(
-                id=id,
-                left=left,
-                right=right,
-                left_text=as_text(before),
-                right_text=as_text(after),
-                differences=differences(before, after),
-            )
-        )
+        self.compared.send(compare_versions(self.memory.library(), id, left, right))
 
     def _send_detail(self, id: str) -> None:
         known = self._detail if self._detail.id == id else None

@@ -13,7 +13,6 @@ from core.memory.library.records import (
     Retrieval,
     RetrievalRecord,
     Version,
-    VersionDifference,
 )
 from core.schema.record import Record
 
@@ -113,17 +112,6 @@ class DetailView(Record):
     """What is wrong with it; None if nobody has looked."""
     problem: str = ""
     """Why it cannot be shown."""
-
-
-class ComparedVersions(Record):
-    """Two versions of an exemplar."""
-
-    id: str
-    left: int
-    right: int
-    left_text: str = ""
-    right_text: str = ""
-    differences: tuple[VersionDifference, ...] = ()
 
 
 class Notice(Record):

@@ -2,14 +2,16 @@
 
 from core.debugger.exemplars.editor.views import (
     Checked,
-    DraftChoice,
     EditorView,
     OpenedExemplar,
     PageChoice,
     ParserTrial,
 )
 from core.debugger.snapshots import PresetOption
-from core.memory.editing.faults import faults
+from core.memory.checks import check_draft
+from core.memory.editing.draft_files import KeptDraft
+from core.memory.editing.reading import read
+from core.memory.editing.toml_text import text_of
 from core.memory.library.records import Version
 from core.schema.exemplar import AbstractionPair, Draft, DraftContrast, DraftStep
 from core.schema.messages import Message
@@ -75,18 +77,21 @@ MESSAGES = (
 )
 VERSIONS = (
     Version(number=1, saved=1_760_000_000.0, why="", tokens=320),
-    Version(number=2, saved=1_760_090_000.0, why="merge looks, edit the thought of look 1", tokens=310),
-    Version(number=3, saved=1_760_190_000.0, why="generalise “Oakland”", tokens=305, current=True),
+    Version(number=2, saved=1_760_090_000.0, why="changed look 1, thought, look 2, actions", tokens=310),
+    Version(number=3, saved=1_760_190_000.0, why="changed task", tokens=305, current=True),
 )
 
 
-def opened(draft: Draft = DRAFT, **more) -> OpenedExemplar:
+TEXT, BROKEN_TEXT = text_of(DRAFT), text_of(BROKEN)
+
+
+def opened(text: str = TEXT, **more) -> OpenedExemplar:
     values = {
         "serial": 1,
-        "key": draft.id,
-        "draft": draft,
-        "base": draft,
-        "id": draft.id,
+        "key": DRAFT.id,
+        "text": text,
+        "base": text,
+        "id": DRAFT.id,
         "version": 3,
         "saved": 1_760_190_000.0,
         "origin": "branch, run 12, small",
@@ -95,22 +100,24 @@ def opened(draft: Draft = DRAFT, **more) -> OpenedExemplar:
     return OpenedExemplar(**(values | more))
 
 
-def checked(draft: Draft, edit: int) -> Checked:
+def checked(text: str, edit: int) -> Checked:
+    reading = read(text, check_draft)
     return Checked(
         edit=edit,
-        faults=faults(draft),
+        problems=reading.problems,
+        draft=reading.draft,
         tokens=305,
-        look_tokens=tuple(120 - 10 * at for at in range(len(draft.steps))),
+        look_tokens=(120, 110, 100),
         preset="synapse",
         messages=MESSAGES,
         prompt_tokens=318,
     )
 
 
-def view(draft: Draft = DRAFT, *, edit: int = 0, **more) -> EditorView:
+def view(text: str = TEXT, *, edit: int = 0, **more) -> EditorView:
     values = {
-        "opened": opened(draft),
-        "checked": checked(draft, edit),
+        "opened": opened(text),
+        "checked": checked(text, edit),
         "versions": VERSIONS,
         "pages": (
             PageChoice(kind="step", number=1, title="Run 12, step 1: type [3] [Oakland]"),
@@ -120,9 +127,7 @@ def view(draft: Draft = DRAFT, *, edit: int = 0, **more) -> EditorView:
             PresetOption(name="plain", title="Plain"),
             PresetOption(name="synapse", title="Trajectory prompts (Synapse)"),
         ),
-        "families": ("book-flight", "click-button", "enter-text"),
-        "tags": ("checked", "short", "weak"),
-        "drafts": (DraftChoice(key="new 1", title="Half a thought", when=1_760_190_000.0),),
+        "drafts": (KeptDraft(key="new 1", text="task = 'Half a thought'", when=1_760_190_000.0),),
     }
     return EditorView(**(values | more))
 

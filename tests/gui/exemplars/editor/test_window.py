@@ -1,36 +1,69 @@
-"""The editor of an exemplar: typing, undo, looks, faults at their place, saving and leaving."""
+"""The editor of an exemplar: typing, undo, commands, problems at their place, saving and leaving."""
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from core.debugger.exemplars.editor.views import Conflict, EditorView, VersionTexts
-from core.memory.editing.draft import EMPTY
+from core.debugger.exemplars.comparing import ComparedVersions
+from core.debugger.exemplars.editor.views import Conflict, EditorView, NewText
+from core.memory.editing.reading import read
+from core.memory.editing.toml_text import NEW_TEXT
 from gui.exemplars.editor.window import EditorWindow
 from tests.gui.exemplars.editor import samples
 
-CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+CTRL, SHIFT, ALT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
 
 
 @pytest.fixture
 def shown(window, qtbot: QtBot) -> EditorWindow:
-    shown = EditorWindow(window.theme, window.history, window)
+    shown = EditorWindow(window.theme, window)
     shown.asked = []
-    shown.check_requested.connect(lambda draft, *_: shown.asked.append(draft))
+    shown.check_requested.connect(lambda text, *_: shown.asked.append(text))
     shown.show_view(samples.view())
     shown.show()
     qtbot.waitExposed(shown)
     shown.activateWindow()
+    qtbot.waitUntil(shown.isActiveWindow)
     return shown
 
 
-def show(shown: EditorWindow, draft, **more) -> None:
-    """Show another draft as if it had been opened, and checked."""
-    serial = shown.opened.serial + 1
-    opened = samples.opened(draft, serial=serial, base=samples.DRAFT)
-    shown.show_view(samples.view(draft, opened=opened, **more))
-    shown.show_view(samples.view(draft, opened=opened, edit=shown._edit, **more))
+def check(shown: EditorWindow, **more) -> None:
+    """Answer the check of what is in the editor."""
+    text = shown.text.text
+    opened = shown.opened
+    shown.show_view(samples.view(text, edit=shown._edit, **{"opened": opened, **more}))
+
+
+def open_other(shown: EditorWindow, text: str, **more) -> None:
+    """Show another text as if it had been opened, and checked."""
+    opened = samples.opened(text, serial=shown.opened.serial + 1, base=samples.TEXT)
+    shown.show_view(samples.view(text, opened=opened, **more))
+    check(shown, **more)
+
+
+def go_to(shown: EditorWindow, words: str, *, select: bool = False) -> None:
+    """Put the cursor before words, or select them."""
+    cursor = shown.text.textCursor()
+    at = shown.text.searched.index(words)
+    cursor.setPosition(at)
+    if select:
+        cursor.setPosition(at + len(words), QTextCursor.MoveMode.KeepAnchor)
+    shown.text.setTextCursor(cursor)
+
+
+def write_comment(shown: EditorWindow, qtbot: QtBot) -> None:
+    """Type a line that says nothing."""
+    qtbot.keyClicks(shown.text, "# x")
+    qtbot.keyClick(shown.text, Qt.Key.Key_Return)
+
+
+def draft(shown: EditorWindow):
+    return read(shown.text.text, lambda _: ()).draft
 
 
 def button(shown: EditorWindow, words: str):
@@ -38,122 +71,155 @@ def button(shown: EditorWindow, words: str):
     return found
 
 
-def test_what_is_opened_is_shown_with_its_first_look_and_is_checked_at_once(shown):
-    assert shown.head.task.toPlainText() == samples.DRAFT.task
-    assert (shown.head.tags.text(), shown.head.id.isReadOnly()) == ("checked, short", True)
-    assert shown.look.title.text() == "Look 1 of 3"
-    assert shown.look.actions_field.toPlainText() == "type [3] [Oakland]\nwait [2.0]"
-    assert shown.asked[0] == samples.DRAFT
+def test_what_is_opened_is_shown_as_text_and_is_checked_at_once(shown):
+    assert shown.text.text == shown.asked[0] == samples.TEXT
     assert (shown.modified, shown.save_button.isEnabled()) == (False, False)
+    assert shown.save_button.toolTip() == "There is nothing to save"
     assert "version 3, saved" in shown.fact.text()
+    assert shown.problem_list.isHidden()
 
 
-def test_typing_changes_the_draft_and_is_checked_once_the_person_pauses(shown, qtbot):
+def test_typing_is_checked_once_the_person_pauses_and_keeps_the_text_as_typed(shown, qtbot):
     shown.asked.clear()
-    qtbot.keyClicks(shown.look.thought, "So. ")
-    assert shown.edits.now.steps[0].thought.startswith("So. The airport")
+    go_to(shown, "That is it.")
+    qtbot.keyClicks(shown.text, "So.  ")
     assert shown.asked == []
     qtbot.waitUntil(lambda: len(shown.asked) == 1)
-    assert shown.asked[0] == shown.edits.now
+    assert shown.asked[0] == shown.text.text == samples.TEXT.replace("That is", "So.  That is")
     assert (shown.modified, shown.isWindowModified(), shown.save_button.isEnabled()) == (True, True, True)
 
 
-def test_undo_takes_back_the_words_of_a_field_by_name_also_from_within_it(shown, qtbot):
-    shown.look.thought.setFocus()
-    qtbot.keyClicks(shown.look.thought, "So. ")
-    shown.head.family.setFocus()
-    qtbot.keyClicks(shown.head.family, "s")
-    assert shown.undo_button.toolTip() == "Undo edit the family (exemplar) (Ctrl+Z)"
-    qtbot.keyClick(shown.head.family, Qt.Key.Key_Z, CTRL)
-    qtbot.keyClick(shown.look.thought, Qt.Key.Key_Z, CTRL)
-    assert shown.edits.now == samples.DRAFT
-    assert (shown.head.family.text(), shown.modified) == ("book-flight", False)
-    qtbot.keyClick(shown.look.thought, Qt.Key.Key_Z, CTRL | SHIFT)
-    assert shown.look.thought.toPlainText().startswith("So. The airport")
+def test_undo_is_that_of_the_text_in_the_whole_window_and_stays_possible_after_a_save(shown, qtbot, window):
+    go_to(shown, "That is it.")
+    qtbot.keyClicks(shown.text, "So. ")
+    saved = shown.text.text
+    shown.show_view(samples.view(opened=samples.opened(base=saved, version=4), saves=1, notice="Saved."))
+    assert (shown.modified, "Saved." in shown.fact.text()) == (False, True)
+    qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
+    assert (shown.text.text, shown.modified) == (samples.TEXT, True)
+    shown.preview.text.setFocus()
+    qtbot.keyClick(shown.preview.text, Qt.Key.Key_Z, CTRL | SHIFT)
+    assert (shown.text.text, shown.modified) == (saved, False)
+    assert (shown.undo_button.isEnabled(), shown.redo_button.isEnabled()) == (True, False)
+    assert window.history.next_undo == ""
 
 
-def test_looks_are_merged_split_and_moved_with_the_keys(shown, qtbot):
-    shown.looks.choose(0, 1)
-    qtbot.keyClick(shown.looks.list, Qt.Key.Key_M, CTRL)
-    assert shown.edits.now.steps[0].actions == (
-        "type [3] [Oakland]",
-        "wait [2.0]",
-        'click [listitem "Oakland, CA (OAK)"]',
-    )
+def test_commands_change_the_look_with_the_cursor_and_each_is_one_undo(shown, qtbot):
+    go_to(shown, "That is it.")
+    qtbot.keyClick(shown.text, Qt.Key.Key_Insert)
+    write_comment(shown, qtbot)
+    qtbot.keyClick(shown.text, Qt.Key.Key_Up, ALT)
+    assert [one.thought[:4] for one in draft(shown).steps] == ["The ", "", "That", "Now "]
+    qtbot.keyClick(shown.text, Qt.Key.Key_Delete, ALT)
+    go_to(shown, "That is it.")
+    qtbot.keyClick(shown.text, Qt.Key.Key_D, CTRL)
+    assert [one.thought[:4] for one in draft(shown).steps] == ["The ", "That", "That", "Now "]
+    qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
+    assert [one.thought[:4] for one in draft(shown).steps] == ["The ", "That", "Now "]
+    for _ in range(20):
+        qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
+    assert shown.text.text == samples.TEXT
+
+
+def test_looks_are_merged_and_split_and_what_to_check_is_said(shown, qtbot):
+    go_to(shown, "wait [2.0]")
+    qtbot.keyClick(shown.text, Qt.Key.Key_M, CTRL)
+    assert draft(shown).steps[0].actions[2:] == ('click [listitem "Oakland, CA (OAK)"]',)
     assert "by role and name" in shown.note.text()
-    shown.look.actions_field.go_to_line(2)
-    qtbot.keyClick(shown.looks.list, Qt.Key.Key_M, CTRL | SHIFT)
-    assert [len(one.actions) for one in shown.edits.now.steps] == [2, 1, 1]
-    assert (shown.looks.current, shown.look.title.text()) == (1, "Look 2 of 3")
-    shown.looks.list.setFocus()
-    qtbot.keyClick(shown.looks.list, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-    assert [len(one.actions) for one in shown.edits.now.steps] == [1, 2, 1]
-    assert shown.looks.current == 0
-    qtbot.keyClick(shown.looks.list, Qt.Key.Key_Delete)
-    qtbot.keyClick(shown.looks.list, Qt.Key.Key_Insert)
-    assert [len(one.actions) for one in shown.edits.now.steps] == [2, 0, 1]
-    shown.looks.list.dropped.emit(3)
-    assert [len(one.actions) for one in shown.edits.now.steps] == [2, 1, 0]
-    assert shown.undo_button.toolTip() == "Undo move a look (exemplar) (Ctrl+Z)"
+    go_to(shown, "wait [2.0]")
+    qtbot.keyClick(shown.text, Qt.Key.Key_M, CTRL | SHIFT)
+    assert [len(one.actions) for one in draft(shown).steps] == [1, 2, 1]
+    go_to(shown, "task")
+    qtbot.keyClick(shown.text, Qt.Key.Key_Delete, ALT)
+    assert shown.note.text().startswith("Put the cursor in a table")
+    assert len(draft(shown).steps) == 3
 
 
-def test_the_last_look_can_go_and_another_be_put_in(shown):
-    shown.looks.choose(0, 2)
-    shown.looks.delete_button.click()
-    assert shown.edits.now.steps == ()
-    assert "no look" in shown.looks.or_words.words.text()
-    shown.looks.insert_button.click()
-    assert (len(shown.edits.now.steps), shown.look.title.text()) == (1, "Look 1 of 1")
+def test_a_contrast_of_the_look_and_a_pair_are_added(shown, qtbot):
+    go_to(shown, "That is it.")
+    qtbot.keyClick(shown.text, Qt.Key.Key_A, CTRL | SHIFT)
+    assert draft(shown).contrasts[1].observation == samples.SECOND
+    qtbot.keyClick(shown.text, Qt.Key.Key_A, CTRL | ALT)
+    assert len(draft(shown).abstraction) == 2
 
 
-def test_the_element_of_the_action_with_the_cursor_is_marked_and_named(shown):
-    marks = [(one.line, one.kind) for one in shown.look.observation._marks]
-    assert marks == [(2, "current")]
-    assert 'Action 1 is on [3] textbox "From:"' in shown.look.meant.text()
-    shown.look.actions_field.go_to_line(1)
-    assert [one.kind for one in shown.look.observation._marks] == ["meant"]
-    assert shown.look.meant.text() == ""
+def test_the_element_of_the_action_with_the_cursor_is_highlighted_and_the_look_named(shown, qtbot):
+    check(shown)
+    go_to(shown, "type [3]")
+    line = samples.TEXT.split("\n").index('[3] textbox "From:" focused')
+    qtbot.waitUntil(lambda: shown.text.lit == {line})
+    assert shown.place.text() == "Line 36, column 4 · look 1 of 3 · 120 tokens"
+    go_to(shown, "wait [2.0]")
+    qtbot.waitUntil(lambda: shown.text.lit == frozenset())
 
 
-def test_faults_are_reported_at_their_place_and_gone_to(shown, qtbot):
-    show(shown, samples.BROKEN)
-    assert shown.tabs.tabText(1) == "Problems 4"
-    assert "Action 2: There is no action" in shown.look.problem.text()
-    assert [one.line for one in shown.look.actions_field._marks] == [0, 1]
-    assert "1 problem" in shown.looks.list.item(2).text()
-    assert shown.head.task.toolTip().startswith("Enter the task")
-    assert (shown.save_button.isEnabled(), "task" in shown.save_button.toolTip()) == (False, True)
-    shown.problems.rows.pressed_on.emit(shown.problems.rows.rows[1].key)
-    assert shown.look.title.text() == "Look 3 of 3"
-    shown.go_to("look 1, action 2")
-    assert (shown.looks.current, shown.look.actions_field.line) == (0, 1)
-    shown.go_to("contrast 1, right")
-    assert shown.tabs.currentWidget() is shown.contrasts
-    shown.go_to("task")
-    qtbot.waitUntil(shown.head.task.hasFocus)
+def test_problems_are_listed_and_marked_at_their_lines_and_gone_to(shown, qtbot):
+    open_other(shown, samples.BROKEN_TEXT)
+    rows = shown.problem_list.rows.rows
+    assert [row.key[1:] for row in rows] == [(3, 1), (36, 3), (37, 3), (55, 1)]
+    assert {line: sign.tone for line, sign in shown.text.signs.items()} == {
+        2: "bad",
+        35: "remedy",
+        36: "remedy",
+        54: "bad",
+    }
+    assert "There is no action" in shown.text.signs[36].words
+    assert not shown.save_button.isEnabled()
+    assert shown.save_button.toolTip().startswith("It cannot be saved yet. Line 3: Enter the task")
+    shown.problem_list.rows.pressed_on.emit(rows[2].key)
+    assert shown.text.place == "line 37, column 3"
+    places = []
+    for _ in range(2):
+        qtbot.keyClick(shown.text, Qt.Key.Key_F8)
+        places.append(shown.text.place)
+    qtbot.keyClick(shown.text, Qt.Key.Key_F8, SHIFT)
+    assert places == ["line 55, column 1", "line 3, column 1"]
+    assert shown.text.place == "line 55, column 1"
+
+
+def test_the_worst_problem_of_a_line_marks_it_and_all_are_in_its_tooltip(shown):
+    open_other(
+        shown, "[[contrasts]]\ntried = ''\n[[steps]]\nobservation = ''\nactions = ['stop [done]', 'jump']\n"
+    )
+    assert [sign.tone for sign in shown.text.signs.values()].count("bad") == 2
+    (last,) = [sign for line, sign in shown.text.signs.items() if line == 4]
+    assert (last.tone, last.words.count("\n")) == ("remedy", 1)
 
 
 def test_what_was_found_before_the_last_edit_is_not_shown(shown, qtbot):
-    qtbot.keyClicks(shown.look.thought, "x")
-    shown.show_view(samples.view(checked=samples.checked(samples.BROKEN, 0)))
-    assert shown.tabs.tabText(1) == "Problems"
+    qtbot.keyClicks(shown.text, "#")
+    shown.show_view(samples.view(checked=samples.checked(samples.BROKEN_TEXT, shown._edit - 1)))
+    assert shown.problem_list.isHidden()
+    assert shown.save_button.isEnabled()
 
 
-def test_it_is_saved_with_what_was_changed_in_words(shown, qtbot):
-    qtbot.keyClicks(shown.look.thought, "x")
-    shown.looks.choose(1)
-    shown.looks.delete_button.click()
+def test_a_text_that_cannot_be_read_keeps_the_last_prompt_and_says_so(shown, qtbot):
+    check(shown)
+    qtbot.keyClicks(shown.text, "x")
+    check(shown)
+    assert samples.DRAFT.task in shown.preview.text.source
+    assert "last text that could" in shown.preview.note.text()
+    assert not shown.parser.test_button.isEnabled()
+
+
+def test_it_is_saved_and_a_copy_takes_its_new_id(shown, qtbot):
+    write_comment(shown, qtbot)
     with qtbot.waitSignal(shown.save_requested) as asked:
-        qtbot.keyClick(shown.looks.list, Qt.Key.Key_S, CTRL)
-    assert asked.args == [shown.edits.now, 1, "save", "edit the thought of look 1, delete a look"]
-    saved = samples.opened(base=shown.edits.now, version=4)
-    shown.show_view(samples.view(opened=saved, saves=1, notice="Saved as version 4."))
-    assert (shown.modified, "Saved as version 4." in shown.fact.text()) == (False, True)
-    assert shown.undo_button.isEnabled()
+        qtbot.keyClick(shown.text, Qt.Key.Key_S, CTRL)
+    assert asked.args == [shown.text.text, 1, "save"]
+    with qtbot.waitSignal(shown.save_requested) as asked:
+        qtbot.keyClick(shown.text, Qt.Key.Key_S, CTRL | SHIFT)
+    copy = asked.args[0].replace("flights/oakland", "flights/oakland-copy")
+    write_comment(shown, qtbot)
+    saved = samples.opened(base=copy, id="flights/oakland-copy", version=1)
+    shown.show_view(samples.view(opened=saved, saves=1))
+    assert 'id = "flights/oakland-copy"' in shown.text.text
+    assert shown.modified, "something was typed meanwhile"
+    assert shown.windowTitle() == "Edit flights/oakland-copy[*]"
 
 
 def test_a_conflict_offers_a_new_version_or_a_copy(shown, qtbot):
-    qtbot.keyClicks(shown.look.thought, "x")
+    write_comment(shown, qtbot)
     shown.show_view(samples.view(conflict=Conflict(id="a", text="It is at version 4.")))
     assert shown.asking.text() == "It is at version 4."
     with qtbot.waitSignal(shown.save_requested) as asked:
@@ -165,8 +231,8 @@ def test_a_conflict_offers_a_new_version_or_a_copy(shown, qtbot):
 
 
 def test_closing_asks_where_something_is_not_saved_and_nothing_is_lost_by_escape(shown, qtbot):
-    qtbot.keyClicks(shown.look.thought, "x")
-    qtbot.keyClick(shown.looks.list, Qt.Key.Key_Escape)
+    write_comment(shown, qtbot)
+    qtbot.keyClick(shown.text, Qt.Key.Key_Escape)
     assert shown.isVisible()
     button(shown, "Cancel").click()
     assert shown.isVisible()
@@ -174,23 +240,23 @@ def test_closing_asks_where_something_is_not_saved_and_nothing_is_lost_by_escape
     shown.asked.clear()
     with qtbot.waitSignal(shown.left) as left:
         button(shown, "Keep as a draft").click()
-    assert (left.args, shown.asked[0].steps[0].thought[0]) == ([True], "x")
+    assert (left.args, shown.asked[0][:3]) == ([True], "# x")
     assert not shown.isVisible()
 
 
 def test_closing_saves_first_and_waits_for_it(shown, qtbot):
-    qtbot.keyClicks(shown.look.thought, "x")
+    write_comment(shown, qtbot)
     shown.close()
     with qtbot.waitSignal(shown.save_requested):
         button(shown, "Save").click()
     assert shown.isVisible()
     with qtbot.waitSignal(shown.left) as left:
-        shown.show_view(samples.view(opened=samples.opened(base=shown.edits.now), saves=1))
+        shown.show_view(samples.view(opened=samples.opened(base=shown.text.text), saves=1))
     assert (left.args, shown.isVisible()) == ([False], False)
 
 
 def test_closing_what_is_saved_asks_nothing_and_an_unfinished_one_cannot_be_saved(shown):
-    show(shown, samples.BROKEN)
+    open_other(shown, samples.BROKEN_TEXT)
     shown.close()
     assert not button(shown, "Save").isEnabled()
     button(shown, "Discard").click()
@@ -202,86 +268,73 @@ def test_closing_what_is_saved_asks_nothing_and_an_unfinished_one_cannot_be_save
     assert (shown.asking, shown.isVisible()) == (None, False)
 
 
-def test_a_value_that_is_selected_becomes_a_placeholder_in_the_places_that_are_ticked(shown, qtbot):
-    shown.look.actions_field.setFocus()
-    cursor = shown.look.actions_field.textCursor()
-    cursor.setPosition(10)
-    cursor.setPosition(17, QTextCursor.MoveMode.KeepAnchor)
-    shown.look.actions_field.setTextCursor(cursor)
-    qtbot.keyClick(shown.look.actions_field, Qt.Key.Key_G, CTRL)
-    assert shown.values.value.text() == "Oakland"
-    assert (shown.values.ok.isEnabled(), "lowercase letters" in shown.values.fact.text()) == (False, True)
-    shown.values.name.setText("{city}")
-    assert shown.values.fact.text() == "Changes 12 times, in 10 places of 10."
-    shown.values.list.item(0).setCheckState(Qt.CheckState.Unchecked)
-    shown.values.ok.click()
-    assert "Oakland" in shown.edits.now.task
-    assert shown.edits.now.steps[0].actions[0] == "type [3] [{city}]"
-    assert shown.undo_button.toolTip() == "Undo generalise “Oakland” (exemplar) (Ctrl+Z)"
-
-
-def test_contrasts_and_pairs_are_added_edited_and_deleted(shown, qtbot):
-    shown.tabs.setCurrentWidget(shown.contrasts)
-    shown.contrasts.add_button.click()
-    qtbot.keyClicks(shown.contrasts.fields["tried"], "click [1]")
-    assert [one.tried for one in shown.edits.now.contrasts] == ["click [7]", "click [1]"]
-    shown.contrasts.up_button.click()
-    assert [one.tried for one in shown.edits.now.contrasts] == ["click [1]", "click [7]"]
-    shown.contrasts.delete_button.click()
-    shown.pairs.delete_button.click()
-    assert (len(shown.edits.now.contrasts), shown.edits.now.abstraction) == (1, ())
-    assert "no pair" in shown.pairs.or_words.words.text()
+def test_a_value_that_is_selected_becomes_a_placeholder_everywhere(shown, qtbot):
+    go_to(shown, "Oakland", select=True)
+    qtbot.keyClick(shown.text, Qt.Key.Key_G, CTRL)
+    dialog = shown.asking
+    assert (dialog.value.text(), dialog.ok.isEnabled()) == ("Oakland", True)
+    dialog.value.setText("Bergen")
+    assert ("occurs nowhere" in dialog.fact.text(), dialog.ok.isEnabled()) == (True, False)
+    dialog.value.setText("Oakland")
+    dialog.other.setText("{city}")
+    assert "12 times" in dialog.fact.text()
+    dialog.ok.click()
+    assert draft(shown).task == "Book the cheapest one-way flight from {city} to Oslo."
+    assert draft(shown).steps[0].actions[0] == "type [3] [{city}]"
+    shown.undo_button.click()
+    assert shown.text.text == samples.TEXT
 
 
 def test_the_program_is_tried_on_the_page_that_is_chosen(shown, qtbot):
+    check(shown)
     shown.tabs.setCurrentWidget(shown.parser)
     shown.parser.page.setCurrentIndex(1)
     with qtbot.waitSignal(shown.test_requested) as asked:
-        qtbot.keyClick(shown.parser.code, Qt.Key.Key_Return, CTRL)
-    assert asked.args[1].kind == "pair"
-    shown.show_view(samples.view(trial=samples.TRIAL))
+        qtbot.keyClick(shown.text, Qt.Key.Key_Return, CTRL)
+    assert (asked.args[0], asked.args[1].kind) == (samples.TEXT, "pair")
+    check(shown, trial=samples.TRIAL)
     assert "310 ms · 15 of the page's 96 tokens" in shown.parser.fact.text()
-    shown.show_view(samples.view(trial=samples.FAILED))
+    check(shown, trial=samples.FAILED)
     assert "KeyError" in shown.parser.error.text()
-    shown.show_view(samples.view(trial=samples.TRIAL.replace(running=True)))
+    check(shown, trial=samples.TRIAL.replace(running=True))
     assert (shown.parser.test_button.isEnabled(), shown.parser.cancel_button.isEnabled()) == (False, True)
 
 
-def test_versions_are_compared_and_made_current_only_where_nothing_is_unsaved(shown, qtbot):
-    page = shown.versions
-    shown.tabs.setCurrentWidget(page)
-    page.list.setCurrentRow(1)
+def test_a_version_is_compared_with_the_text_and_taken_up_as_an_edit(shown, qtbot):
+    check(shown)
+    shown.tabs.setCurrentWidget(shown.versions)
     with qtbot.waitSignal(shown.compare_requested) as asked:
-        page.compare_button.click()
-    assert asked.args == [2, None]
-    shown.show_view(samples.view(texts=VersionTexts(left=2, right=None, left_draft=samples.BROKEN)))
-    assert shown.compared.isVisible()
-    assert "lines differ" in shown.compared.windowTitle() or "line differ" in shown.compared.windowTitle()
-    with qtbot.waitSignal(shown.versions.current_requested):
-        page.current_button.click()
-    qtbot.keyClicks(shown.look.thought, "x")
-    assert not page.current_button.isEnabled()
+        shown.versions.table.selectRow(1)
+    assert asked.args == [2, None, samples.TEXT]
+    compared = ComparedVersions(
+        id=samples.DRAFT.id, left=2, left_text=samples.BROKEN_TEXT, right_text=samples.TEXT
+    )
+    check(shown, compared=compared)
+    assert shown.versions.texts.changed
+    assert shown.versions.title.text().startswith("Version 2, left, and your text")
+    with qtbot.waitSignal(shown.version_requested) as asked:
+        shown.versions.button.click()
+    assert asked.args == [2]
+    check(shown, new_text=NewText(number=1, text=samples.BROKEN_TEXT, note="This is version 2."))
+    assert (shown.text.text, shown.note.text()) == (samples.BROKEN_TEXT, "This is version 2.")
+    with qtbot.waitSignal(shown.compare_requested, timeout=5000):
+        check(shown, new_text=NewText(number=1, text=samples.BROKEN_TEXT, note=""))
+    qtbot.keyClick(shown.text, Qt.Key.Key_Z, CTRL)
+    assert shown.text.text == samples.TEXT
 
 
-def test_a_new_one_has_an_id_to_be_given_and_no_versions(shown):
-    opened = samples.opened(EMPTY, serial=5, id="", version=0, base=EMPTY)
-    shown.show_view(samples.view(EMPTY, opened=opened, versions=()))
-    assert not shown.head.id.isReadOnly()
+def test_a_new_one_has_no_versions_and_says_what_is_missing(shown):
+    opened = samples.opened(NEW_TEXT, serial=5, id="", version=0)
+    shown.show_view(samples.view(opened=opened, versions=()))
+    check(shown, versions=())
     assert shown.windowTitle() == "New exemplar[*]"
     assert "not in the library yet" in shown.fact.text()
     assert "first save" in shown.versions.or_words.words.text()
-
-
-def test_a_text_too_long_to_edit_is_shown_in_part_and_kept(shown):
-    step = samples.DRAFT.steps[0].replace(raw="x" * 300_000)
-    show(shown, samples.DRAFT.replace(steps=(step,)))
-    assert shown.look.raw.isReadOnly()
-    assert "more characters" in shown.look.raw.toPlainText()
-    assert len(shown.edits.now.steps[0].raw) == 300_000
+    assert [row.key[1] for row in shown.problem_list.rows.rows] == [1, 2, 3, 9]
 
 
 def test_nothing_open_says_so(window):
-    shown = EditorWindow(window.theme, window.history, window)
+    shown = EditorWindow(window.theme, window)
     assert "being read" in shown.or_words.words.text()
     shown.show_view(EditorView(problem="There is no exemplar x any more."))
     assert "no exemplar x" in shown.or_words.words.text()

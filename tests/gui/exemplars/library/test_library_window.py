@@ -180,7 +180,7 @@ def test_versions_are_compared_side_by_side(opened, library):
     versions.table.selectRow(1)
     opened.wait(lambda: versions.texts.changed)
     assert "differ in" in versions.title.text()
-    versions.current_button.click()
+    versions.button.click()
     opened.wait(lambda: versions.table.lines_model.lines[1].cells[0] == "1, current")
 
 

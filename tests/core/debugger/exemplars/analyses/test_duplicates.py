@@ -46,8 +46,8 @@ async def test_a_pair_is_found_with_what_is_the_same_and_written_out(service, wa
     assert view.groups[0][0].same == "task and steps"
     assert view.members == 10
     view = await watched.after(lambda: service.open_pair(ONE.id, TWIN.id), lambda view: view.pair)
-    assert "tags: a, b" in view.pair.left
-    assert "tags: b, c" in view.pair.right
+    assert 'tags = ["a", "b"]' in view.pair.left
+    assert 'tags = ["b", "c"]' in view.pair.right
 
 
 async def test_both_kept_are_not_listed_again_even_by_another_service_and_that_is_undone(

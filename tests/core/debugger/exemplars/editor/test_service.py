@@ -10,8 +10,10 @@ from core.debugger.exemplars.changes import ExemplarChanges
 from core.debugger.exemplars.editor.service import EditorService
 from core.debugger.exemplars.editor.views import EditorView, PageChoice
 from core.memory.editing.draft_files import Drafts
+from core.memory.editing.reading import read
+from core.memory.editing.toml_text import text_of
 from core.memory.library.records import Provenance
-from core.schema.exemplar import AbstractionPair, Draft
+from core.schema.exemplar import AbstractionPair, DraftStep
 from core.schema.signal import Signal
 from core.trace.store import TraceStore
 from tests.core.memory.making import ALL
@@ -51,14 +53,18 @@ class Asked:
 
         asyncio.run(whole())
 
-    def check(self, draft, edit=1, preset=""):
-        self.service.check(draft, self.view.opened.serial, edit, preset)
+    def check(self, text, edit=1, preset=""):
+        self.service.check(text, self.view.opened.serial, edit, preset)
 
-    def save(self, draft, way="save", why=""):
-        self.service.save(draft, self.view.opened.serial, way, why)
+    def save(self, text, way="save"):
+        self.service.save(text, self.view.opened.serial, way)
 
-    def draft(self, **changes):
-        return self.view.opened.draft.replace(**changes)
+    def text(self, **changes):
+        return text_of(said(self.view.opened.text).replace(**changes))
+
+
+def said(text):
+    return read(text, lambda _: ()).draft
 
 
 @pytest.fixture
@@ -69,29 +75,28 @@ def asked(tmp_path):
     asked.store.close()
 
 
-def test_an_exemplar_is_opened_with_its_versions_and_what_can_be_completed(asked):
+def test_an_exemplar_is_opened_with_its_versions_as_text(asked):
     asked.library.save(ONE, Provenance(origin="agent run", llm="small"))
     asked.service.open(ONE.id)
     opened = asked.view.opened
-    assert (opened.id, opened.version, opened.draft, opened.origin) == (
+    assert (opened.id, opened.version, opened.text, opened.origin) == (
         ONE.id,
         1,
         opened.base,
         "agent run, small",
     )
     assert [one.number for one in asked.view.versions] == [1]
-    assert {"click-button", "book-flight"} <= set(asked.view.families)
     assert "synapse" in [one.name for one in asked.view.presets]
 
 
 def test_one_of_a_file_opens_as_a_copy_under_a_free_id(asked):
     asked.service.open(BUNDLED)
     opened = asked.view.opened
-    assert (opened.id, opened.draft.id, opened.base) == ("", f"{BUNDLED}-copy", None)
+    assert (opened.id, said(opened.text).id, opened.base) == ("", f"{BUNDLED}-copy", None)
     assert "read-only" in opened.note
-    asked.save(opened.draft, "save", "")
+    asked.save(opened.text)
     asked.service.open_copy(f"{BUNDLED}-copy")
-    assert asked.view.opened.draft.id == f"{BUNDLED}-copy-2"
+    assert said(asked.view.opened.text).id == f"{BUNDLED}-copy-2"
 
 
 def test_an_id_that_is_nowhere_is_said(asked):
@@ -99,37 +104,60 @@ def test_an_id_that_is_nowhere_is_said(asked):
     assert "no exemplar nowhere/7" in asked.view.problem
 
 
-def test_a_draft_is_checked_and_shown_as_the_agent_shows_it(asked):
+def test_a_text_is_checked_and_shown_as_the_agent_shows_it(asked):
+    asked.library.save(ONE)
     asked.service.open_new()
-    broken = asked.draft(task="Go on.")
-    asked.check(broken, 4, "")
+    text = asked.text(task="Go on.", family="click-buton")
+    asked.check(text, 4)
     checked = asked.view.checked
     assert (checked.edit, checked.preset) == (4, "synapse")
-    assert [one.where for one in checked.faults] == ["id", "family", "look 1, actions"]
-    step = broken.steps[0].replace(observation='[1] link "x"', raw="hidden", actions=("click [1]",))
-    asked.check(broken.replace(steps=(step,)), 5, "synapse")
-    said = "\n".join(one.text for one in asked.view.checked.messages)
-    assert "Go on." in said
-    assert '[1] link "x"' in said
-    assert "click [1]" in said
-    assert "hidden" not in said
+    assert [(one.line, one.level) for one in checked.problems] == [(1, "stops"), (2, "note"), (8, "stops")]
+    assert "Did you mean click-button?" in checked.problems[1].text
+    step = DraftStep(observation='[1] link "x"', raw="hidden", actions=("click [1]",))
+    asked.check(asked.text(task="Go on.", steps=(step,)), 5, "synapse")
+    told = "\n".join(one.text for one in asked.view.checked.messages)
+    for words in ("Go on.", '[1] link "x"', "click [1]"):
+        assert words in told
+    assert "hidden" not in told
     assert asked.view.checked.prompt_tokens > 0
-    asked.check(broken, 6, "plain")
+    asked.check(text, 6, "plain")
     assert [one.role for one in asked.view.checked.messages] == ["system"]
     assert "no [memory]" in asked.view.checked.prompt_note
-    asked.check(broken, 7, "nosuch")
+    asked.check(text, 7, "nosuch")
     assert "nosuch" in asked.view.checked.prompt_note
+
+
+def test_the_prompt_of_the_last_text_that_could_be_read_stays_while_one_cannot(asked):
+    asked.library.save(ONE)
+    asked.service.open(ONE.id)
+    asked.check(asked.view.opened.text, 1)
+    before = asked.view.checked
+    asked.check(asked.view.opened.text + "task", 2)
+    checked = asked.view.checked
+    assert (checked.edit, checked.draft, checked.messages) == (2, None, before.messages)
+    assert [one.line for one in checked.problems] == [asked.view.opened.text.count("\n") + 1]
+
+
+def test_another_id_is_said_to_make_another_exemplar_and_does(asked):
+    asked.library.save(ONE)
+    asked.service.open(ONE.id)
+    text = asked.text(id="other")
+    asked.check(text)
+    assert f"{ONE.id} stays" in asked.view.checked.problems[0].text
+    asked.save(text)
+    assert (asked.view.opened.id, asked.view.opened.version) == ("other", 1)
+    assert asked.library.get(ONE.id).version == 1
 
 
 def test_what_is_typed_is_kept_on_the_disk_and_opened_again_after_a_crash(asked, tmp_path):
     asked.library.save(ONE)
     asked.service.open(ONE.id)
-    asked.check(asked.draft(task=""), 1, "")
+    asked.check(asked.text(task=""), 1)
     again = Asked(tmp_path)
     again.service.open(ONE.id)
-    assert (again.view.opened.draft.task, again.view.opened.base.task) == ("", ONE.task)
+    assert (said(again.view.opened.text).task, said(again.view.opened.base).task) == ("", ONE.task)
     assert "This is a draft from" in again.view.opened.note
-    again.check(again.view.opened.base, 2, "")
+    again.check(again.view.opened.base, 2)
     assert again.drafts.all() == ()
     again.resources.memory.close()
     again.store.close()
@@ -137,20 +165,20 @@ def test_what_is_typed_is_kept_on_the_disk_and_opened_again_after_a_crash(asked,
 
 def test_a_new_one_that_was_kept_is_listed_and_taken_up(asked):
     asked.service.open_new()
-    asked.check(asked.draft(task="Half a thought"), 1, "")
+    asked.check(asked.text(task="Half a thought"), 1)
     asked.service.leave(keep=True)
     asked.service.open_new()
     (kept,) = asked.view.drafts
     assert kept.title == "Half a thought"
     asked.service.take_up(kept.key)
-    assert (asked.view.opened.draft.task, asked.view.drafts) == ("Half a thought", ())
+    assert (said(asked.view.opened.text).task, asked.view.drafts) == ("Half a thought", ())
     asked.service.leave(keep=False)
     assert asked.drafts.all() == ()
 
 
 def test_a_draft_that_was_damaged_on_the_disk_is_passed_over(asked):
     asked.service.open_new()
-    asked.check(asked.draft(task="x"), 1, "")
+    asked.check(asked.text(task="x"), 1)
     (path,) = asked.drafts.folder.glob("*.json")
     path.write_text("{")
     asked.service.open_new()
@@ -160,77 +188,72 @@ def test_a_draft_that_was_damaged_on_the_disk_is_passed_over(asked):
 def test_a_saved_draft_is_a_new_version_and_is_no_draft_any_more(asked):
     asked.library.save(ONE)
     asked.service.open(ONE.id)
-    draft = asked.draft(note="better")
-    asked.check(draft, 1, "")
-    asked.save(draft, "save", "edit the note")
+    draft = asked.text(note="better")
+    asked.check(draft, 1)
+    asked.save(draft)
     assert (asked.view.opened.version, asked.view.opened.base, asked.view.saves) == (2, draft, 1)
     assert asked.view.checked.tokens == asked.view.versions[1].tokens
-    assert [one.why for one in asked.view.versions] == ["", "edit the note"]
+    assert [one.why for one in asked.view.versions] == ["", "changed note"]
     assert asked.library.get(ONE.id).exemplar.note == "better"
     assert asked.drafts.all() == ()
-
-
-def test_one_that_is_not_whole_is_not_saved_and_says_so(asked):
-    asked.service.open_new()
-    asked.save(asked.draft(id="x"), "save", "")
-    assert "cannot be saved yet" in asked.view.problem
-    assert asked.view.saves == 0
 
 
 def test_somebody_elses_version_is_not_written_over_unless_asked(asked):
     asked.library.save(ONE)
     asked.service.open(ONE.id)
     asked.library.save(ONE.replace(task="Another."))
-    mine = asked.draft(note="mine")
-    asked.save(mine, "save", "")
+    mine = asked.text(note="mine")
+    asked.save(mine)
     assert "at version 2" in asked.view.conflict.text
     assert "task, note" in asked.view.conflict.text
-    asked.save(mine, "copy", "")
+    asked.save(mine, "copy")
     assert (asked.view.opened.id, asked.view.conflict) == (f"{ONE.id}-copy", None)
+    assert asked.view.opened.base == mine.replace(ONE.id, f"{ONE.id}-copy")
     asked.service.open(ONE.id)
     asked.library.save(ONE.replace(task="A third."))
-    asked.save(mine, "save", "")
-    asked.save(mine, "over", "")
+    asked.save(mine)
+    asked.save(mine, "over")
     assert (asked.view.opened.version, asked.library.get(ONE.id).exemplar.note) == (4, "mine")
 
 
 def test_a_new_one_does_not_take_the_id_of_another(asked):
     asked.library.save(ONE)
     asked.service.open_new()
-    asked.save(asked.draft(id=ONE.id, family="f", task="t", steps=Draft.of(ONE).steps), "save", "")
+    asked.save(asked.text(id=ONE.id, family="f", task="t", steps=ONE.steps))
     assert "has an exemplar" in asked.view.conflict.text
 
 
-def test_versions_are_read_side_by_side_made_current_and_the_exemplar_archived(asked):
+def test_versions_are_compared_with_each_other_and_the_draft_and_taken_up(asked):
     asked.library.save(ONE)
     asked.library.save(ONE.replace(task="Later."))
     asked.service.open(ONE.id)
-    asked.service.compare(1, 2)
-    texts = asked.view.texts
-    assert (texts.left_draft.task, texts.right_draft.task) == (ONE.task, "Later.")
-    asked.service.make_current(1)
-    assert (asked.view.opened.version, asked.view.opened.draft.task) == (1, ONE.task)
-    asked.service.archive(True)
-    assert asked.view.opened.archived
-    asked.save(asked.draft(note="x"), "save", "")
-    assert asked.library.get(ONE.id).exemplar.archived
-    asked.service.open_version(ONE.id, 2)
-    assert (asked.view.opened.draft.task, asked.view.opened.base.note) == ("Later.", "x")
+    asked.service.compare(1, 2, "")
+    assert [one.part for one in asked.view.compared.differences] == ["task"]
+    asked.service.compare(2, None, asked.text(note="x") + "# A comment says nothing.")
+    compared = asked.view.compared
+    assert (compared.right, [one.part for one in compared.differences]) == (None, ["note"])
+    asked.service.compare(2, None, "task = ")
+    assert "cannot be compared. Line 1" in asked.view.problem
+    asked.service.take_version(1)
+    new = asked.view.new_text
+    assert (said(new.text).task, "version 1" in new.note, asked.view.opened.version) == (ONE.task, True, 2)
+    asked.save(new.text)
+    assert (asked.view.opened.version, asked.library.get(ONE.id).exemplar.task) == (3, ONE.task)
 
 
 def test_the_program_is_run_on_a_pair_and_what_it_left_is_counted(asked):
     asked.service.open_new()
     pair = AbstractionPair(state="<p>one two three four five six</p>", observation="short")
-    draft = asked.draft(parser=PARSER, abstraction=(pair,))
-    asked.check(draft, 1, "")
+    draft = asked.text(parser=PARSER, abstraction=(pair,))
+    asked.check(draft, 1)
     (page,) = asked.view.pages
     asked.service.test(draft, page)
     trial = asked.view.trial
     assert (trial.text, trial.error, trial.note) == ("short", "", "The result equals the pair's observation.")
     assert 0 < trial.tokens < trial.page_tokens
-    asked.service.test(draft.replace(parser="def parse(html):\n    return 1/0"), page)
+    asked.service.test(asked.text(parser="def parse(html):\n    return 1/0", abstraction=(pair,)), page)
     assert "division" in asked.view.trial.error
-    asked.service.test(draft.replace(parser=""), page)
+    asked.service.test(asked.text(abstraction=(pair,)), page)
     assert "no program" in asked.view.trial.error
 
 
@@ -238,14 +261,16 @@ def test_the_pages_of_the_source_run_are_offered_and_one_without_html_says_so(as
     run = write_run(asked.store, steps=2)
     asked.library.save(ONE, Provenance(origin="agent run", run=run))
     asked.service.open(ONE.id)
+    asked.check(asked.text())
     assert [(one.kind, one.number) for one in asked.view.pages] == [("step", 1), ("step", 2)]
     assert "another task" in asked.view.pages_note
-    asked.service.test(asked.draft(parser=PARSER), asked.view.pages[0])
+    asked.service.test(asked.text(parser=PARSER), asked.view.pages[0])
     assert asked.view.trial.text == "short" or "not HTML" in asked.view.trial.error
     asked.library.save(ALL[1], Provenance(origin="agent run", run=999))
     asked.service.open(ALL[1].id)
+    asked.check(asked.text())
     assert (asked.view.pages, "not in this trace" in asked.view.pages_note) == ((), True)
-    asked.service.test(asked.draft(parser=PARSER), PageChoice(kind="step", number=1, title="x"))
+    asked.service.test(asked.text(parser=PARSER), PageChoice(kind="step", number=1, title="x"))
     assert "999" in asked.view.trial.error
 
 
@@ -254,37 +279,44 @@ def test_what_belongs_to_another_than_the_one_that_is_open_is_not_taken_for_it(a
     asked.service.open_new()
     late = asked.view.opened
     asked.service.open(ONE.id)
-    asked.service.check(late.draft.replace(task="x"), late.serial, 1, "")
-    asked.service.save(Draft.of(ALL[1]), late.serial, "save", "")
+    asked.service.check("task = 'x'", late.serial, 1, "")
+    asked.service.save(text_of(ALL[1]), late.serial, "save")
     assert (asked.drafts.all(), asked.view.saves) == ((), 0)
 
 
-def test_a_draft_that_is_kept_is_not_lost_where_an_older_version_is_opened(asked):
+def test_a_draft_with_errors_is_kept_and_one_from_before_texts_is_read(asked):
     asked.library.save(ONE)
     asked.service.open(ONE.id)
-    asked.check(asked.draft(task="Half a thought"))
+    asked.check("task = 'Half a thought")
     asked.service.leave(keep=True)
-    asked.service.open_version(ONE.id, 1)
+    asked.service.open_new()
     assert [one.title for one in asked.view.drafts] == ["Half a thought"]
+    asked.service.take_up(ONE.id)
+    assert asked.view.opened.text == "task = 'Half a thought"
+    (path,) = asked.drafts.folder.glob("*.json")
+    path.write_text('{"key": "click-button-0", "draft": {"task": "Old.", "steps": [{"thought": "So."}]}}')
+    asked.service.open(ONE.id)
+    draft = said(asked.view.opened.text)
+    assert (draft.task, draft.steps[0].thought) == ("Old.", "So.")
 
 
 def test_a_draft_that_cannot_be_kept_is_said_and_a_failure_to_save_stays_said(asked):
     asked.service.open_new()
     asked.drafts.folder.write_text("in the way")
-    asked.check(asked.draft(task="x"))
+    asked.check(asked.text(task="x"))
     assert "cannot be saved" in asked.view.problem
     asked.drafts.folder.unlink()
-    asked.check(asked.draft(task="xy"))
+    asked.check(asked.text(task="xy"))
     assert asked.view.problem == ""
-    asked.save(asked.draft())
-    asked.check(asked.draft(task="xyz"))
+    asked.save(asked.text())
+    asked.check(asked.text(task="xyz"))
     assert "cannot be saved yet" in asked.view.problem
 
 
 def test_a_program_that_does_not_end_is_killed_when_it_is_cancelled(asked):
     asked.service.open_new()
     pair = AbstractionPair(state="<p>x</p>", observation="x")
-    draft = asked.draft(parser="def parse(html):\n    while True: pass", abstraction=(pair,))
+    draft = asked.text(parser="def parse(html):\n    while True: pass", abstraction=(pair,))
     commands = []
     asked.service.session.queue = commands.append
     begun = asyncio.Event()

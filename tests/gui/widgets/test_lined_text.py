@@ -2,11 +2,12 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
-from gui.widgets.signed_text import LineSign, SignedText
+from gui.widgets.lined_text import LineSign
+from gui.widgets.text_view import TextView
 
 
-def shown(theme, qtbot, lines: int = 4) -> SignedText:
-    view = SignedText(theme, "Text")
+def shown(theme, qtbot, lines: int = 4) -> TextView:
+    view = TextView(theme, "Text", signs=True)
     qtbot.addWidget(view)
     view.resize(300, 200)
     view.show()

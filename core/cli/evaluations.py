@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli.options import LLMName, Measured, PresetName, with_group
+from core.cli.options import LLMName, Measured, PresetName, with_groups
 from core.schema.errors import UsageError
 
 # What a command needs is imported when it is called: the window is to open quickly.
@@ -15,7 +15,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
     """Add the commands to the command line."""
 
     @app.command(name="eval")
-    @with_group
+    @with_groups
     def evaluate(
         file: Annotated[
             Path | None,
@@ -100,7 +100,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         measured.carry_out(request, with_embedded, resume=resume)
 
     @app.command()
-    @with_group
+    @with_groups
     def bisect(
         run: Annotated[int, typer.Argument(help="The run's number.", min=1)],
         at: Annotated[
@@ -136,7 +136,7 @@ def add_evaluation_commands(app: typer.Typer, with_embedded: Any) -> None:
         measured.carry_out(request, with_embedded)
 
     @app.command()
-    @with_group
+    @with_groups
     def family(
         run: Annotated[int, typer.Argument(help="The run's number.", min=1)],
         fixed: Annotated[

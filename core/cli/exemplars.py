@@ -21,7 +21,7 @@ from core.cli.options import (
     WebArenaFiles,
     environments_of,
     settings_with,
-    with_group,
+    with_groups,
 )
 from core.schema.errors import UsageError
 
@@ -291,7 +291,7 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
         raise typer.Exit(0 if is_good else 1)
 
     @group.command()
-    @with_group
+    @with_groups
     def worth(
         exemplar: Annotated[
             str, typer.Argument(metavar="NAME", help="An exemplar's id, or a family with --family.")

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -17,6 +17,8 @@ from core.schema.errors import UsageError
 # What a command needs is imported when it is called: the window is to open quickly.
 
 EXIT_UNFINISHED = 1
+_SETTINGS = ("base_url", "browser", "db", "max_steps", "on_gate", "sites", "pictures")
+"""The options of groups that go before the settings of the same name."""
 
 Task = Annotated[str, typer.Option("--task", help="A task's id, such as miniwob/book-flight.")]
 Seed = Annotated[int, typer.Option("--seed", help="The task's seed.", min=0)]
@@ -118,8 +120,55 @@ NameFailures = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """The options of every command that makes many runs: how many, in what, and what is printed of them."""
+class TaskChosen:
+    """The options that choose a task."""
+
+    task: Task = ""
+    seed: Seed = 0
+    url: Url = ""
+    instruction: Instruction = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TasksKnown:
+    """The options that name files of tasks."""
+
+    tasks_file: TaskFiles = None
+    webarena: WebArenaFiles = None
+
+    def environments(self, settings: Any, *, time_limit: bool = False) -> Any:
+        return environments_of(settings, self.tasks_file, self.webarena, time_limit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings(TasksKnown):
+    """The options of every command that makes runs, or opens the window."""
+
+    base_url: BaseUrl = None
+    browser: Browser = None
+    db: Database = None
+
+    def settings(self, **more: Any) -> Any:
+        """Return the settings that hold with these options and `more`."""
+        names = (option.name for option in fields(self) if option.name in _SETTINGS)
+        # A list that can be repeated and is not given is empty.
+        given = {name: value if (value := getattr(self, name)) != [] else None for name in names}
+        return settings_with(**given, **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unattended(Surroundings):
+    """The options of every command that makes runs without a window."""
+
+    max_steps: MaxSteps = None
+    on_gate: OnGate = None
+    sites: Sites = None
+    as_json: AsJson = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured(Unattended):
+    """The options of every command that makes many runs: how many, and what is printed of them."""
 
     name: Name = None
     times: Times = None
@@ -130,27 +179,13 @@ class Measured:
     csv: CsvFile = None
     html: HtmlFile = None
     name_failures: NameFailures = None
-    as_json: AsJson = False
-    base_url: BaseUrl = None
-    max_steps: MaxSteps = None
-    browser: Browser = None
-    db: Database = None
-    on_gate: OnGate = None
-    sites: Sites = None
     pictures: KeptPictures = None
-    tasks_file: TaskFiles = None
-    webarena: WebArenaFiles = None
 
     @property
     def asked(self) -> dict[str, Any]:
         """The keys of a request that were given."""
         names = ("name", "times", "concurrency", "max_calls", "max_cost", "max_minutes")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
-
-    def settings(self) -> Any:
-        names = ("base_url", "db", "browser", "max_steps", "on_gate", "pictures")
-        given = {name: getattr(self, name) for name in names}
-        return settings_with(**given, sites=self.sites or None)
 
     def output(self) -> Any:
         from core.cli.evaluation_report import ReportOutput
@@ -164,32 +199,42 @@ class Measured:
         from core.cli.evaluation import evaluate
 
         settings = self.settings()
-        environments = environments_of(settings, self.tasks_file, self.webarena)
+        environments = self.environments(settings)
         report = evaluate(request, settings, environments, with_embedded, self.output(), resume=resume)
         raise typer.Exit(0 if report.done == report.total else EXIT_UNFINISHED)
 
 
-def with_group(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the fields of its last parameter, a dataclass of options, as options of its own."""
-    *own, grouped = inspect.signature(function, eval_str=True).parameters.values()
-    group = grouped.annotation
-    hints = get_type_hints(group, include_extras=True)
+def with_groups(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of its parameters that are dataclasses of options, as options of its own."""
+    own: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            groups[parameter.name] = parameter.annotation
+        else:
+            own.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
     options = [
         inspect.Parameter(
-            one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
+            option.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=option.default,
+            annotation=get_type_hints(group, include_extras=True)[option.name],
         )
-        for one in fields(group)
+        for group in groups.values()
+        for option in fields(group)
     ]
 
     @functools.wraps(function)
     def command(**given: Any) -> None:
-        values = {one.name: given.pop(one.name) for one in fields(group)}
-        function(**given, **{grouped.name: group(**values)})
+        made = {
+            name: group(**{option.name: given.pop(option.name) for option in fields(group)})
+            for name, group in groups.items()
+        }
+        function(**given, **made)
 
-    own = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
     parameters = [*own, *options]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 
@@ -233,16 +278,6 @@ def settings_with(**flags: Any) -> Any:
     settings = load_settings(flags)
     with contextlib.suppress(DataError):  # A wrong file is reported by what needs it.
         take_keys(settings, load_endpoints(own=config_folder() / "endpoints.toml"))
-    return settings
-
-
-def window_settings(**flags: Any) -> Any:
-    """Return the same for a window; raises BrowserError if the browser that it is to show is not there."""
-    settings = settings_with(**flags)
-    if settings.browser != "embedded":
-        from core.browser.chromium import chromium_at
-
-        chromium_at(settings.browser)
     return settings
 
 

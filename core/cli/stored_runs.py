@@ -1,16 +1,19 @@
-"""The group of commands `runs`: its flags. `runs.py` and `pruning.py` carry the commands out."""
+"""The commands on stored runs: their flags. The other modules here carry the commands out."""
 
 import time
+from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
 
-from core.cli.options import AsJson, Commands, Database, settings_with
+from core.cli.options import AsJson, Commands, Database, DryRun, settings_with
 from core.schema.errors import UsageError
+from core.trace.exports.registry import FORMATS
 
 # What a command needs is imported when it is called: the window is to open quickly.
 
 _DAY = 86_400
+FORMAT_NAMES = ", ".join(form.name for form in FORMATS)
 Outcome = Annotated[
     str,
     typer.Option(
@@ -21,7 +24,105 @@ Outcome = Annotated[
 
 
 def add_runs_commands(app: typer.Typer) -> None:
-    """Add the group to the command line; without a further word it lists the runs."""
+    """Add the commands to the command line; `runs` without a further word lists the runs."""
+    _add_group(app)
+
+    @app.command()
+    def compare(
+        left: Annotated[int, typer.Argument(help="A run's number.")],
+        right: Annotated[int, typer.Argument(help="Another run's number.")],
+        as_json: AsJson = False,
+        db: Database = None,
+    ) -> None:
+        """Show two runs or branches side by side, and where they first differ."""
+        from core.cli.comparison import compare as compare_command
+
+        compare_command(settings_with(db=db), left, right, as_json=as_json)
+
+    @app.command()
+    def show(
+        run: Annotated[int, typer.Argument(help="The run's number.")],
+        step: Annotated[int | None, typer.Option("--step", min=1, help="Show this step in full.")] = None,
+        as_json: AsJson = False,
+        db: Database = None,
+    ) -> None:
+        """Show a run, or one step of it."""
+        from core.cli.runs import show_run
+
+        show_run(settings_with(db=db), run, step, as_json=as_json)
+
+    @app.command()
+    def export(
+        run: Annotated[int, typer.Argument(help="The run's number.")],
+        output: Annotated[
+            Path | None, typer.Option("-o", "--output", "--to", help="The file to write.")
+        ] = None,
+        form: Annotated[str, typer.Option("--format", help=f"One of {FORMAT_NAMES}.")] = "html",
+        endpoint: Annotated[
+            str,
+            typer.Option(
+                "--endpoint",
+                help="For otel: send the run over OTLP/HTTP to this address, such as http://127.0.0.1:4318.",
+            ),
+        ] = "",
+        content: Annotated[
+            bool,
+            typer.Option(
+                "--content",
+                help="For otel: include the text of the task, pages, prompts and replies, and typed text. "
+                "Default: leave it out.",
+            ),
+        ] = False,
+        db: Database = None,
+    ) -> None:
+        """Write a run to one file, or send it to a collector."""
+        from core.cli.run_files import export as write
+        from core.cli.run_files import send
+
+        if endpoint:
+            send(settings_with(db=db), run, form, endpoint, content=content)
+        if output is not None:
+            write(settings_with(db=db), run, form, output, content=content)
+        elif not endpoint:
+            raise UsageError(
+                "Use --output to say where to write the run. With the format otel, --endpoint sends it instead."
+            )
+
+    @app.command(name="import")
+    def import_(
+        file: Annotated[Path, typer.Argument(help="A repro file, or a recording saved as JSON.")],
+        form: Annotated[
+            str,
+            typer.Option(
+                "--format", help="repro, chrome-recorder or browser-use. Default: recognised by its content."
+            ),
+        ] = "",
+        dry_run: DryRun = False,
+        as_json: AsJson = False,
+        db: Database = None,
+    ) -> None:
+        """Import a repro file, or a recording of another program, as a run."""
+        from core.cli.run_files import import_file
+
+        import_file(settings_with(db=db), file, form, dry_run=dry_run, as_json=as_json)
+
+    @app.command()
+    def draft(
+        runs: Annotated[list[int], typer.Argument(help="The numbers of recorded runs.")],
+        output: Annotated[Path, typer.Option("-o", "--output", help="The file to write, such as shop.toml.")],
+        title: Annotated[
+            str, typer.Option(help="The name of the state space. Default: the file's name.")
+        ] = "",
+        force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+        db: Database = None,
+    ) -> None:
+        """Draft a state space from the pages of recorded runs, as a file to edit."""
+        from core.cli.drafting import draft as write
+
+        write(settings_with(db=db), runs, output, title=title, force=force)
+
+
+def _add_group(app: typer.Typer) -> None:
     group = typer.Typer(cls=Commands)
     app.add_typer(group, name="runs")
 

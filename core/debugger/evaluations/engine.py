@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from core.debugger.evaluations.figures import MOST_ATTEMPTS, counts, is_tried_again
-from core.debugger.evaluations.records import EvaluationPlan, Limits, Variant
+from core.debugger.evaluations.records import EvaluationPlan, RunLimits, Variant
 from core.schema.errors import BackstepError, LLMRefused, TraceError, UsageError, WorldError
 from core.trace.evaluations import attempts_of, leave_evaluation, save_unbegun, take_evaluation
 from core.trace.records import AttemptRow, Case, CaseAttempt, EvaluationRow, RunOutcome
@@ -112,7 +112,7 @@ class Evaluator:
         self,
         store: "TraceStore",
         row: EvaluationRow,
-        limits: Limits,
+        limits: RunLimits,
         on_done: Callable[[], None],
     ) -> None:
         """`on_done` is called as each case is done."""

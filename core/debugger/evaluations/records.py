@@ -85,7 +85,7 @@ class Subject(Record):
         )
 
 
-class Limits(Record):
+class RunLimits(Record):
     """Limits after which no further run is started; None means no limit."""
 
     max_calls: int | None = Field(default=None, ge=1)
@@ -96,7 +96,7 @@ class Limits(Record):
     """From the start or the resumption; runs in progress then are broken off and started again the next time."""
 
 
-class Request(Limits):
+class Request(RunLimits):
     """What every evaluation is asked; the keys are flags of the command line."""
 
     name: str = ""
@@ -313,6 +313,44 @@ class EvaluationPlan(Record):
             failures_of=name,
             only=tuple(cases),
         )
+
+
+class WorthResult(Record):
+    """The result of an evaluation with and without a subject, as the library keeps it."""
+
+    subject: Subject
+    trace: str
+    """The database of traces that has the runs."""
+    evaluation: int
+    """The evaluation's number there."""
+    name: str = ""
+    when: float
+    """When it was begun, in seconds since the epoch."""
+    preset: str
+    llm: str
+    cases: int = 0
+    """Pairs of runs that are done."""
+    judged: int = 0
+    """Those of which both runs were judged; the others count neither way."""
+    used: int = 0
+    """Pairs in which the LLM was shown the subject."""
+    to_success: int = 0
+    """Judged pairs that were a success only with it."""
+    to_failure: int = 0
+    """Judged pairs that were a success only without it."""
+    low: float = -1.0
+    high: float = 1.0
+    """The 95 % interval of the difference of the shares of successes."""
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the share of successes is higher with it, from -1 to 1."""
+        return (self.to_success - self.to_failure) / self.judged if self.judged else None
+
+    @property
+    def sentence(self) -> str:
+        """What is to be known of it besides the comparison."""
+        return f"{self.subject.words} was in the prompts of {self.used} of {self.cases} runs with it."
 
 
 class LLMUsed(Record):

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.evaluations.worth import WorthResult
+from core.debugger.evaluations.records import WorthResult
 from core.debugger.exemplars.trying.views import AttributionSum, ReplayRow, TryingView
 from gui.exemplars.analyses.page import AnalysisPage, panel
 from gui.theme.theme import Theme

@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.debugger.evaluations.records import Subject
-from core.debugger.evaluations.worth import WorthResult
+from core.debugger.evaluations.records import Subject, WorthResult
 from core.debugger.exemplars.trying.views import AttributionSum, ReplayResult, ReplayRow, TryingView
 from gui.exemplars.analyses.trying_pages import CreditPage, ReplayPage, WorthPage
 

@@ -17,8 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.debugger.exemplars.formats import EXPORTS
-from core.debugger.exemplars.library.views import ImportChoices, ImportView, LibraryJob
-from core.memory.exchange.reader import IMPORTS
+from core.debugger.exemplars.library.views import SHOWN, ImportView, LibraryJob
+from core.memory.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
+from core.memory.exchange.reader import IMPORTS, titles_of
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
@@ -138,26 +139,22 @@ class ImportDialog(QDialog):
             self.accept()
             return
         self._view = view
+        plan = view.plan or ImportPlan()
         if not self._paths:
             self.or_words.say(_CHOOSE)
-        elif not view.ready:
+        elif view.plan is None:
             self.or_words.say(view.problem or _READING)
         else:
-            self.or_words.say("" if view.entries else "The files contain no exemplars.")
-        self.problem.show_text(view.problem if view.ready else "")
-        self.table.show_lines(
-            TableLine(
-                (one.position, one.fate, one.family, one.id, one.why),
-                tone=_TONES.get(one.fate, "dim"),
-                tooltip=f"{one.position}: {one.fate}. {one.why}".strip(),
-            )
-            for one in view.entries
-        )
-        kinds = " and ".join(view.formats) or "Unknown format"
-        counts = ", ".join(f"{thousands(number)} {fate}" for fate, number in view.counts.items())
-        cut = sum(view.counts.values()) - len(view.entries)
-        more = f" ({count(cut, 'entry is', 'entries are')} not listed)" if cut > 0 else ""
-        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {counts}{more}" if view.ready else "")
+            self.or_words.say("" if plan.entries else "The files contain no exemplars.")
+        hint = " Correct it, or tick the box to leave out faulty entries." if plan.exemplars else ""
+        self.problem.show_text(f"{plan.problem}.{hint}" if plan.problem else "")
+        listed = sorted(plan.entries, key=lambda entry: FATES.index(entry.fate))[:SHOWN]
+        self.table.show_lines(map(_line, listed))
+        kinds = titles_of(plan.formats) or "unknown format"
+        counts = ", ".join(f"{thousands(number)} {fate}" for fate, number in plan.counts.items())
+        cut = len(plan.entries) - len(listed)
+        more = f" ({count(cut, 'entry is', 'entries are')} not listed)" if cut else ""
+        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {counts}{more}" if view.plan else "")
         self._refresh()
 
     @Slot(object)
@@ -175,15 +172,16 @@ class ImportDialog(QDialog):
         return self._job.busy and self._job.importing
 
     def _refresh(self) -> None:
-        view, busy = self._view, self._busy
+        plan, busy = self._view.plan or ImportPlan(), self._busy
+        coming = len(plan.coming)
         self.progress.setVisible(busy)
         self.cancel_button.setVisible(busy)
         self.doing.setText(self._job.doing if busy else "")
         if busy:
             self.progress.setRange(0, self._job.of)
             self.progress.setValue(self._job.done)
-        self.import_button.setEnabled(view.ready and bool(view.coming) and not view.problem and not busy)
-        self.import_button.setText(f"Import {thousands(view.coming)}" if view.coming else "Import")
+        self.import_button.setEnabled(bool(coming) and not plan.problem and not busy)
+        self.import_button.setText(f"Import {thousands(coming)}" if coming else "Import")
         for widget in (self.files_button, self.folder_button, self.form, self.family, self.reward):
             widget.setEnabled(not busy)
 
@@ -216,20 +214,27 @@ class ImportDialog(QDialog):
 
     def _on_reading_changed(self) -> None:
         """Read the files again if they are to be read differently."""
-        read = self._view.choices
-        now = self.choices
-        same = (read.form, read.family, read.least_reward) == (now.form, now.family, now.least_reward)
-        if self._paths and not same:
-            self.read_requested.emit(now)
+        if self._paths and self._view.choices.reading != self.choices.reading:
+            self.read_requested.emit(self.choices)
 
     def _on_choice(self) -> None:
         """Ask for a preview of these choices, without reading the files again."""
-        if self._view.ready and not self._busy:
+        if self._view.plan is not None and not self._busy:
             self.plan_requested.emit(self.choices)
 
     def _on_import(self) -> None:
         if self.import_button.isEnabled():
             self.import_requested.emit(self.choices)
+
+
+def _line(entry: PlannedEntry) -> TableLine:
+    why = entry.why or " ".join(entry.remarks)
+    family, id = (entry.exemplar.family, entry.exemplar.id) if entry.exemplar else ("", "")
+    return TableLine(
+        (entry.position, entry.fate, family, id, why),
+        tone=_TONES.get(entry.fate, "dim"),
+        tooltip=f"{entry.position}: {entry.fate}. {why}".strip(),
+    )
 
 
 def _with_name(field: QWidget) -> QFormLayout:

@@ -14,44 +14,94 @@ import hashlib
 import html
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 from core.memory.exchange.agent_code import Code, read_code
-from core.memory.exchange.records import (
-    Candidate,
-    Document,
+from core.memory.exchange.documents import Document
+from core.memory.exchange.reading import (
+    Foreign,
+    LeftOutError,
+    MaybeText,
     MisplacedError,
     Reading,
-    ReadOptions,
-    fault_of,
+    Text,
     id_of,
     is_sound,
     kind_of,
-    list_at,
-    made_exemplar,
-    object_of,
-    text_at,
+    parsed,
+    plain,
 )
 from core.schema.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
 from core.schema.record import Record
-from core.trace.imports.records import FaultyError, FileEntry
+from core.trace.imports.records import FaultyError
 
 OWN = "backstep"
 """The key of what Synapse has no field for."""
 ENVIRONMENT = "miniwob"
 _QUERY = '<div id="query">'
 _LONGEST_QUERY = 10_000
-_TAG = re.compile(r"<[^>]*>")
 _ASKED = "Write code within three backticks '```' to "
-_ANY_PROGRAM = re.compile(r"```(?:python)?\n(.*?)\n?```", re.DOTALL)
+_PROGRAM = re.compile(r"```(?:python)?\n(.*?)\n?```", re.DOTALL)
 
 
-class _Step(Record):
-    step: ExemplarStep
-    pair: AbstractionPair | None = None
-    raw: str = ""
+class _Family(Foreign):
+    demo: list[Any]
+
+
+class _Pair(Foreign):
+    state: Text
+    observation: Text
+
+
+class _OwnStep(Foreign):
+    actions: list[Text] = []
+    thought: MaybeText = ""
+    raw: MaybeText = ""
+
+
+class _OwnExemplar(Foreign):
+    id: Text
+    specifier: Any = None
+    """The place of its metadata text among those of the family."""
+    derived: Any = False
+    """Whether that text was made for Synapse, in place of `metadata`."""
+    metadata: MaybeText = ""
+    parser: MaybeText = ""
+    source: MaybeText = ""
+    note: MaybeText = ""
+    tags: list[Any] = []
+    archived: Any = False
+    prompts: Any = None
+
+
+class _Own(_OwnStep):
+    """What this program writes at a demonstration or, for one of several looks, at that."""
+
+    exemplars: list[_OwnExemplar] = []
+    """An entry for each exemplar that has these steps."""
+    abstraction: list[_Pair] | None = None
+    environment: MaybeText = ENVIRONMENT
+    step: _OwnStep | None = None
+
+
+class _Look(Foreign):
+    state: MaybeText = ""
     """The page's HTML."""
-    remarks: tuple[str, ...] = ()
+    obs: MaybeText = ""
+    act: Text
+    backstep: Annotated[_Own, BeforeValidator(lambda value: value if isinstance(value, dict) else {})] = (
+        _Own()
+    )
+
+
+class _Trajectory(Foreign):
+    task: MaybeText = ""
+    trajectory: list[_Look] = []
+    backstep: Annotated[_Own, BeforeValidator(lambda value: value if isinstance(value, dict) else {})] = (
+        _Own()
+    )
 
 
 class _Demo(Record):
@@ -60,200 +110,153 @@ class _Demo(Record):
     position: str
     number: int
     task: str
-    steps: tuple[_Step, ...]
-    own: tuple[dict[str, Any], ...] = ()
-    """What this program wrote next to it, an entry for each exemplar that has these steps."""
-    pairs: tuple[AbstractionPair, ...] = ()
-    environment: str = ENVIRONMENT
+    steps: tuple[ExemplarStep, ...]
+    pairs: tuple[AbstractionPair, ...]
+    remarks: tuple[str, ...]
+    environment: str
+    own: tuple[_OwnExemplar, ...]
 
 
 def is_synapse(document: Document) -> bool:
-    value = document.value
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and any(isinstance(one, dict) and "demo" in one for one in value.values())
-    )
+    return any(isinstance(one, dict) and "demo" in one for one in document.fields.values())
 
 
 def is_specifiers(document: Document) -> bool:
-    value = document.value
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and all(isinstance(texts, list) and texts and _is_text(texts[0]) for texts in value.values())
+    lists = document.fields.values()
+    return bool(lists) and all(
+        isinstance(one, list) and plain(one and one[0]).startswith("Task:") for one in lists
     )
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("Task:")
-
-
-def read_synapse(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
+def read_synapse(reading: Reading) -> None:
     """Read the exemplars, with the specifiers of the file next to them if there is one."""
-    found: list[Candidate] = []
-    left_out: list[FileEntry] = []
-    faulty: list[FileEntry] = []
-    specifiers = beside.value if beside is not None and isinstance(beside.value, dict) else {}
-    for family, values in document.value.items():
-        if not family or not is_sound(family):
-            faulty.append(
-                FileEntry(
-                    position=repr(family),
-                    why="the name of the family contains half a character (a surrogate)",
+    families, beside = reading.document.fields, reading.document.beside
+    specifiers = beside if isinstance(beside, dict) else {}
+    for family, values in families.items():
+        with reading.entry(family or repr(family)):
+            if not family or not is_sound(family):
+                raise FaultyError(
+                    "the name of the family is empty or contains half a character (a surrogate)"
                 )
-            )
-            continue
-        try:
-            reading = _family(family, object_of(values, family), specifiers.get(family, []), options)
-        except FaultyError as error:
-            faulty.append(fault_of(error, family))
-            continue
-        found += reading.candidates
-        left_out += reading.left_out
-        faulty += reading.faulty
+            _family(reading, family, values, specifiers.get(family, []))
     for family in specifiers:
-        if family not in document.value:
-            why = "no demonstration has these metadata texts"
-            left_out.append(FileEntry(position=f"specifiers: {family}", why=why))
-    return Reading(candidates=tuple(found), left_out=tuple(left_out), faulty=tuple(faulty))
+        if family not in families:
+            reading.leave_out(f"specifiers: {family}", "no demonstration has these metadata texts")
 
 
-def _family(family: str, values: dict[str, Any], specifiers: object, options: ReadOptions) -> Reading:
-    demos: list[_Demo] = []
-    faulty: list[FileEntry] = []
-    texts: list[str] = []
-    if not isinstance(specifiers, list):
-        faulty.append(
-            FileEntry(position=f"specifiers: {family}", why=f"it must be a list, not {kind_of(specifiers)}")
-        )
-        specifiers = []
-    for number, text in enumerate(specifiers):
-        if isinstance(text, str) and text.strip() and is_sound(text):
-            texts.append(text)
-        else:
-            texts.append("")
-            faulty.append(FileEntry(position=f"specifiers: {family}[{number}]", why="it must be a text"))
+def _family(reading: Reading, family: str, values: Any, specifiers: object) -> None:
+    texts = list(_texts(reading, f"specifiers: {family}", specifiers))
+    places = [f"{family}.demo[{number}]" for number, _ in enumerate(parsed(_Family, values, family).demo)]
     prompts = _prompts(family, values)
-    for number, demo in enumerate(list_at(values, "demo", family)):
-        position = f"{family}.demo[{number}]"
-        try:
+    demos: list[_Demo] = []
+    for number, position in enumerate(places):
+        with reading.entry(position):
             text = texts[number] if number < len(texts) else ""
-            demos.append(_demo(object_of(demo, position), position, number, text, family))
-        except FaultyError as error:
-            faulty.append(fault_of(error, position))
+            demos.append(_demo(values["demo"][number], position, number, text, family))
     if not demos:
-        why = "it has no demonstration" if not faulty else "none of its demonstrations can be read"
-        return Reading(left_out=(FileEntry(position=family, why=why),), faulty=tuple(faulty))
-    candidates: list[Candidate] = []
+        raise LeftOutError("none of its demonstrations can be read" if places else "it has no demonstration")
     for demo, text, own in _with_texts(demos, texts):
-        try:
-            candidates.append(_candidate(family, demo, text, own, prompts, options))
-        except FaultyError as error:
-            faulty.append(fault_of(error, demo.position))
-    return Reading(candidates=tuple(candidates), faulty=tuple(faulty))
+        values = {
+            "id": id_of("synapse", family, demo.number, *([_digest(text)] if text else [])),
+            "family": family,
+            "task": demo.task,
+            "environment": demo.environment,
+            "metadata": text,
+            "steps": demo.steps,
+            "abstraction": demo.pairs,
+            "prompts": prompts,
+            "parser": _program(prompts, demo.task),
+            "source": f"Synapse, {demo.position}",
+        }
+        if own is not None:
+            metadata = own.metadata if own.derived is True else text
+            values |= own.model_dump(exclude={"specifier", "derived"}, exclude_none=True) | {
+                "metadata": metadata
+            }
+        with reading.entry(demo.position):
+            reading.add(demo.position, values, demo.remarks, has_own_id=own is not None)
+
+
+def _texts(reading: Reading, position: str, specifiers: object) -> Iterator[str]:
+    """Give the metadata texts of a family; an empty one for what is none."""
+    if not isinstance(specifiers, list):
+        reading.fault(position, f"it must be a list, not {kind_of(specifiers)}")
+        return
+    for number, text in enumerate(specifiers):
+        if not plain(text).strip():
+            reading.fault(f"{position}[{number}]", "it must be a text")
+        yield plain(text).strip() and text
 
 
 def _prompts(family: str, values: dict[str, Any]) -> tuple[KeptPrompt, ...]:
     """Return the prompts of a family; a text is one for all steps, a list one for each."""
-    found: list[KeptPrompt] = []
+    prompts: list[KeptPrompt] = []
     for name, value in values.items():
-        if name in ("demo", OWN):
-            continue
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list) or not all(isinstance(one, str) and is_sound(one) for one in texts):
-            raise MisplacedError(f"{family}.{name}", "a prompt must be a text, or a list of texts")
-        found.append(KeptPrompt(name=name, texts=tuple(texts)))
-    return tuple(found)
+        if name not in ("demo", OWN):
+            texts = [value] if isinstance(value, str) else value
+            if not isinstance(texts, list) or not all(
+                isinstance(one, str) and is_sound(one) for one in texts
+            ):
+                raise MisplacedError(family, name, "a prompt must be a text, or a list of texts")
+            prompts.append(KeptPrompt(name=name, texts=tuple(texts)))
+    return tuple(prompts)
 
 
-def _demo(values: dict[str, Any], position: str, number: int, text: str, family: str) -> _Demo:
-    own = values.get(OWN, {})
-    own = own if isinstance(own, dict) else {}
-    if "trajectory" in values:
-        places = [
-            (f"{position}.trajectory[{place}]", one)
-            for place, one in enumerate(list_at(values, "trajectory", position))
-        ]
+def _demo(values: object, position: str, number: int, text: str, family: str) -> _Demo:
+    whole = parsed(_Trajectory, values, position)
+    if "trajectory" not in whole.model_fields_set:
+        look = parsed(_Look, values, position)
+        looks = [(position, look, look.backstep.step or _OwnStep())]
     else:
-        places = [(position, values)]
-    if not places:
-        raise MisplacedError(f"{position}.trajectory", "it has no steps")
-    steps = tuple(_step(object_of(one, place), place) for place, one in places)
-    raw = next((one.raw for one in steps if one.raw), "")
-    task = text_at(values, "task", position, without="") or _query(raw)
-    exemplars = own.get("exemplars", [])
-    pairs = own.get("abstraction")
+        places = (f"{position}.trajectory[{place}]" for place in range(len(whole.trajectory)))
+        looks = [(place, look, look.backstep) for place, look in zip(places, whole.trajectory, strict=True)]
+    if not looks:
+        raise MisplacedError(position, "trajectory", "it has no steps")
+    codes = [_code(look, own, place) for place, look, own in looks]
+    steps = tuple(
+        ExemplarStep(
+            observation=look.obs if "obs" in look.model_fields_set else look.state,
+            raw=own.raw,
+            thought=code.thought,
+            actions=code.actions,
+        )
+        for (_, look, own), code in zip(looks, codes, strict=True)
+    )
+    pages = [look for _, look, _ in looks if {"state", "obs"} <= look.model_fields_set]
+    pairs = [AbstractionPair(state=look.state, observation=look.obs) for look in pages]
+    if whole.backstep.abstraction is not None:
+        pairs = [AbstractionPair(**pair.model_dump()) for pair in whole.backstep.abstraction]
+    page = next((look.state for _, look, _ in looks if look.state), "")
+    task = whole.task or _query(page) or _specified_task(text) or steps[0].observation.strip() or family
     return _Demo(
         position=position,
         number=number,
-        task=task or _specified_task(text) or steps[0].step.observation.strip() or family,
+        task=task,
         steps=steps,
-        own=tuple(one for one in exemplars if isinstance(one, dict)) if isinstance(exemplars, list) else (),
-        pairs=_own_pairs(pairs, position)
-        if pairs is not None
-        else tuple(one.pair for one in steps if one.pair is not None),
-        environment=text_at(own, "environment", f"{position}.{OWN}", without=ENVIRONMENT),
-    )
-
-
-def _own_pairs(value: object, position: str) -> tuple[AbstractionPair, ...]:
-    place = f"{position}.{OWN}.abstraction"
-    if not isinstance(value, list):
-        raise MisplacedError(place, "it must be a list of pairs")
-    pairs = [object_of(one, f"{place}[{number}]") for number, one in enumerate(value)]
-    return tuple(
-        AbstractionPair(
-            state=text_at(one, "state", f"{place}[{number}]"),
-            observation=text_at(one, "observation", f"{place}[{number}]"),
-        )
-        for number, one in enumerate(pairs)
-    )
-
-
-def _step(values: dict[str, Any], position: str) -> _Step:
-    own = values.get(OWN, {}) if "trajectory" not in values else {}
-    own = own.get("step", own) if isinstance(own, dict) else {}
-    raw = text_at(values, "state", position, without="")
-    clean = text_at(values, "obs", position, without="")
-    code = text_at(values, "act", position)
-    if isinstance(own.get("actions"), list) and own["actions"]:
-        read = Code(
-            actions=_own_actions(own, position), thought=text_at(own, "thought", position, without="")
-        )
-    else:
-        read = _code(code, position)
-    observation = clean if "obs" in values else raw
-    return _Step(
-        step=ExemplarStep(
-            observation=observation,
-            raw=text_at(own, "raw", position, without=""),
-            thought=read.thought,
-            actions=read.actions,
+        pairs=tuple(pairs),
+        remarks=tuple(
+            f"{place}.act: {one}"
+            for (place, *_), code in zip(looks, codes, strict=True)
+            for one in code.remarks
         ),
-        pair=AbstractionPair(state=raw, observation=clean) if "state" in values and "obs" in values else None,
-        raw=raw,
-        remarks=tuple(f"{position}.act: {one}" for one in read.remarks),
+        environment=whole.backstep.environment,
+        own=tuple(whole.backstep.exemplars),
     )
 
 
-def _code(code: str, position: str) -> Code:
+def _code(look: _Look, own: _OwnStep, position: str) -> Code:
+    if own.actions:
+        return Code(actions=tuple(own.actions), thought=own.thought)
     try:
-        return read_code(code)
+        return read_code(look.act)
     except FaultyError as error:
-        raise MisplacedError(f"{position}.act", str(error)) from error
+        raise MisplacedError(position, "act", str(error)) from error
 
 
-def _own_actions(own: dict[str, Any], position: str) -> tuple[str, ...]:
-    if not all(isinstance(one, str) and is_sound(one) for one in own["actions"]):
-        raise MisplacedError(f"{position}.{OWN}.actions", "an action must be a text")
-    return tuple(own["actions"])
-
-
-def _query(raw: str) -> str:
+def _query(page: str) -> str:
     """Return the instruction as the page's HTML shows it."""
-    inside = raw.partition(_QUERY)[2].partition("</div>")[0][:_LONGEST_QUERY]
-    return " ".join(html.unescape(_TAG.sub("", inside)).split())
+    inside = page.partition(_QUERY)[2].partition("</div>")[0][:_LONGEST_QUERY]
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", inside)).split())
 
 
 def _specified_task(text: str) -> str:
@@ -262,79 +265,34 @@ def _specified_task(text: str) -> str:
     return " ".join(said.removeprefix("Task:").split()) if state and said.startswith("Task:") else ""
 
 
-def _with_texts(demos: list[_Demo], texts: list[str]) -> Iterator[tuple[_Demo, str, dict[str, Any] | None]]:
-    """Yield each demonstration with a text that it is found by, until all texts are used.
+def _with_texts(demos: list[_Demo], texts: list[str]) -> Iterator[tuple[_Demo, str, _OwnExemplar | None]]:
+    """Give each demonstration with a text that it is found by, until all texts are used.
 
     A text goes to the demonstration of the same task, else to the one at its
     own place, else in turn to those there are.
     """
     if any(demo.own for demo in demos):
         for demo in demos:
-            entries: tuple[dict[str, Any] | None, ...] = demo.own or (None,)
-            for own in entries:
-                number = own.get("specifier") if own is not None else None
-                known = isinstance(number, int) and 0 <= number < len(texts)
-                yield demo, texts[number] if known and number is not None else "", own
+            for own in demo.own or (None,):
+                number = own.specifier if own is not None else None
+                is_known = isinstance(number, int) and 0 <= number < len(texts)
+                yield demo, texts[int(number or 0)] if is_known else "", own
         return
-    given: dict[int, list[str]] = {place: [] for place in range(len(demos))}
+    given: list[list[str]] = [[] for _ in demos]
     tasks = [" ".join(demo.task.split()) for demo in demos]
     for number, text in enumerate(texts):
-        if not text:
-            continue
-        task = _specified_task(text)
-        same = [place for place, one in enumerate(tasks) if one == task]
-        fresh = [place for place in same if not given[place]]
-        at = next((place for place, demo in enumerate(demos) if demo.number == number), number % len(demos))
-        place = at if at in same and not given[at] else (fresh or same or [at])[0]
-        given[place].append(text)
-    for place, demo in enumerate(demos):
-        for text in given[place] or [""]:
+        if text:
+            at = next(
+                (place for place, demo in enumerate(demos) if demo.number == number), number % len(demos)
+            )
+            told = _specified_task(text)
+            same = [place for place, task in enumerate(tasks) if task == told]
+            places = [at, *same] if at in same else same or [at]
+            place = next((place for place in places if not given[place]), (same or [at])[0])
+            given[place].append(text)
+    for demo, own_texts in zip(demos, given, strict=True):
+        for text in own_texts or [""]:
             yield demo, text, None
-
-
-def _candidate(
-    family: str,
-    demo: _Demo,
-    text: str,
-    own: dict[str, Any] | None,
-    prompts: tuple[KeptPrompt, ...],
-    options: ReadOptions,
-) -> Candidate:
-    place = f"{demo.position}.{OWN}"
-    shared: dict[str, Any] = {
-        "family": options.family or family,
-        "task": demo.task,
-        "environment": demo.environment,
-        "metadata": text,
-        "steps": tuple(one.step for one in demo.steps),
-        "abstraction": demo.pairs,
-    }
-    remarks = tuple(remark for one in demo.steps for remark in one.remarks)
-    if own is None:
-        exemplar = made_exemplar(
-            id=id_of("synapse", family, demo.number, *([_digest(text)] if text else [])),
-            **shared,
-            prompts=prompts,
-            parser=_program(prompts, demo.task),
-            source=f"Synapse, {demo.position}",
-        )
-        return Candidate(position=demo.position, exemplar=exemplar, remarks=remarks)
-    if own.get("derived") is True:
-        shared["metadata"] = text_at(own, "metadata", place, without="")
-    tags = own.get("tags", [])
-    if not isinstance(tags, list):
-        raise MisplacedError(f"{place}.tags", "it must be a list")
-    exemplar = made_exemplar(
-        id=text_at(own, "id", place),
-        **shared,
-        prompts=own.get("prompts", prompts),
-        parser=text_at(own, "parser", place, without=""),
-        source=text_at(own, "source", place, without=""),
-        note=text_at(own, "note", place, without=""),
-        tags=tuple(tags),
-        archived=own.get("archived", False),
-    )
-    return Candidate(position=demo.position, exemplar=exemplar, remarks=remarks, has_own_id=True)
 
 
 def _digest(text: str) -> str:
@@ -343,14 +301,14 @@ def _digest(text: str) -> str:
 
 def _program(prompts: tuple[KeptPrompt, ...], task: str) -> str:
     """Return the program that a prompt shows for this task; one that it shows alone is for all tasks."""
-    texts = [text for one in prompts if one.name == "code_filter_prompt" for text in one.texts]
     wanted = _bare(task)
+    texts = [text for one in prompts if one.name == "code_filter_prompt" for text in one.texts]
     shown = [part.partition("\nCode:") for text in texts for part in text.split(_ASKED)[1:]]
-    programs = [(asked, _ANY_PROGRAM.match(code.lstrip())) for asked, _, code in shown]
+    programs = [(asked, _PROGRAM.match(code.lstrip())) for asked, _, code in shown]
     for asked, program in programs:
         if program is not None and _bare(asked) == wanted:
             return program[1]
-    alone = [program for text in texts for program in _ANY_PROGRAM.findall(text)]
+    alone = [program for text in texts for program in _PROGRAM.findall(text)]
     return str(alone[0]) if len(alone) == 1 and not any(program for _, program in programs) else ""
 
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from core.memory.exchange.plan import ReadOptions
 from core.memory.exchange.reader import FoundExemplars, read_exemplars_of
-from core.memory.exchange.records import Reading, ReadOptions
 
 PAGE = (
     '<div id="wrap" data-wob_ref="2">\n  <div id="query">Press <span class="bold">Go</span> &amp; wait</div>\n'
@@ -27,12 +27,8 @@ def saved(folder: Path, value: object, name: str = "file.json") -> Path:
     return path
 
 
-def found(path: Path, form: str = "", **options: Any) -> FoundExemplars:
-    return read_exemplars_of(path, form, ReadOptions(**options))
-
-
-def read(path: Path, form: str = "", **options: Any) -> Reading:
-    return found(path, form, **options).reading
+def read(*paths: Path, **options: Any) -> FoundExemplars:
+    return read_exemplars_of(paths, ReadOptions(**options))
 
 
 def demo(task: str = "", **more: object) -> dict[str, object]:

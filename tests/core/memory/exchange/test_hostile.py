@@ -9,13 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.memory.exchange import records
-from core.memory.exchange.imports.step_module import read_module
+from core.memory.exchange import documents
 from core.memory.exchange.reader import IMPORTS
 from core.memory.files import line_of
 from core.schema.errors import BackstepError, DataError, UsageError
 from tests.core.altered import changed, places
-from tests.core.memory.exchange.files import POLICY, SESSION, demo, found, gym_step, read, record, saved
+from tests.core.memory.exchange.files import POLICY, SESSION, demo, gym_step, read, record, saved
 from tests.core.memory.making import ALL
 from tests.core.trace.imports.import_files import item, recording
 
@@ -59,7 +58,7 @@ def test_archives_are_not_opened_whatever_is_in_them(tmp_path):
 
 
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MOST_LINES_BYTES", 10)
+    monkeypatch.setattr(documents, "MOST_LINES_BYTES", 10)
     with pytest.raises(DataError, match="split it"):
         read(saved(tmp_path, LINES, "a.jsonl"))
 
@@ -68,9 +67,9 @@ def test_a_missing_file_and_an_unknown_format_are_reported(tmp_path):
     with pytest.raises(DataError, match="check that it exists"):
         read(tmp_path / "no.json")
     with pytest.raises(UsageError, match="did you mean synapse"):
-        read(tmp_path, "synapsis")
+        read(tmp_path, form="synapsis")
     with pytest.raises(DataError, match="is not a memory of Synapse"):
-        read(saved(tmp_path, LINES, "a.jsonl"), "synapse")
+        read(saved(tmp_path, LINES, "a.jsonl"), form="synapse")
 
 
 def test_each_line_stands_alone(tmp_path):
@@ -118,14 +117,14 @@ def test_a_folder_is_read_file_by_file_and_a_bad_one_does_not_spoil_it(tmp_path)
     saved(tmp_path, {}, "other.json")
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")
     (tmp_path / "x.pkl").write_bytes(b"\x80")
-    got = found(tmp_path)
+    got = read(tmp_path)
     assert got.formats == ("jsonl", "synapse")
-    assert [one.position for one in got.reading.candidates] == [
+    assert [one.position for one in got.candidates] == [
         "a.jsonl: line 1",
         "exemplars.json: f.demo[0]",
     ]
-    assert [one.position for one in got.reading.faulty] == ["broken.json"]
-    assert {one.position for one in got.reading.left_out} == {"other.json", "specifiers.json", "x.pkl"}
+    assert [one.position for one in got.faulty] == ["broken.json"]
+    assert {one.position for one in got.left_out} == {"other.json", "specifiers.json", "x.pkl"}
 
 
 def test_a_folder_without_anything_is_reported(tmp_path):
@@ -166,7 +165,7 @@ def test_a_wrong_value_anywhere_is_reported_or_does_no_harm(tmp_path_factory, wh
     file = saved(tmp_path_factory.mktemp("odd"), altered, name)
     for form in ("", IMPORTS[which].name):
         try:
-            reading = read(file, form)
+            reading = read(file, form=form)
         except BackstepError:
             continue
         for one in reading.candidates:
@@ -252,7 +251,6 @@ def test_a_module_that_makes_values_without_end_is_told_with_its_line(tmp_path, 
         f"{code}\nfind = {{'instruction': a, 'examples': [{{'input': 'x', 'response': 'y'}}]}}\n",
         encoding="utf-8",
     )
-    policies, faulty = read_module(path.read_text(encoding="utf-8"), path)
-    assert "instruction" not in policies["find"]
-    assert faulty[0].position == "find.instruction"
-    assert re.search(why, faulty[0].why)
+    first, *_ = read(path).faulty
+    assert first.position == "find.instruction"
+    assert re.search(why, first.why)

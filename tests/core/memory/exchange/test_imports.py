@@ -8,8 +8,7 @@ import pytest
 
 from core.agent.policies.file import read_policy
 from core.agent.policies.step_import import policy_files
-from core.memory.exchange.reader import read_several
-from core.memory.exchange.records import ReadOptions, read_document
+from core.memory.exchange.documents import read_document
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError, DataError
 from tests.core.memory.exchange.files import POLICY, SESSION, example, gym_step, read, record, saved, visited
@@ -498,8 +497,8 @@ def test_several_files_are_read_as_one_and_a_bad_one_is_a_faulty_entry(tmp_path)
     for name, exemplars in (("a.jsonl", ALL[:2]), ("b.jsonl", ALL[1:3])):
         (tmp_path / name).write_text("".join(f"{one.model_dump_json()}\n" for one in exemplars))
     (tmp_path / "c.json").write_text("not JSON")
-    found = read_several([tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.json")], "", ReadOptions())
-    assert [one.exemplar.id for one in found.reading.candidates] == [one.id for one in ALL[:3]]
-    assert [one.position for one in found.reading.left_out] == ["b.jsonl: line 1"]
-    assert [one.position for one in found.reading.faulty] == ["c.json"]
+    found = read(*(tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.json")))
+    assert [one.exemplar.id for one in found.candidates] == [one.id for one in ALL[:3]]
+    assert [one.position for one in found.left_out] == ["b.jsonl: line 1"]
+    assert [one.position for one in found.faulty] == ["c.json"]
     assert found.formats == ("jsonl",)

@@ -1,0 +1,141 @@
+"""Reads files, says what an import of them would do, and does it: all of it or nothing."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+
+from core.memory.exchange.plan import ImportChoices, ImportPlan, PlannedEntry
+from core.memory.exchange.reader import read_exemplars_of
+from core.memory.exchange.reading import Candidate, content_of, free_id
+from core.memory.library.records import Provenance
+from core.memory.library.store import Library
+from core.memory.memory import Memory
+from core.schema.errors import DataError
+from core.schema.exemplar import Exemplar
+
+_NUMBERS = 200
+"""Numbers behind an id that are looked at for a free one."""
+
+
+class FilesRead:
+    """What was read of files, compared with the exemplars that are there."""
+
+    def __init__(self, choices: ImportChoices, memory: Memory) -> None:
+        """Nothing in the files is run. Raises UsageError, DataError and LibraryError."""
+        self.choices = choices
+        self._found = read_exemplars_of([Path(path) for path in choices.paths], choices)
+        exemplars = [one.exemplar for one in self._found.candidates]
+        self._held = {one.id: one for _, one in memory.files.placed()}
+        self._own: set[str] = set()
+        """Ids that the library has, in the archive or not."""
+        self._taken = {*self._held, *(one.id for one in exemplars)}
+        path = memory.library_path
+        if path is None or path.exists():
+            with _opened(memory) as library:
+                own = library.kin(exemplars)
+                self._own = {one.id for one in own}
+                doubled = (one.id for one in exemplars if one.id in self._own or one.id in self._held)
+                self._taken |= self._own | library.has(
+                    f"{id}-{number}" for id in doubled for number in range(2, _NUMBERS)
+                )
+            self._held |= {one.id: one for one in own}
+        contents: dict[str, list[str]] = {}
+        for one in self._held.values():
+            contents.setdefault(content_of(one), []).append(one.id)
+        self._there = [contents.get(content_of(one), []) for one in exemplars]
+        """For each candidate the ids of the exemplars that are there with the same content."""
+
+    def plan(self, choices: ImportChoices) -> ImportPlan:
+        """Return what an import by these choices would do."""
+        found, taken = self._found, set(self._taken)
+        entries = [
+            self._planned(candidate, there, choices, taken)
+            for candidate, there in zip(found.candidates, self._there, strict=True)
+        ]
+        hindering = [entry for entry in entries if entry.fate == "id taken" and choices.taken == "refuse"]
+        entries += [
+            PlannedEntry(position=one.position, fate="left out", why=one.why) for one in found.left_out
+        ]
+        faulty = [PlannedEntry(position=one.position, fate="faulty", why=one.why) for one in found.faulty]
+        if not choices.leave_faulty or not found.candidates:
+            hindering = faulty or hindering
+        problem = ""
+        if hindering:
+            more = f" ({len(hindering)} entries in all)" if len(hindering) > 1 else ""
+            problem = f"{hindering[0].position}: {hindering[0].why}{more}"
+        return ImportPlan(formats=found.formats, entries=(*entries, *faulty), problem=problem)
+
+    def _planned(
+        self, candidate: Candidate, there: list[str], choices: ImportChoices, taken: set[str]
+    ) -> PlannedEntry:
+        exemplar, id = candidate.exemplar, candidate.exemplar.id
+        entry = PlannedEntry(
+            position=candidate.position, fate="new", exemplar=exemplar, remarks=candidate.remarks
+        )
+        if there:
+            why = "by id and content" if id in there else f"the same content as {there[0]}"
+            return entry.replace(fate="there already", why=why)
+        if id not in self._held:
+            return entry
+        if choices.taken == "new id":
+            new = free_id(id, taken)
+            taken.add(new)
+            why = f"as {new}, because another exemplar has the id {id}"
+            return entry.replace(exemplar=exemplar.replace(id=new), why=why)
+        if choices.taken == "new version" and id in self._own:
+            why = "it becomes a new version; the previous one is kept"
+            return entry.replace(fate="new version", why=why)
+        why = f"another exemplar has the id {id}; to have both, change one of the ids"
+        if choices.taken == "new version":
+            why = "an exemplar in a read-only file has this id"
+        return entry.replace(fate="id taken", why=why)
+
+
+def keep(
+    plan: ImportPlan,
+    memory: Memory,
+    name: str,
+    report: Callable[[int, int], None] = lambda done, of: None,
+    cancelled: Event | None = None,
+) -> bool:
+    """Store what is new in the library, all or nothing; return False if it was cancelled.
+
+    `name` says where exemplars came from that do not say it; `report` is told
+    how many of how many are stored. Raises DataError and LibraryError.
+    """
+
+    def each() -> Iterator[tuple[Exemplar, Provenance | None]]:
+        for done, entry in enumerate(plan.coming):
+            if cancelled is not None and cancelled.is_set():
+                raise _Cancelled
+            report(done, len(plan.coming))
+            if (exemplar := entry.exemplar) is not None:
+                exemplar = exemplar if exemplar.source else exemplar.replace(source=name)
+                yield exemplar, Provenance(origin="import") if entry.fate == "new" else None
+
+    new = (entry.exemplar.id for entry in plan.coming if entry.exemplar and entry.fate == "new")
+    with _opened(memory) as library:
+        if taken := sorted(library.has(new)):
+            raise DataError(f"The id {taken[0]} was taken in the meantime. Read the files again.")
+        try:
+            library.save_all(each())
+        except _Cancelled:
+            return False
+    return True
+
+
+class _Cancelled(Exception):
+    """The import was cancelled, and nothing was stored."""
+
+
+@contextmanager
+def _opened(memory: Memory) -> Iterator[Library]:
+    """Open the library by a connection of this thread's own."""
+    path = memory.library_path
+    library = memory.library() if path is None else Library.open(path)
+    try:
+        yield library
+    finally:
+        if path is not None:
+            library.close()

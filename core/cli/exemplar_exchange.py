@@ -11,7 +11,7 @@ from core.debugger.exemplars.formats import export_format
 from core.memory.exchange.documents import read_document
 from core.memory.exchange.importing import FilesRead, keep
 from core.memory.exchange.imports.step import is_step
-from core.memory.exchange.plan import ImportChoices, ImportPlan
+from core.memory.exchange.plan import Fate, ImportChoices, ImportPlan
 from core.memory.exchange.reader import titles_of
 from core.memory.files import EXEMPLARS, write_files
 from core.memory.library.records import Filter, Origin
@@ -147,14 +147,13 @@ def _show(path: Path, plan: ImportPlan) -> None:
         f"{counts.get('left out', 0)} left out, {counts.get('faulty', 0)} faulty."
     )
     rows = [
-        (entry.position, entry.fate, entry.exemplar.family, entry.exemplar.id, entry.why)
-        for entry in plan.exemplars
-        if entry.exemplar
+        (entry.position, entry.fate, exemplar.family, exemplar.id, entry.why)
+        for entry, exemplar in plan.exemplars
     ]
     if rows:
         put_table(("entry", "", "family", "id", "why"), rows)
     others: list[tuple[str, str, str]] = [
-        (entry.position, entry.fate, entry.why) for entry in plan.entries if entry.exemplar is None
+        (entry.position, entry.fate, entry.why) for entry in plan.those("left out", "faulty")
     ]
     others += [(entry.position, "remark", remark) for entry in plan.entries for remark in entry.remarks]
     if others:
@@ -162,8 +161,8 @@ def _show(path: Path, plan: ImportPlan) -> None:
 
 
 def _as_json(path: Path, plan: ImportPlan, kept_in: str, policies: Iterable[Path]) -> dict[str, Any]:
-    def others(fate: str) -> list[dict[str, str]]:
-        return [{"position": one.position, "why": one.why} for one in plan.entries if one.fate == fate]
+    def others(fate: Fate) -> list[dict[str, str]]:
+        return [{"position": one.position, "why": one.why} for one in plan.those(fate)]
 
     return {
         "file": str(path),
@@ -173,11 +172,10 @@ def _as_json(path: Path, plan: ImportPlan, kept_in: str, policies: Iterable[Path
         "exemplars": [
             {
                 **entry.model_dump(include={"position", "fate", "why", "remarks"}),
-                **entry.exemplar.model_dump(include={"id", "family", "task"}),
-                "steps": len(entry.exemplar.steps),
+                **exemplar.model_dump(include={"id", "family", "task"}),
+                "steps": len(exemplar.steps),
             }
-            for entry in plan.exemplars
-            if entry.exemplar
+            for entry, exemplar in plan.exemplars
         ],
         "left_out": others("left out"),
         "faulty": others("faulty"),

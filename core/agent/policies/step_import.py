@@ -37,7 +37,12 @@ class PolicyFiles(Record):
 def policy_files(document: Document) -> PolicyFiles:
     """Return the policies of a file of SteP as policy files; an example that no policy file may have is left out."""
     reading = Reading(document, ReadOptions())
-    policies, left_out = read_policies(reading), reading.faulty
+    policies = read_policies(reading)
+    left_out = [
+        FileEntry(position=entry.position, why=entry.why)
+        for entry in reading.entries
+        if entry.fate == "faulty"
+    ]
     offered = {
         match[1]: (match[2], match[3].strip())
         for policy in policies

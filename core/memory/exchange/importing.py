@@ -7,7 +7,7 @@ from threading import Event
 
 from core.memory.exchange.plan import ImportChoices, ImportPlan, PlannedEntry
 from core.memory.exchange.reader import read_exemplars_of
-from core.memory.exchange.reading import Candidate, content_of, free_id
+from core.memory.exchange.reading import content_of, free_id
 from core.memory.library.records import Provenance
 from core.memory.library.store import Library
 from core.memory.memory import Memory
@@ -25,7 +25,7 @@ class FilesRead:
         """Nothing in the files is run. Raises UsageError, DataError and LibraryError."""
         self.choices = choices
         self._found = read_exemplars_of([Path(path) for path in choices.paths], choices)
-        exemplars = [one.exemplar for one in self._found.candidates]
+        exemplars = [exemplar for _, exemplar in self._found.exemplars]
         self._held = {one.id: one for _, one in memory.files.placed()}
         self._own: set[str] = set()
         """Ids that the library has, in the archive or not."""
@@ -43,36 +43,30 @@ class FilesRead:
         contents: dict[str, list[str]] = {}
         for one in self._held.values():
             contents.setdefault(content_of(one), []).append(one.id)
-        self._there = [contents.get(content_of(one), []) for one in exemplars]
-        """For each candidate the ids of the exemplars that are there with the same content."""
+        self._there = {one.id: contents.get(content_of(one), []) for one in exemplars}
+        """By id, the ids of the exemplars that are there with the same content."""
 
     def plan(self, choices: ImportChoices) -> ImportPlan:
         """Return what an import by these choices would do."""
-        found, taken = self._found, set(self._taken)
-        entries = [
-            self._planned(candidate, there, choices, taken)
-            for candidate, there in zip(found.candidates, self._there, strict=True)
-        ]
-        hindering = [entry for entry in entries if entry.fate == "id taken" and choices.taken == "refuse"]
-        entries += [
-            PlannedEntry(position=one.position, fate="left out", why=one.why) for one in found.left_out
-        ]
-        faulty = [PlannedEntry(position=one.position, fate="faulty", why=one.why) for one in found.faulty]
-        if not choices.leave_faulty or not found.candidates:
-            hindering = faulty or hindering
-        problem = ""
-        if hindering:
-            more = f" ({len(hindering)} entries in all)" if len(hindering) > 1 else ""
-            problem = f"{hindering[0].position}: {hindering[0].why}{more}"
-        return ImportPlan(formats=found.formats, entries=(*entries, *faulty), problem=problem)
+        taken = set(self._taken)
+        entries = tuple(
+            self._planned(entry, entry.exemplar, choices, taken) if entry.exemplar else entry
+            for entry in self._found.entries
+        )
+        plan = self._found.replace(entries=entries)
+        hindering = plan.those("id taken") if choices.taken == "refuse" else ()
+        if not choices.leave_faulty or not plan.exemplars:
+            hindering = plan.those("faulty") or hindering
+        if not hindering:
+            return plan
+        more = f" ({len(hindering)} entries in all)" if len(hindering) > 1 else ""
+        return plan.replace(problem=f"{hindering[0].position}: {hindering[0].why}{more}")
 
     def _planned(
-        self, candidate: Candidate, there: list[str], choices: ImportChoices, taken: set[str]
+        self, entry: PlannedEntry, exemplar: Exemplar, choices: ImportChoices, taken: set[str]
     ) -> PlannedEntry:
-        exemplar, id = candidate.exemplar, candidate.exemplar.id
-        entry = PlannedEntry(
-            position=candidate.position, fate="new", exemplar=exemplar, remarks=candidate.remarks
-        )
+        id = exemplar.id
+        there = self._there[id]
         if there:
             why = "by id and content" if id in there else f"the same content as {there[0]}"
             return entry.replace(fate="there already", why=why)
@@ -106,15 +100,15 @@ def keep(
     """
 
     def each() -> Iterator[tuple[Exemplar, Provenance | None]]:
-        for done, entry in enumerate(plan.coming):
+        for done, (entry, exemplar) in enumerate(coming):
             if cancelled is not None and cancelled.is_set():
                 raise _Cancelled
-            report(done, len(plan.coming))
-            if (exemplar := entry.exemplar) is not None:
-                exemplar = exemplar if exemplar.source else exemplar.replace(source=name)
-                yield exemplar, Provenance(origin="import") if entry.fate == "new" else None
+            report(done, len(coming))
+            exemplar = exemplar if exemplar.source else exemplar.replace(source=name)
+            yield exemplar, Provenance(origin="import") if entry.fate == "new" else None
 
-    new = (entry.exemplar.id for entry in plan.coming if entry.exemplar and entry.fate == "new")
+    coming = plan.coming
+    new = (exemplar.id for entry, exemplar in coming if entry.fate == "new")
     with _opened(memory) as library:
         if taken := sorted(library.has(new)):
             raise DataError(f"The id {taken[0]} was taken in the meantime. Read the files again.")

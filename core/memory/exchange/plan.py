@@ -47,6 +47,8 @@ class PlannedEntry(Record):
     """As it would be kept; None for an entry that is no exemplar."""
     remarks: tuple[str, ...] = ()
     """What could not be said in this program's words, a sentence each."""
+    has_own_id: bool = False
+    """Whether the file itself gives the id; otherwise it was made up and may be changed."""
 
 
 class ImportPlan(Record):
@@ -55,7 +57,6 @@ class ImportPlan(Record):
     formats: tuple[str, ...] = ()
     """The names of those that were met."""
     entries: tuple[PlannedEntry, ...] = ()
-    """In the order of the files: first all exemplars, then what is left out and what is faulty."""
     problem: str = ""
     """Why nothing can be imported: the first entry that hinders it, and how many do."""
 
@@ -65,11 +66,14 @@ class ImportPlan(Record):
         counts = Counter(entry.fate for entry in self.entries)
         return {fate: counts[fate] for fate in FATES if counts[fate]}
 
-    @property
-    def exemplars(self) -> tuple[PlannedEntry, ...]:
-        return tuple(entry for entry in self.entries if entry.exemplar is not None)
+    def those(self, *fates: Fate) -> tuple[PlannedEntry, ...]:
+        return tuple(entry for entry in self.entries if entry.fate in fates)
 
     @property
-    def coming(self) -> tuple[PlannedEntry, ...]:
+    def exemplars(self) -> tuple[tuple[PlannedEntry, Exemplar], ...]:
+        return tuple((entry, entry.exemplar) for entry in self.entries if entry.exemplar is not None)
+
+    @property
+    def coming(self) -> tuple[tuple[PlannedEntry, Exemplar], ...]:
         """Those that would be kept."""
-        return tuple(entry for entry in self.entries if entry.fate in ("new", "new version"))
+        return tuple(one for one in self.exemplars if one[0].fate in ("new", "new version"))

@@ -1,18 +1,16 @@
 """Files and folders as candidates: of which kind each file is, and what is in it, once."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from core.memory.exchange.documents import READ, Document, is_pickle, read_document
 from core.memory.exchange.imports import browsergym, mind2web, own, runs, step, synapse, webshop
-from core.memory.exchange.plan import ReadOptions
-from core.memory.exchange.reading import Candidate, Reading, content_of, free_id
+from core.memory.exchange.plan import Fate, ImportPlan, PlannedEntry, ReadOptions
+from core.memory.exchange.reading import Reading, content_of, free_id, place_of
 from core.schema.errors import DataError, UsageError
-from core.schema.record import Record
 from core.settings.file_kinds import PICKLE, kind_of_folder, kind_of_value
 from core.settings.user_file import near
-from core.trace.imports.records import FileEntry
 
 
 class ExemplarImportFormat(NamedTuple):
@@ -47,25 +45,14 @@ def titles_of(formats: Collection[str]) -> str:
     return " and ".join(one.title for one in IMPORTS if one.name in formats)
 
 
-class FoundExemplars(Record):
-    """All that was read of files and folders."""
-
-    formats: tuple[str, ...] = ()
-    """The names of those that were met, in the order of the list."""
-    candidates: tuple[Candidate, ...] = ()
-    left_out: tuple[FileEntry, ...] = ()
-    """Entries that are no exemplars, and are not meant to be."""
-    faulty: tuple[FileEntry, ...] = ()
-    """Entries that cannot be read; the others do not suffer."""
-
-
-def read_exemplars_of(paths: Sequence[Path], options: ReadOptions) -> FoundExemplars:
+def read_exemplars_of(paths: Sequence[Path], options: ReadOptions) -> ImportPlan:
     """Read files and folders, of the format that is asked for or of the one that each file shows.
 
-    An exemplar that several of them have is read once. A file of a folder, or
-    one of several, that cannot be read is a faulty entry. Raises UsageError for
-    an unknown format, and DataError for the only file if it is of no known
-    format, and for the only folder if it holds no file of one.
+    Returns what an import into an empty library would do: an exemplar that
+    several of them have is read once. A file of a folder, or one of several,
+    that cannot be read is a faulty entry. Raises UsageError for an unknown
+    format, and DataError for the only file if it is of no known format, and for
+    the only folder if it holds no file of one.
     """
     files = _Files(options)
     for path in paths:
@@ -75,8 +62,9 @@ def read_exemplars_of(paths: Sequence[Path], options: ReadOptions) -> FoundExemp
         except DataError as error:
             if not label:
                 raise
-            files.fault(path, label, error)
-    return files.found()
+            files.report(label, "faulty", _why(error, path))
+    formats = tuple(one.name for one in IMPORTS if one.name in files.formats)
+    return ImportPlan(formats=formats, entries=tuple(_once(files.entries)))
 
 
 class _Files:
@@ -86,12 +74,12 @@ class _Files:
         known = {one.name: one for one in IMPORTS}
         if options.form and options.form not in known:
             raise UsageError(f'There is no import form "{options.form}"; {near(options.form, tuple(known))}')
+        self.formats: set[str] = set()
+        self.entries: list[PlannedEntry] = []
+        self._documents = 0
         self._options = options
         self._among = (known[options.form],) if options.form else IMPORTS
-        self._formats: set[str] = set()
-        self._candidates: list[Candidate] = []
-        self._left_out: list[FileEntry] = []
-        self._faulty: list[FileEntry] = []
+        self._what = known[options.form].title if options.form else "of a known kind"
 
     def read_file(self, path: Path, label: str) -> None:
         """Raises DataError for a file that cannot be read, or is of no known format."""
@@ -99,15 +87,14 @@ class _Files:
         if self._read(document, label):
             return
         titles = ", ".join(one.title for one in IMPORTS)
-        what = self._among[0].title if self._options.form else f"of a known kind ({titles})"
-        value = document.lines[0].value if document.lines else document.value
-        if not self._options.form and (kind := kind_of_value(value)):
+        if self._options.form:
+            raise DataError(f"{path} is not {self._what}; export it again, or give its format with --format.")
+        if kind := kind_of_value(document.lines[0].value if document.lines else document.value):
             raise DataError(kind.sentence(path, f"give one of these: {titles}"))
-        hint = " These are specifiers: import the exemplars.json next to them."
-        raise DataError(
-            f"{path} is not {what}; export it again, or give its format with --format."
-            f"{hint if synapse.is_specifiers(document) else ''}"
-        )
+        hint = "export it again, or give its format with --format"
+        if synapse.is_specifiers(document):
+            hint = "these are specifiers: import the exemplars.json next to them"
+        raise DataError(f"{path} is not {self._what} ({titles}); {hint}.")
 
     def read_folder(self, folder: Path, label: str) -> None:
         """Read every file of a folder, and the experiments of BrowserGym anywhere in it; raises DataError."""
@@ -121,29 +108,32 @@ class _Files:
             raise DataError(
                 f"{folder} contains {len(files)} files, but at most {_MOST_FILES} are read; split it."
             )
+        start, documents = len(self.entries), self._documents
         for experiment in experiments:
-            inside = str(experiment.relative_to(folder)) if experiment != folder else ""
-            steps, place = experiment / browsergym.STEPS, _place(label, inside)
+            steps, inside = experiment / browsergym.STEPS, str(experiment.relative_to(folder))
+            place = place_of(label, "" if experiment == folder else inside)
             if steps.is_file():
                 self._read_inside(steps, place)
             else:
                 position, why = browsergym.without_steps(experiment)
-                self._left_out.append(FileEntry(position=_place(place, position), why=why))
+                self.report(place_of(place, position), "left out", why)
         for file in files:
-            self._read_inside(file, _place(label, file.name))
-        if not self._formats and not experiments and not self._faulty:
+            self._read_inside(file, place_of(label, file.name))
+        is_faulty = any(entry.fate == "faulty" for entry in self.entries[start:])
+        if documents == self._documents and not experiments and not is_faulty:
             if kind := kind_of_folder(folder):
                 raise DataError(kind.sentence(folder, ""))
-            what = self._among[0].title if self._options.form else "of a known kind"
-            raise DataError(f"{folder} contains no file that is {what}.")
+            raise DataError(f"{folder} contains no file that is {self._what}.")
+
+    def report(self, position: str, fate: Fate, why: str) -> None:
+        self.entries.append(PlannedEntry(position=position, fate=fate, why=why))
 
     def _read_inside(self, file: Path, label: str) -> None:
         """Read a file of a folder; one of another kind is left out."""
-        why = ""
         if is_pickle(file):
-            why = f"it is {PICKLE.reason()}"
+            self.report(label, "left out", f"it is {PICKLE.reason()}")
         elif file.suffix not in READ:
-            why = "it is not JSON"
+            self.report(label, "left out", "it is not JSON")
         else:
             try:
                 document = read_document(file)
@@ -152,14 +142,9 @@ class _Files:
                     why = (
                         "it is read with the exemplars next to it" if is_beside else "its format is not known"
                     )
+                    self.report(label, "left out", why)
             except DataError as error:
-                self.fault(file, label, error)
-        if why:
-            self._left_out.append(FileEntry(position=label, why=why))
-
-    def fault(self, path: Path, label: str, error: DataError) -> None:
-        why = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
-        self._faulty.append(FileEntry(position=label, why=why))
+                self.report(label, "faulty", _why(error, file))
 
     def _read(self, document: Document, label: str) -> bool:
         """Read a document; returns False for one of no known format."""
@@ -169,47 +154,12 @@ class _Files:
         beside = _beside(document.path)
         if beside is not None and beside.is_file():
             document = document.replace(beside=read_document(beside).value)
-        reading = Reading(document, self._options)
+        reading = Reading(document, self._options, label)
         chosen.read(reading)
-        self._formats.add(chosen.name)
-        self._candidates += [one.replace(position=_place(label, one.position)) for one in reading.candidates]
-        self._left_out += [one.replace(position=_place(label, one.position)) for one in reading.left_out]
-        self._faulty += [one.replace(position=_place(label, one.position)) for one in reading.faulty]
+        self.formats.add(chosen.name)
+        self._documents += 1
+        self.entries += reading.entries
         return True
-
-    def found(self) -> FoundExemplars:
-        """Return all of it, each exemplar once.
-
-        The same again is left out. An id that the file gives to two is a fault
-        of the second; one that was made up here gets a number.
-        """
-        kept: list[Candidate] = []
-        contents: dict[str, str] = {}
-        ids: dict[str, str] = {}
-        for candidate in self._candidates:
-            exemplar, position = candidate.exemplar, candidate.position
-            content, is_new = content_of(exemplar), exemplar.id not in ids
-            if content in contents and not (candidate.has_own_id and is_new):
-                why = f"it is the same as {contents[content]}"
-                self._left_out.append(FileEntry(position=position, why=why))
-            elif candidate.has_own_id and not is_new:
-                why = f"the id {exemplar.id} is also at {ids[exemplar.id]}"
-                self._faulty.append(FileEntry(position=position, why=why))
-            else:
-                exemplar = exemplar.replace(id=free_id(exemplar.id, ids))
-                ids[exemplar.id] = position
-                contents.setdefault(content, position)
-                kept.append(candidate.replace(exemplar=exemplar))
-        return FoundExemplars(
-            formats=tuple(one.name for one in IMPORTS if one.name in self._formats),
-            candidates=tuple(kept),
-            left_out=tuple(self._left_out),
-            faulty=tuple(self._faulty),
-        )
-
-
-def _place(*parts: str) -> str:
-    return ": ".join(dict.fromkeys(part for part in parts if part))
 
 
 def _beside(path: Path) -> Path | None:
@@ -218,3 +168,33 @@ def _beside(path: Path) -> Path | None:
         return path.with_name(browsergym.SUMMARY)
     name = path.name.replace("exemplars", "specifiers")
     return path.with_name(name) if name != path.name else None
+
+
+def _why(error: DataError, path: Path) -> str:
+    return str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
+
+
+def _once(entries: Iterable[PlannedEntry]) -> Iterator[PlannedEntry]:
+    """Give the entries, each exemplar once.
+
+    The same again is left out. An id that the file gives to two is a fault
+    of the second; one that was made up here gets a number.
+    """
+    contents: dict[str, str] = {}
+    ids: dict[str, str] = {}
+    for entry in entries:
+        if entry.exemplar is None:
+            yield entry
+            continue
+        id, content, position = entry.exemplar.id, content_of(entry.exemplar), entry.position
+        if content in contents and (id in ids or not entry.has_own_id):
+            yield PlannedEntry(
+                position=position, fate="left out", why=f"it is the same as {contents[content]}"
+            )
+        elif entry.has_own_id and id in ids:
+            yield PlannedEntry(position=position, fate="faulty", why=f"the id {id} is also at {ids[id]}")
+        else:
+            exemplar = entry.exemplar.replace(id=free_id(id, ids))
+            ids[exemplar.id] = position
+            contents.setdefault(content, position)
+            yield entry.replace(exemplar=exemplar)

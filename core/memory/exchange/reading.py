@@ -16,11 +16,10 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from core.memory.exchange.documents import Document, Entry
-from core.memory.exchange.plan import ReadOptions
+from core.memory.exchange.plan import Fate, PlannedEntry, ReadOptions
 from core.schema.exemplar import Exemplar
-from core.schema.record import Record
 from core.settings.user_file import problem
-from core.trace.imports.records import FaultyError, FileEntry
+from core.trace.imports.records import FaultyError
 
 LONGEST = 120
 _NOT_CONTENT = {"id", "source", "tags", "note", "archived", "format"}
@@ -121,28 +120,16 @@ def parsed(model: type[AnyModel], value: object, position: str) -> AnyModel:
         raise MisplacedError(position, inside.strip("."), why) from error
 
 
-class Candidate(Record):
-    """An exemplar as a file has it."""
-
-    position: str
-    """Where it stands, such as ``book-flight.demo[2]`` or ``line 7``."""
-    exemplar: Exemplar
-    remarks: tuple[str, ...] = ()
-    """What could not be said in this program's words, a sentence each."""
-    has_own_id: bool = False
-    """Whether the file itself gives the id; otherwise it was made up and may be changed."""
-
-
 class Reading:
-    """What is read of one document: its exemplars, what is left out and what is faulty, each with its place."""
+    """What is read of one document: an entry for each exemplar, and for what is left out or faulty."""
 
-    def __init__(self, document: Document, options: ReadOptions) -> None:
+    def __init__(self, document: Document, options: ReadOptions, label: str = "") -> None:
+        """`label` stands before all places."""
         self.document = document
         self.name = document.path.stem
-        self.candidates: list[Candidate] = []
-        self.left_out: list[FileEntry] = []
-        self.faulty: list[FileEntry] = []
+        self.entries: list[PlannedEntry] = []
         self._options = options
+        self._label = label
 
     def records(self) -> Iterator[Entry]:
         """Give the records of the document; those that are no JSON are reported."""
@@ -164,11 +151,10 @@ class Reading:
             self.fault(place, str(error))
 
     def leave_out(self, position: str, why: str) -> None:
-        self.left_out.append(FileEntry(position=position, why=why))
+        self._report(position, "left out", why=why)
 
     def fault(self, position: str, why: str) -> None:
-        shown = position if is_sound(position) else repr(position)
-        self.faulty.append(FileEntry(position=shown, why=why))
+        self._report(position if is_sound(position) else repr(position), "faulty", why=why)
 
     def judge(self, reward: float) -> None:
         """Raise LeftOutError for a trajectory with too small a reward."""
@@ -187,9 +173,15 @@ class Reading:
             exemplar = exemplar.replace(family=self._options.family)
         if half := _half_character(exemplar):
             raise FaultyError(f"{half} contains half a character (a surrogate)")
-        self.candidates.append(
-            Candidate(position=position, exemplar=exemplar, remarks=tuple(remarks), has_own_id=has_own_id)
-        )
+        self._report(position, "new", exemplar=exemplar, remarks=tuple(remarks), has_own_id=has_own_id)
+
+    def _report(self, position: str, fate: Fate, **values: Any) -> None:
+        place = place_of(self._label, position)
+        self.entries.append(PlannedEntry(position=place, fate=fate, **values))
+
+
+def place_of(*parts: str) -> str:
+    return ": ".join(dict.fromkeys(part for part in parts if part))
 
 
 def _half_character(exemplar: Exemplar) -> str:

@@ -73,7 +73,7 @@ class ImportService(Service[ImportView]):
 
         library, changes, cancelled = self._library, self._library.changes, Event()
         memory, name, report = library.memory, Path(self.view.choices.paths[0]).stem, library.reporting()
-        before = changes.before(entry.exemplar.id for entry in plan.coming if entry.exemplar)
+        before = changes.before(exemplar.id for _, exemplar in plan.coming)
         stored = await finish_in_thread(
             lambda: keep(plan, memory, name, report, cancelled), on_cancel=cancelled.set
         )

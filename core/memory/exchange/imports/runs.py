@@ -40,8 +40,10 @@ def read_recording(reading: Reading) -> None:
 def _add(reading: Reading, run: ImportedRun, why: str) -> None:
     """Add the run as one exemplar; what failed or was not carried out in it is left out."""
     position = reading.document.path.name
-    reading.left_out += run.left_out
-    reading.faulty += run.faulty
+    for entry in run.left_out:
+        reading.leave_out(entry.position, entry.why)
+    for entry in run.faulty:
+        reading.fault(entry.position, entry.why)
     with reading.entry(position):
         if run.faulty and not why:
             why = f"{run.faulty[0].position} is faulty, and an exemplar must be complete"

@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from core.memory.exchange.plan import ReadOptions
-from core.memory.exchange.reader import FoundExemplars, read_exemplars_of
+from core.memory.exchange.plan import PlannedEntry, ReadOptions
+from core.memory.exchange.reader import read_exemplars_of
 
 PAGE = (
     '<div id="wrap" data-wob_ref="2">\n  <div id="query">Press <span class="bold">Go</span> &amp; wait</div>\n'
@@ -27,8 +27,18 @@ def saved(folder: Path, value: object, name: str = "file.json") -> Path:
     return path
 
 
-def read(*paths: Path, **options: Any) -> FoundExemplars:
-    return read_exemplars_of(paths, ReadOptions(**options))
+class Read(NamedTuple):
+    """What was read of files."""
+
+    formats: tuple[str, ...]
+    candidates: tuple[PlannedEntry, ...]
+    left_out: tuple[PlannedEntry, ...]
+    faulty: tuple[PlannedEntry, ...]
+
+
+def read(*paths: Path, **options: Any) -> Read:
+    plan = read_exemplars_of(paths, ReadOptions(**options))
+    return Read(plan.formats, plan.those("new"), plan.those("left out"), plan.those("faulty"))
 
 
 def demo(task: str = "", **more: object) -> dict[str, object]:

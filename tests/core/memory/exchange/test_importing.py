@@ -50,7 +50,7 @@ def test_a_plan_tells_what_is_new_what_is_there_and_whose_id_is_taken(tmp_path, 
     assert fates(plan) == ["there already", "there already", "id taken", "new", "faulty"]
     assert plan.counts == {"faulty": 1, "id taken": 1, "new": 1, "there already": 2}
     assert plan.entries[1].why == f"the same content as {ALL[0].id}"
-    assert [entry.exemplar for entry in plan.coming] == [ALL[2]]
+    assert [exemplar for _, exemplar in plan.coming] == [ALL[2]]
     assert plan.problem == ""
 
 
@@ -73,8 +73,8 @@ def test_an_entry_whose_id_is_taken_comes_under_another_or_as_a_new_version(tmp_
     keep(FilesRead(first, memory).plan(first), memory, "My file")
     later = ALL[0].replace(task="Else")
     read = FilesRead(brought(tmp_path, later), memory)
-    (entry,) = read.plan(read.choices.replace(taken="new id")).coming
-    assert (entry.exemplar.id, entry.fate) == (f"{ALL[0].id}-3", "new")
+    ((entry, exemplar),) = read.plan(read.choices.replace(taken="new id")).coming
+    assert (exemplar.id, entry.fate) == (f"{ALL[0].id}-3", "new")
     plan = read.plan(read.choices.replace(taken="new version"))
     assert fates(plan) == ["new version"]
     assert keep(plan, memory, "My file")

@@ -98,11 +98,10 @@ def export_exemplars(
         raise UsageError("There are no exemplars to export. Import or record some first.")
     if output is None and (not chosen_form.suffix or as_json):
         raise UsageError(f"Use --output to say where to write {chosen_form.title}.")
-    texts = chosen_form.write(chosen)
     if output is None:
-        put_file(texts[""].rstrip("\n"))
+        put_file(chosen_form.write(chosen)[""].rstrip("\n"))
         return
-    files = {output / name if name else output: text for name, text in texts.items()}
+    files = chosen_form.files(chosen, output)
     write_files(files)
     if as_json:
         put_json(

@@ -19,19 +19,13 @@ _MOST_MADE = 10**7
 """Characters of all values that are made or gone through, one after the other."""
 _MOST_OF_MODULE = 2_000_000
 """Characters of one value of a module."""
-_NUMBERS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
+_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    getattr(ast, name): getattr(operator, name.lower()) for name in ("Add", "Sub", "Mod", "Lt", "Gt", "Eq")
+} | {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_COMPARED: dict[type[ast.AST], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
     ast.LtE: operator.le,
-    ast.Gt: operator.gt,
     ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -49,7 +43,10 @@ class NotPlainError(FaultyError):
 
 
 def module_values(module: ast.Module) -> dict[str, Any]:
-    """Return what the names of a module stand for; a NotPlainError stands for what only running it would tell."""
+    """Return what the names of a module stand for; a NotPlainError stands for what only running it would tell.
+
+    It stands so in a dict, too, and in a list there; calls with keywords are dicts.
+    """
     values = PlainValues(_MOST_OF_MODULE, in_part=True)
     for statement in module.body:
         match statement:
@@ -61,17 +58,14 @@ def module_values(module: ast.Module) -> dict[str, Any]:
 
 
 class PlainValues:
-    """Works expressions out, by the values that `names` has so far."""
+    """Works expressions out, by the values that `names` has so far; a NotPlainError is why a name has none."""
 
     def __init__(self, most_text: int, *, in_part: bool = False) -> None:
         """`most_text` is how many characters a text may have, and a list with all that it holds; see `_ITEM`.
 
-        With `in_part`, calls with keywords are dicts, and a NotPlainError takes
-        the place of a value of a dict that cannot be worked out, or of an item
-        of a list there.
+        What `in_part` does is told at `module_values`.
         """
         self.names: dict[str, Any] = {}
-        """Values by name, or why a name has none."""
         self._most_text = most_text
         self._in_part = in_part
         self._left = _MOST_MADE
@@ -121,9 +115,8 @@ class PlainValues:
         match node:
             case ast.Constant(value=(str() | int() | float() | None) as value):
                 return value
-            case ast.Name(id=name) if name in self.names:
-                value = self.names[name]
-                if isinstance(value, NotPlainError):
+            case ast.Name(id=name):
+                if isinstance(value := self.names[name], NotPlainError):
                     raise NotPlainError(f"line {node.lineno} needs {name}", root=value.root)
                 return value
             case ast.List(elts=items) | ast.Tuple(elts=items):
@@ -132,26 +125,26 @@ class PlainValues:
                 return self._dict((self._value(key) if key else None for key in keys), items)
             case ast.Call(args=[], keywords=[_, *_] as keywords) if self._in_part:
                 return self._dict((one.arg for one in keywords), (one.value for one in keywords))
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return _FUNCTIONS[name](*map(self._read, args))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -_number(self.of(operand))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return not self.of(operand)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _NUMBERS:
+            case ast.BinOp(left=left, op=op, right=right):
                 first, second = self.of(left), self.of(right)
                 if isinstance(op, ast.Add) and type(first) is type(second) and type(first) in (str, list):
                     return first + second
-                return _NUMBERS[type(op)](_number(first), _number(second))
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
-                return _COMPARED[type(op)](self._read(left), self._read(right))
+                return _OPERATORS[type(op)](_number(first), _number(second))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return _OPERATORS[type(op)](self._read(left), self._read(right))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.of(body if self.of(test) else orelse)
             case ast.JoinedStr(values=parts):
                 return self._joined(parts)
             case ast.FormattedValue(value=inner, conversion=-1, format_spec=None):
                 return str(self._read(inner))
-        raise NotPlainError(f"line {node.lineno} cannot be evaluated without running it")
+        raise LookupError
 
     def _dict(self, keys: Iterable[Any], nodes: Iterable[ast.expr]) -> dict[Any, Any]:
         made: dict[Any, Any] = {}
@@ -164,6 +157,7 @@ class PlainValues:
         return made
 
     def _value(self, node: ast.expr) -> Any:
+        """Return a key or a value of a dict."""
         if not self._in_part:
             return self.of(node)
         if isinstance(node, ast.List | ast.Tuple):
@@ -187,7 +181,7 @@ class PlainValues:
 
 def _number(value: Any) -> Any:
     if not isinstance(value, (int, float)):
-        raise TypeError("not a number")
+        raise TypeError
     return value
 
 

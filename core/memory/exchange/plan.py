@@ -77,3 +77,8 @@ class ImportPlan(Record):
     def coming(self) -> tuple[tuple[PlannedEntry, Exemplar], ...]:
         """Those that would be kept."""
         return tuple(one for one in self.exemplars if one[0].fate in ("new", "new version"))
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether anything would be kept."""
+        return bool(self.coming) and not self.problem

@@ -108,7 +108,7 @@ def library_checked(studio: Studio) -> QWidget:
     shown.check_requested.emit(shown.page.all_found)
     for _ in range(8):
         studio.settle()
-    shown.notices.show_job(LibraryJob(busy=True, doing="Rebuilding the index", done=41, of=126))
+    shown.notices.work.show_job(LibraryJob(busy=True, doing="Rebuilding the index", done=41, of=126))
     return shown
 
 

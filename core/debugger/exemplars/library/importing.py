@@ -60,7 +60,7 @@ class ImportService(Service[ImportView]):
         if self._read is None or self._read.choices.reading != choices.reading:
             raise UsageError("The files must be read first. Choose them again.")
         plan = self._plan(self._read, choices)
-        if plan.coming and not plan.problem:
+        if plan.is_possible:
             self._library.begin("Importing exemplars", lambda: self._store(plan), self.failed, importing=True)
 
     def _plan(self, read: "FilesRead", choices: ImportChoices) -> ImportPlan:

@@ -7,19 +7,21 @@ Every text becomes an exemplar, therefore, with the demonstration that it tells
 of: if there are more texts than demonstrations, these are shared, and
 recalling tells a shared trajectory once (core/memory/recalling.py).
 
-What this program adds in its own export stands under the key ``backstep``.
+An export of this program has the exemplars themselves under ``backstep``.
+Where Synapse's fields were changed since then, these count.
 """
 
 import hashlib
 import html
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, ValidationError
 
 from core.memory.exchange.agent_code import Code, read_code
 from core.memory.exchange.documents import Document
+from core.memory.exchange.exports.synapse import OWN, demo_of, specifier_of
 from core.memory.exchange.reading import (
     Foreign,
     LeftOutError,
@@ -33,13 +35,9 @@ from core.memory.exchange.reading import (
     parsed,
     plain,
 )
-from core.schema.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
-from core.schema.record import Record
+from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt
 from core.trace.imports.records import FaultyError
 
-OWN = "backstep"
-"""The key of what Synapse has no field for."""
-ENVIRONMENT = "miniwob"
 _QUERY = '<div id="query">'
 _LONGEST_QUERY = 10_000
 _ASKED = "Write code within three backticks '```' to "
@@ -50,40 +48,11 @@ class _Family(Foreign):
     demo: list[Any]
 
 
-class _Pair(Foreign):
-    state: Text
-    observation: Text
+class _Own(Foreign):
+    """An exemplar of an export, with the place of its text among those of the family."""
 
-
-class _OwnStep(Foreign):
-    actions: list[Text] = []
-    thought: MaybeText = ""
-    raw: MaybeText = ""
-
-
-class _OwnExemplar(Foreign):
-    id: Text
-    specifier: Any = None
-    """The place of its metadata text among those of the family."""
-    derived: Any = False
-    """Whether that text was made for Synapse, in place of `metadata`."""
-    metadata: MaybeText = ""
-    parser: MaybeText = ""
-    source: MaybeText = ""
-    note: MaybeText = ""
-    tags: list[Any] = []
-    archived: Any = False
-    prompts: Any = None
-
-
-class _Own(_OwnStep):
-    """What this program writes at a demonstration or, for one of several looks, at that."""
-
-    exemplars: list[_OwnExemplar] = []
-    """An entry for each exemplar that has these steps."""
-    abstraction: list[_Pair] | None = None
-    environment: MaybeText = ENVIRONMENT
-    step: _OwnStep | None = None
+    exemplar: dict[str, Any]
+    specifier: int = -1
 
 
 class _Look(Foreign):
@@ -91,30 +60,27 @@ class _Look(Foreign):
     """The page's HTML."""
     obs: MaybeText = ""
     act: Text
-    backstep: Annotated[_Own, BeforeValidator(lambda value: value if isinstance(value, dict) else {})] = (
-        _Own()
-    )
+
+    @property
+    def pair(self) -> AbstractionPair | None:
+        is_pair = self.model_fields_set >= {"state", "obs"}
+        return AbstractionPair(state=self.state, observation=self.obs) if is_pair else None
 
 
 class _Trajectory(Foreign):
     task: MaybeText = ""
-    trajectory: list[_Look] = []
-    backstep: Annotated[_Own, BeforeValidator(lambda value: value if isinstance(value, dict) else {})] = (
-        _Own()
-    )
+    trajectory: list[Any] = []
+    backstep: Annotated[list[_Own], BeforeValidator(lambda own: own if isinstance(own, list) else [])] = []
 
 
-class _Demo(Record):
+class _Demo(NamedTuple):
     """A demonstration, before it is known by which text it is found."""
 
     position: str
     number: int
-    task: str
-    steps: tuple[ExemplarStep, ...]
-    pairs: tuple[AbstractionPair, ...]
-    remarks: tuple[str, ...]
-    environment: str
-    own: tuple[_OwnExemplar, ...]
+    values: dict[str, Any]
+    """What all its exemplars have."""
+    remarks: list[str]
 
 
 def is_synapse(document: Document) -> bool:
@@ -146,35 +112,54 @@ def read_synapse(reading: Reading) -> None:
 
 def _family(reading: Reading, family: str, values: Any, specifiers: object) -> None:
     texts = list(_texts(reading, f"specifiers: {family}", specifiers))
-    places = [f"{family}.demo[{number}]" for number, _ in enumerate(parsed(_Family, values, family).demo)]
+    given = parsed(_Family, values, family).demo
+    if not given:
+        raise LeftOutError("it has no demonstration")
     prompts = _prompts(family, values)
     demos: list[_Demo] = []
-    for number, position in enumerate(places):
+    used: set[int] = set()
+    for number, fields in enumerate(given):
+        position = f"{family}.demo[{number}]"
         with reading.entry(position):
-            text = texts[number] if number < len(texts) else ""
-            demos.append(_demo(values["demo"][number], position, number, text, family))
-    if not demos:
-        raise LeftOutError("none of its demonstrations can be read" if places else "it has no demonstration")
-    for demo, text, own in _with_texts(demos, texts):
-        values = {
+            whole = parsed(_Trajectory, fields, position)
+            for own in whole.backstep:
+                text = texts[own.specifier] if 0 <= own.specifier < len(texts) else ""
+                used.add(own.specifier)
+                exemplar = _own_values(own, whole, fields, text, position)
+                reading.add(position, {**exemplar, "family": family}, has_own_id=True)
+            if not whole.backstep:
+                text = texts[number] if number < len(texts) else ""
+                demos.append(_demo(whole, fields, position, number, text, family))
+    texts = ["" if number in used else text for number, text in enumerate(texts)]
+    for demo, text in _with_texts(demos, texts):
+        shared = {
             "id": id_of("synapse", family, demo.number, *([_digest(text)] if text else [])),
             "family": family,
-            "task": demo.task,
-            "environment": demo.environment,
+            "environment": "miniwob",
             "metadata": text,
-            "steps": demo.steps,
-            "abstraction": demo.pairs,
             "prompts": prompts,
-            "parser": _program(prompts, demo.task),
+            "parser": _program(prompts, demo.values["task"]),
             "source": f"Synapse, {demo.position}",
         }
-        if own is not None:
-            metadata = own.metadata if own.derived is True else text
-            values |= own.model_dump(exclude={"specifier", "derived"}, exclude_none=True) | {
-                "metadata": metadata
-            }
         with reading.entry(demo.position):
-            reading.add(demo.position, values, demo.remarks, has_own_id=own is not None)
+            reading.add(demo.position, shared | demo.values, demo.remarks)
+
+
+def _own_values(
+    own: _Own, whole: _Trajectory, fields: dict[str, Any], text: str, position: str
+) -> dict[str, Any]:
+    """Return the exemplar of an export; where Synapse's fields or the text were changed since, these count."""
+    try:
+        exemplar = Exemplar.model_validate(own.exemplar)
+    except ValidationError:
+        return own.exemplar  # What is wrong is reported where it is added.
+    values = exemplar.model_dump()
+    if text and text != specifier_of(exemplar):
+        values["metadata"] = text
+    single = "trajectory" not in fields
+    if {**demo_of(exemplar, single=single), OWN: fields[OWN]} != fields:
+        values |= _demo(whole, fields, position, 0, text, exemplar.family).values
+    return values
 
 
 def _texts(reading: Reading, position: str, specifiers: object) -> Iterator[str]:
@@ -202,53 +187,34 @@ def _prompts(family: str, values: dict[str, Any]) -> tuple[KeptPrompt, ...]:
     return tuple(prompts)
 
 
-def _demo(values: object, position: str, number: int, text: str, family: str) -> _Demo:
-    whole = parsed(_Trajectory, values, position)
-    if "trajectory" not in whole.model_fields_set:
-        look = parsed(_Look, values, position)
-        looks = [(position, look, look.backstep.step or _OwnStep())]
-    else:
-        places = (f"{position}.trajectory[{place}]" for place in range(len(whole.trajectory)))
-        looks = [(place, look, look.backstep) for place, look in zip(places, whole.trajectory, strict=True)]
+def _demo(whole: _Trajectory, fields: Any, position: str, number: int, text: str, family: str) -> _Demo:
+    looks = {position: fields}
+    if "trajectory" in whole.model_fields_set:
+        looks = {f"{position}.trajectory[{place}]": look for place, look in enumerate(whole.trajectory)}
     if not looks:
         raise MisplacedError(position, "trajectory", "it has no steps")
-    codes = [_code(look, own, place) for place, look, own in looks]
-    steps = tuple(
-        ExemplarStep(
-            observation=look.obs if "obs" in look.model_fields_set else look.state,
-            raw=own.raw,
-            thought=code.thought,
-            actions=code.actions,
-        )
-        for (_, look, own), code in zip(looks, codes, strict=True)
-    )
-    pages = [look for _, look, _ in looks if {"state", "obs"} <= look.model_fields_set]
-    pairs = [AbstractionPair(state=look.state, observation=look.obs) for look in pages]
-    if whole.backstep.abstraction is not None:
-        pairs = [AbstractionPair(**pair.model_dump()) for pair in whole.backstep.abstraction]
-    page = next((look.state for _, look, _ in looks if look.state), "")
-    task = whole.task or _query(page) or _specified_task(text) or steps[0].observation.strip() or family
-    return _Demo(
-        position=position,
-        number=number,
-        task=task,
-        steps=steps,
-        pairs=tuple(pairs),
-        remarks=tuple(
-            f"{place}.act: {one}"
-            for (place, *_), code in zip(looks, codes, strict=True)
-            for one in code.remarks
-        ),
-        environment=whole.backstep.environment,
-        own=tuple(whole.backstep.exemplars),
-    )
+    read = [parsed(_Look, look, place) for place, look in looks.items()]
+    codes = [_code(look.act, place) for place, look in zip(looks, read, strict=True)]
+    pages = [look.obs if "obs" in look.model_fields_set else look.state for look in read]
+    steps = [
+        ExemplarStep(observation=page, thought=code.thought, actions=code.actions)
+        for page, code in zip(pages, codes, strict=True)
+    ]
+    task = whole.task or _query(next((look.state for look in read if look.state), ""))
+    values = {
+        "task": task or _specified_task(text) or pages[0].strip() or family,
+        "steps": steps,
+        "abstraction": [look.pair for look in read if look.pair],
+    }
+    remarks = [
+        f"{place}.act: {remark}" for place, code in zip(looks, codes, strict=True) for remark in code.remarks
+    ]
+    return _Demo(position, number, values, remarks)
 
 
-def _code(look: _Look, own: _OwnStep, position: str) -> Code:
-    if own.actions:
-        return Code(actions=tuple(own.actions), thought=own.thought)
+def _code(act: str, position: str) -> Code:
     try:
-        return read_code(look.act)
+        return read_code(act)
     except FaultyError as error:
         raise MisplacedError(position, "act", str(error)) from error
 
@@ -265,34 +231,26 @@ def _specified_task(text: str) -> str:
     return " ".join(said.removeprefix("Task:").split()) if state and said.startswith("Task:") else ""
 
 
-def _with_texts(demos: list[_Demo], texts: list[str]) -> Iterator[tuple[_Demo, str, _OwnExemplar | None]]:
+def _with_texts(demos: list[_Demo], texts: list[str]) -> Iterator[tuple[_Demo, str]]:
     """Give each demonstration with a text that it is found by, until all texts are used.
 
     A text goes to the demonstration of the same task, else to the one at its
     own place, else in turn to those there are.
     """
-    if any(demo.own for demo in demos):
-        for demo in demos:
-            for own in demo.own or (None,):
-                number = own.specifier if own is not None else None
-                is_known = isinstance(number, int) and 0 <= number < len(texts)
-                yield demo, texts[int(number or 0)] if is_known else "", own
-        return
     given: list[list[str]] = [[] for _ in demos]
-    tasks = [" ".join(demo.task.split()) for demo in demos]
+    tasks = [" ".join(demo.values["task"].split()) for demo in demos]
     for number, text in enumerate(texts):
-        if text:
+        if text and demos:
             at = next(
                 (place for place, demo in enumerate(demos) if demo.number == number), number % len(demos)
             )
             told = _specified_task(text)
             same = [place for place, task in enumerate(tasks) if task == told]
             places = [at, *same] if at in same else same or [at]
-            place = next((place for place in places if not given[place]), (same or [at])[0])
-            given[place].append(text)
+            given[next((place for place in places if not given[place]), (same or [at])[0])].append(text)
     for demo, own_texts in zip(demos, given, strict=True):
         for text in own_texts or [""]:
-            yield demo, text, None
+            yield demo, text
 
 
 def _digest(text: str) -> str:

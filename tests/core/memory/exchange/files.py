@@ -41,6 +41,20 @@ def read(*paths: Path, **options: Any) -> Read:
     return Read(plan.formats, plan.those("new"), plan.those("left out"), plan.those("faulty"))
 
 
+def told(reading: Read) -> str:
+    """Return what was read as lines, cut: exemplars with `+`, what is left out with `-` and faults with `!`."""
+    lines = []
+    for entry in reading.candidates:
+        exemplar = entry.exemplar
+        assert exemplar is not None
+        lines.append(f"+ {entry.position} ({exemplar.id}, {exemplar.family}): {exemplar.task}")
+        lines += [f"    {action}" for step in exemplar.steps for action in step.actions]
+        lines += [f"    # {remark}" for remark in entry.remarks]
+    lines += [f"- {entry.position}: {entry.why}" for entry in reading.left_out]
+    lines += [f"! {entry.position}: {entry.why}" for entry in reading.faulty]
+    return "\n".join(line[:100] for line in lines)
+
+
 def demo(task: str = "", **more: object) -> dict[str, object]:
     return {"state": PAGE, "act": CLICK_GO, **({"task": task} if task else {}), **more}
 

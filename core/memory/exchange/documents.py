@@ -15,7 +15,7 @@ READ = (".json", ".jsonl", ".ndjson", ".py")
 """How the names of files end that are read in a folder."""
 
 
-class Entry(NamedTuple):
+class RawRecord(NamedTuple):
     """One record of a file, or why it cannot be read."""
 
     position: str
@@ -30,18 +30,18 @@ class Document(Record):
     path: Path
     value: Any = None
     """The JSON document."""
-    lines: tuple[Entry, ...] = ()
+    lines: tuple[RawRecord, ...] = ()
     module: dict[str, Any] = {}
     """What the names of a Python module stand for, as in `module_values`."""
     beside: Any = None
     """The JSON document of the file that belongs to it, if there is one."""
 
     @property
-    def records(self) -> tuple[Entry, ...]:
+    def records(self) -> tuple[RawRecord, ...]:
         """The lines, the items of a list, or the one object."""
         if isinstance(self.value, list):
-            return tuple(Entry(f"[{number}]", value) for number, value in enumerate(self.value))
-        return self.lines or (Entry("the record", self.value),)
+            return tuple(RawRecord(f"[{number}]", value) for number, value in enumerate(self.value))
+        return self.lines or (RawRecord("the record", self.value),)
 
     @property
     def objects(self) -> tuple[dict[str, Any], ...]:
@@ -96,19 +96,19 @@ def _module(text: str, path: Path) -> dict[str, Any]:
         raise DataError(f"{path} is not valid Python; save it again.") from error
 
 
-def _lines(text: str) -> tuple[Entry, ...]:
+def _lines(text: str) -> tuple[RawRecord, ...]:
     # Not splitlines: JSON may hold the other line ends of Unicode inside its strings.
     lines = enumerate(text.split("\n"), start=1)
     return tuple(_line(f"line {number}", line) for number, line in lines if line.strip())
 
 
-def _line(position: str, text: str) -> Entry:
+def _line(position: str, text: str) -> RawRecord:
     try:
         value = json.loads(text)
     except RecursionError:
-        return Entry(position, fault="it is nested too deeply")
+        return RawRecord(position, fault="it is nested too deeply")
     except json.JSONDecodeError as error:
-        return Entry(position, fault=f"this is not JSON ({error.msg}, column {error.colno})")
+        return RawRecord(position, fault=f"this is not JSON ({error.msg}, column {error.colno})")
     except ValueError:
-        return Entry(position, fault="it contains a number that is too long")
-    return Entry(position, value, beyond_bounds(value))
+        return RawRecord(position, fault="it contains a number that is too long")
+    return RawRecord(position, value, beyond_bounds(value))

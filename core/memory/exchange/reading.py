@@ -15,11 +15,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from core.memory.exchange.documents import Document, Entry
+from core.memory.exchange.documents import Document, RawRecord
 from core.memory.exchange.plan import Fate, PlannedEntry, ReadOptions
 from core.schema.exemplar import Exemplar
 from core.settings.user_file import problem
-from core.trace.imports.records import FaultyError
+from core.trace.imports.records import FaultyError, first_reason
 
 LONGEST = 120
 _NOT_CONTENT = {"id", "source", "tags", "note", "archived", "format"}
@@ -131,7 +131,7 @@ class Reading:
         self._options = options
         self._label = label
 
-    def records(self) -> Iterator[Entry]:
+    def records(self) -> Iterator[RawRecord]:
         """Give the records of the document; those that are no JSON are reported."""
         for entry in self.document.records:
             if entry.fault:
@@ -149,6 +149,8 @@ class Reading:
         except FaultyError as error:
             place = error.position if isinstance(error, MisplacedError) else position
             self.fault(place, str(error))
+        except ValidationError as error:
+            self.fault(position, first_reason(error))
 
     def leave_out(self, position: str, why: str) -> None:
         self._report(position, "left out", why=why)

@@ -83,14 +83,16 @@ def export_exemplars(
         held = _held(memory)
         among = _held(memory, origin, mine=mine)
     for what, names, known in (
-        ("family", families, tuple(dict.fromkeys(one.family for one in held))),
-        ("exemplar", ids, tuple(one.id for one in held)),
+        ("family", families, tuple(dict.fromkeys(exemplar.family for exemplar in held))),
+        ("exemplar", ids, tuple(exemplar.id for exemplar in held)),
     ):
         for name in names:
             if name not in known:
                 raise UsageError(f'There is no {what} "{name}"; {near(name, known)}')
     chosen = tuple(
-        one for one in among if (not families or one.family in families) and (not ids or one.id in ids)
+        exemplar
+        for exemplar in among
+        if (not families or exemplar.family in families) and (not ids or exemplar.id in ids)
     )
     if not chosen and held:
         raise UsageError("No exemplar matches all filters. To list exemplars, use exemplars list.")
@@ -109,10 +111,10 @@ def export_exemplars(
                 "format": chosen_form.name,
                 "output": str(output),
                 "files": [str(file) for file in files],
-                "exemplars": [one.id for one in chosen],
+                "exemplars": [exemplar.id for exemplar in chosen],
             }
         )
-    number = len({one.family for one in chosen})
+    number = len({exemplar.family for exemplar in chosen})
     of = "1 family" if number == 1 else f"{number} families"
     say(f"{_so_many(len(chosen))} of {of} were written to {output}.")
 
@@ -123,15 +125,17 @@ def _held(memory: Memory, origin: Origin | None = None, *, mine: bool = False) -
     With an origin only those that came from there, with `mine` none of the installation's.
     """
     held: dict[str, Exemplar] = {}
-    for path, one in memory.files.placed():
+    for path, exemplar in memory.files.placed():
         of_file: Origin = "bundled" if path.parent == EXEMPLARS else "file"
         if origin in (None, of_file) and not (mine and of_file == "bundled"):
-            held[one.id] = one
+            held[exemplar.id] = exemplar
     if library := memory.open_library():
         for id in library.has(held):
             del held[id]
-        held |= {one.id: one for _, one in library.all(Filter(archived=None, origin=origin or ""))}
-    return sorted(held.values(), key=lambda one: (one.family, one.id))
+        held |= {
+            exemplar.id: exemplar for _, exemplar in library.all(Filter(archived=None, origin=origin or ""))
+        }
+    return sorted(held.values(), key=lambda exemplar: (exemplar.family, exemplar.id))
 
 
 def _so_many(number: int) -> str:
@@ -161,7 +165,7 @@ def _show(path: Path, plan: ImportPlan) -> None:
 
 def _as_json(path: Path, plan: ImportPlan, kept_in: str, policies: Iterable[Path]) -> dict[str, Any]:
     def others(fate: Fate) -> list[dict[str, str]]:
-        return [{"position": one.position, "why": one.why} for one in plan.those(fate)]
+        return [{"position": entry.position, "why": entry.why} for entry in plan.those(fate)]
 
     return {
         "file": str(path),
@@ -186,7 +190,7 @@ def _policies(path: Path, folder: Path) -> dict[Path, str]:
     from core.agent.policies.step_import import policy_files
 
     documents = sorted([*path.glob("*.json"), *path.glob("*.py")]) if path.is_dir() else [path]
-    found: dict[Path, str] = {}
+    files: dict[Path, str] = {}
     first: list[str] = []
     are_step = False
     for document in map(read_document, documents):
@@ -200,15 +204,15 @@ def _policies(path: Path, folder: Path) -> dict[Path, str]:
             say(f"Undefined: {entry.position}: {entry.why}.")
         first += made.first
         for name, text in made.files.items():
-            if folder / name in found or (folder / name).exists():
+            if folder / name in files or (folder / name).exists():
                 raise DataError(f"{folder / name} exists already: choose another folder with --policies.")
-            found[folder / name] = text
-    if not found and are_step:
+            files[folder / name] = text
+    if not files and are_step:
         raise UsageError("None of the policies became a policy file, for the reasons above.")
-    if not found:
+    if not files:
         raise UsageError("Only SteP's policies become policy files: leave out --policies.")
-    _say_what_runs_do(folder, found, first)
-    return found
+    _say_what_runs_do(folder, files, first)
+    return files
 
 
 def _say_what_runs_do(folder: Path, files: Iterable[Path], first: Sequence[str]) -> None:
@@ -222,10 +226,14 @@ def _say_what_runs_do(folder: Path, files: Iterable[Path], first: Sequence[str])
             f"No run reads policies of {folder}: put them into a folder named after their environment "
             f"in {read}, such as {read / 'webarena'}."
         )
-    elif replaced := [one.stem for one in files if (POLICIES / home.relative_to(read) / one.name).exists()]:
+    elif replaced := [
+        file.stem for file in files if (POLICIES / home.relative_to(read) / file.name).exists()
+    ]:
         say(f"They override the built-in policies of the same names: {', '.join(replaced)}.")
     begins = (
-        f"add top = true to {' or '.join(f'{one}.md' for one in first)}" if first else "one needs top = true"
+        f"add top = true to {' or '.join(f'{name}.md' for name in first)}"
+        if first
+        else "one needs top = true"
     )
     say(f"No run begins with one of these policies: {begins}, and say under [applies] on which pages.")
 

@@ -43,7 +43,7 @@ EXPORTS = (
 
 def export_format(name: str) -> ExemplarExportFormat:
     """Return the format of that name; raises UsageError that names the nearest one."""
-    known = {one.name: one for one in EXPORTS}
+    known = {form.name: form for form in EXPORTS}
     if name not in known:
         raise UsageError(f'There is no export form "{name}"; {near(name, tuple(known))}')
     return known[name]

@@ -99,7 +99,7 @@ class _Reader:
     def _call(self, method: str, call: ast.Call) -> None:
         if method not in _METHODS:
             raise NotPlainError(f"line {call.lineno} calls agent.{method}, which is not supported")
-        given = [*call.args, *(one.value for one in call.keywords)]
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
         value = self._values.of(given[0]) if len(given) == 1 else None
         if not isinstance(value, str) or not value:
             raise NotPlainError(f"line {call.lineno} gives agent.{method} something other than one text")

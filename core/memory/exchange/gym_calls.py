@@ -46,7 +46,7 @@ def _made(statement: ast.stmt, page: str, remarks: list[str], *, is_last: bool) 
     """Return the actions of a call, or none; raises ValueError, TypeError or KeyError for one that is none."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=args, keywords=keywords)):
-            named = {str(one.arg): ast.literal_eval(one.value) for one in keywords}
+            named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in keywords}
             given = signature(_CALLS[name]).bind(*map(ast.literal_eval, args), **named).arguments
         case _:
             return []
@@ -116,7 +116,9 @@ _CALLS: dict[str, Callable[..., Action | list[Action] | None]] = {
     "clear": lambda bid: ours.Type(target=bid, text=""),
     "check": lambda bid: ours.Check(target=bid),
     "uncheck": lambda bid: ours.Check(target=bid, checked=False),
-    "select_option": lambda bid, options: [ours.Select(target=bid, option=one) for one in _listed(options)],
+    "select_option": lambda bid, options: [
+        ours.Select(target=bid, option=option) for option in _listed(options)
+    ],
     "press": lambda bid, key_comb: ours.Press(keys=key_comb),
     "drag_and_drop": lambda from_bid, to_bid: ours.Drag(target=from_bid, to=to_bid),
     "upload_file": lambda bid, file: ours.Upload(target=bid, path="\n".join(_listed(file))),

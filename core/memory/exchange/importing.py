@@ -26,24 +26,28 @@ class FilesRead:
         self.choices = choices
         self._found = read_exemplars_of([Path(path) for path in choices.paths], choices)
         exemplars = [exemplar for _, exemplar in self._found.exemplars]
-        self._held = {one.id: one for _, one in memory.files.placed()}
+        self._held = {exemplar.id: exemplar for _, exemplar in memory.files.placed()}
         self._own: set[str] = set()
         """Ids that the library has, in the archive or not."""
-        self._taken = {*self._held, *(one.id for one in exemplars)}
+        self._taken = {*self._held, *(exemplar.id for exemplar in exemplars)}
         path = memory.library_path
         if path is None or path.exists():
             with _opened(memory) as library:
                 own = library.kin(exemplars)
-                self._own = {one.id for one in own}
-                doubled = (one.id for one in exemplars if one.id in self._own or one.id in self._held)
+                self._own = {exemplar.id for exemplar in own}
+                doubled = (
+                    exemplar.id
+                    for exemplar in exemplars
+                    if exemplar.id in self._own or exemplar.id in self._held
+                )
                 self._taken |= self._own | library.has(
                     f"{id}-{number}" for id in doubled for number in range(2, _NUMBERS)
                 )
-            self._held |= {one.id: one for one in own}
+            self._held |= {exemplar.id: exemplar for exemplar in own}
         contents: dict[str, list[str]] = {}
-        for one in self._held.values():
-            contents.setdefault(content_of(one), []).append(one.id)
-        self._there = {one.id: contents.get(content_of(one), []) for one in exemplars}
+        for exemplar in self._held.values():
+            contents.setdefault(content_of(exemplar), []).append(exemplar.id)
+        self._there = {exemplar.id: contents.get(content_of(exemplar), []) for exemplar in exemplars}
         """By id, the ids of the exemplars that are there with the same content."""
 
     def plan(self, choices: ImportChoices) -> ImportPlan:

@@ -124,7 +124,9 @@ class PlainValues:
             case ast.Dict(keys=keys, values=items):
                 return self._dict((self._value(key) if key else None for key in keys), items)
             case ast.Call(args=[], keywords=[_, *_] as keywords) if self._in_part:
-                return self._dict((one.arg for one in keywords), (one.value for one in keywords))
+                return self._dict(
+                    (keyword.arg for keyword in keywords), (keyword.value for keyword in keywords)
+                )
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return _FUNCTIONS[name](*map(self._read, args))
             case ast.UnaryOp(op=ast.USub(), operand=operand):

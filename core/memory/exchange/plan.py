@@ -76,7 +76,7 @@ class ImportPlan(Record):
     @property
     def coming(self) -> tuple[tuple[PlannedEntry, Exemplar], ...]:
         """Those that would be kept."""
-        return tuple(one for one in self.exemplars if one[0].fate in ("new", "new version"))
+        return tuple(planned for planned in self.exemplars if planned[0].fate in ("new", "new version"))
 
     @property
     def is_possible(self) -> bool:

@@ -42,7 +42,7 @@ _MOST_FILES = 20_000
 
 def titles_of(formats: Collection[str]) -> str:
     """Return what files of these formats are, in words; empty if there are none."""
-    return " and ".join(one.title for one in IMPORTS if one.name in formats)
+    return " and ".join(form.title for form in IMPORTS if form.name in formats)
 
 
 def read_exemplars_of(paths: Sequence[Path], options: ReadOptions) -> ImportPlan:
@@ -63,7 +63,7 @@ def read_exemplars_of(paths: Sequence[Path], options: ReadOptions) -> ImportPlan
             if not label:
                 raise
             files.report(label, "faulty", _why(error, path))
-    formats = tuple(one.name for one in IMPORTS if one.name in files.formats)
+    formats = tuple(form.name for form in IMPORTS if form.name in files.formats)
     return ImportPlan(formats=formats, entries=tuple(_once(files.entries)))
 
 
@@ -71,7 +71,7 @@ class _Files:
     """Reads one file after another; a label is what stands before the places in it."""
 
     def __init__(self, options: ReadOptions) -> None:
-        known = {one.name: one for one in IMPORTS}
+        known = {form.name: form for form in IMPORTS}
         if options.form and options.form not in known:
             raise UsageError(f'There is no import form "{options.form}"; {near(options.form, tuple(known))}')
         self.formats: set[str] = set()
@@ -86,7 +86,7 @@ class _Files:
         document = read_document(path)
         if self._read(document, label):
             return
-        titles = ", ".join(one.title for one in IMPORTS)
+        titles = ", ".join(form.title for form in IMPORTS)
         if self._options.form:
             raise DataError(f"{path} is not {self._what}; export it again, or give its format with --format.")
         if kind := kind_of_value(document.lines[0].value if document.lines else document.value):
@@ -99,9 +99,9 @@ class _Files:
     def read_folder(self, folder: Path, label: str) -> None:
         """Read every file of a folder, and the experiments of BrowserGym anywhere in it; raises DataError."""
         try:
-            wanted = any(one.name == "browsergym" for one in self._among)
+            wanted = any(form.name == "browsergym" for form in self._among)
             experiments = browsergym.experiments(folder) if wanted else ()
-            files = sorted(one for one in folder.iterdir() if one.is_file() and folder not in experiments)
+            files = sorted(file for file in folder.iterdir() if file.is_file() and folder not in experiments)
         except OSError as error:
             raise DataError(f"{folder} cannot be read ({error.strerror}); check its permissions.") from error
         if len(files) > _MOST_FILES:
@@ -148,7 +148,7 @@ class _Files:
 
     def _read(self, document: Document, label: str) -> bool:
         """Read a document; returns False for one of no known format."""
-        chosen = next((one for one in self._among if one.recognises(document)), None)
+        chosen = next((form for form in self._among if form.recognises(document)), None)
         if chosen is None:
             return False
         beside = _beside(document.path)

@@ -133,11 +133,11 @@ class Reading:
 
     def records(self) -> Iterator[RawRecord]:
         """Give the records of the document; those that are no JSON are reported."""
-        for entry in self.document.records:
-            if entry.fault:
-                self.fault(entry.position, entry.fault)
+        for record in self.document.records:
+            if record.fault:
+                self.fault(record.position, record.fault)
             else:
-                yield entry
+                yield record
 
     @contextmanager
     def entry(self, position: str) -> Iterator[None]:
@@ -192,9 +192,9 @@ def _half_character(exemplar: Exemplar) -> str:
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, dict):
-            waiting += [(f"{path}.{key}" if path else str(key), one) for key, one in value.items()]
+            waiting += [(f"{path}.{key}" if path else str(key), part) for key, part in value.items()]
         elif isinstance(value, (list, tuple)):
-            waiting += [(f"{path}[{number}]", one) for number, one in enumerate(value)]
+            waiting += [(f"{path}[{number}]", part) for number, part in enumerate(value)]
         elif isinstance(value, str) and not is_sound(value):
             return path
     return ""

@@ -18,11 +18,13 @@ from core.trace.exports.steps import AGENT, backstep_version
 
 def export_lines(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
     """Return the file of this program's own lines, as in resources/exemplars/README.md."""
-    return {"": "".join(f"{line_of(one)}\n" for one in exemplars)}
+    return {"": "".join(f"{line_of(exemplar)}\n" for exemplar in exemplars)}
 
 
 def export_atif(exemplars: tuple[Exemplar, ...]) -> dict[str, str]:
-    return {"": "".join(f"{json.dumps(_trajectory(one), ensure_ascii=False)}\n" for one in exemplars)}
+    return {
+        "": "".join(f"{json.dumps(_trajectory(exemplar), ensure_ascii=False)}\n" for exemplar in exemplars)
+    }
 
 
 def _trajectory(exemplar: Exemplar) -> dict[str, Any]:

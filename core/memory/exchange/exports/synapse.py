@@ -45,19 +45,20 @@ def demo_of(exemplar: Exemplar, *, single: bool) -> dict[str, Any]:
 
 
 def _family(members: list[Exemplar]) -> dict[str, Any]:
-    prompts = next((one.prompts for one in members if one.prompts), ())
-    names = {one.name for one in prompts}
+    prompts = next((exemplar.prompts for exemplar in members if exemplar.prompts), ())
+    names = {prompt.name for prompt in prompts}
     if len(names) < len(prompts) or names & {"demo", OWN}:
         prompts = ()  # They cannot stand at the family.
-    single = all(len(one.steps) == 1 for one in members)
+    single = all(len(exemplar.steps) == 1 for exemplar in members)
     demos: dict[tuple[object, ...], dict[str, Any]] = {}
-    for place, one in enumerate(members):
+    for place, exemplar in enumerate(members):
         demo = demos.setdefault(
-            (one.task, one.steps, one.abstraction), {**demo_of(one, single=single), OWN: []}
+            (exemplar.task, exemplar.steps, exemplar.abstraction),
+            {**demo_of(exemplar, single=single), OWN: []},
         )
-        demo[OWN].append({"specifier": place, "exemplar": one.model_dump(exclude_defaults=True)})
-    kept = {one.name: one.texts[0] if len(one.texts) == 1 else one.texts for one in prompts}
-    return {**kept, "demo": list(demos.values())}
+        demo[OWN].append({"specifier": place, "exemplar": exemplar.model_dump(exclude_defaults=True)})
+    shown = {prompt.name: prompt.texts[0] if len(prompt.texts) == 1 else prompt.texts for prompt in prompts}
+    return {**shown, "demo": list(demos.values())}
 
 
 def _look(step: ExemplarStep, raw: str | None) -> dict[str, Any]:

@@ -49,13 +49,15 @@ class _Step(Foreign):
     def said(self, *names: str) -> str:
         """Return the first of these texts, of the step itself, its observation or what the agent tells."""
         places = (self.model_extra or {}, self.obs, self.agent_info)
-        return next((text for name in names for one in places if (text := plain(one.get(name))).strip()), "")
+        return next(
+            (text for name in names for place in places if (text := plain(place.get(name))).strip()), ""
+        )
 
 
 def is_browsergym(document: Document) -> bool:
     if document.path.name == SUMMARY:
         return isinstance(document.value, dict)
-    return any(isinstance(one, dict) and "action" in one for _, one in _steps(document))
+    return any(isinstance(step, dict) and "action" in step for _, step in _steps(document))
 
 
 def read_browsergym(reading: Reading) -> None:
@@ -66,7 +68,7 @@ def read_browsergym(reading: Reading) -> None:
     with reading.entry(label):
         if document.path.name == SUMMARY:
             raise LeftOutError(f"it is a summary without steps: import its folder, or {STEPS}")
-        steps = [(position, parsed(_Step, one, position)) for position, one in _steps(document)]
+        steps = [(position, parsed(_Step, step, position)) for position, step in _steps(document)]
         if (first := steps[0][1].step) and first > 0:
             why = f"{STEPS} contains only the last step if each step overwrote it"
             raise LeftOutError(f"it begins at step {first:g}: {why}")
@@ -99,7 +101,7 @@ def read_browsergym(reading: Reading) -> None:
 
 def experiments(folder: Path) -> tuple[Path, ...]:
     """Return the folders of experiments in this one, itself too; raises OSError."""
-    inside = {one.parent for name in (SUMMARY, "exp_args.pkl") for one in folder.rglob(name)}
+    inside = {file.parent for name in (SUMMARY, "exp_args.pkl") for file in folder.rglob(name)}
     if any((folder / name).is_file() for name in (STEPS, "step_0.pkl.gz")):
         inside.add(folder)
     return tuple(sorted(inside))
@@ -107,7 +109,7 @@ def experiments(folder: Path) -> tuple[Path, ...]:
 
 def without_steps(experiment: Path) -> tuple[str, str]:
     """Return where the steps of an experiment without readable ones are, and why they are left out."""
-    pickles = sorted(one.name for one in experiment.iterdir() if is_pickle(one))
+    pickles = sorted(file.name for file in experiment.iterdir() if is_pickle(file))
     if not pickles:
         return SUMMARY, f"the folder contains no {STEPS}, so there is no trajectory"
     if len(pickles) == 1:
@@ -122,7 +124,7 @@ def _steps(document: Document) -> list[tuple[str, Any]]:
         where = "steps" if isinstance(value.get("steps"), list) else ""
         value = value["steps"] if where else [value] if {"action", "obs"} <= value.keys() else []
     return [
-        (f"{where}[{number}]", one) for number, one in enumerate(value if isinstance(value, list) else ())
+        (f"{where}[{number}]", step) for number, step in enumerate(value if isinstance(value, list) else ())
     ]
 
 
@@ -147,10 +149,10 @@ def _taken(reading: Reading, steps: list[tuple[str, _Step]], remarks: list[str])
             reading.leave_out(position, f"its action failed: {error.splitlines()[0][:160]}")
             continue
         page = step.said(*_PAGES)
-        told = [] if page else ["it does not contain the page as text"]
-        actions = read_calls((step.action or "").strip(), page, told, is_last=number == acted[-1])
+        step_remarks = [] if page else ["it does not contain the page as text"]
+        actions = read_calls((step.action or "").strip(), page, step_remarks, is_last=number == acted[-1])
         if not actions:
             raise MisplacedError(position, "action", "it has no action")
-        remarks += [f"{position}: {remark}" for remark in told]
+        remarks += [f"{position}: {remark}" for remark in step_remarks]
         thought = step.said("think", "thought", "reasoning")
         yield ExemplarStep(observation=page, thought=thought, actions=tuple(actions))

@@ -98,8 +98,8 @@ class _Said(NamedTuple):
 
 def is_mind2web(document: Document) -> bool:
     return any(
-        "confirmed_task" in one and {"actions", "action_reprs", "operation"} & one.keys()
-        for one in document.objects
+        "confirmed_task" in value and {"actions", "action_reprs", "operation"} & value.keys()
+        for value in document.objects
     )
 
 
@@ -130,18 +130,18 @@ def read_mind2web(reading: Reading) -> None:
 def _records(reading: Reading) -> Iterator[tuple[str, Any]]:
     """Give the records; rows of one action each are put together by the task they belong to."""
     tasks: dict[str, tuple[str, list[dict[str, Any]]]] = {}
-    for entry in reading.records():
-        value = entry.value
+    for record in reading.records():
+        value = record.value
         if isinstance(value, dict) and "operation" in value and "actions" not in value:
             key = str(value.get("annotation_id") or value.get("confirmed_task"))
-            tasks.setdefault(key, (entry.position, []))[1].append(value)
+            tasks.setdefault(key, (record.position, []))[1].append(value)
         else:
-            yield entry.position, value
+            yield record.position, value
     for position, rows in tasks.values():
         rows.sort(key=_index)
         yield (
             position,
-            {**rows[0], "actions": rows, "action_reprs": [one.get("target_action_reprs") for one in rows]},
+            {**rows[0], "actions": rows, "action_reprs": [row.get("target_action_reprs") for row in rows]},
         )
 
 
@@ -159,27 +159,27 @@ def _step(task: _Task, number: int, position: str, remarks: list[str]) -> Exempl
     if not kind:
         why = "neither it nor action_reprs contains the action"
         raise MisplacedError(position, f"actions[{number}].operation", why)
-    elements = sorted(action.pos_candidates, key=lambda one: one.is_original_target is not True)
+    elements = sorted(action.pos_candidates, key=lambda element: element.is_original_target is not True)
     element = elements[0] if elements else _Element()
     target = said.target if element.ref is None else RefTarget(ref=element.ref)
     html = action.cleaned_html or action.raw_html
     page, cut = html_lines(html, "backend_node_id", element.ref, element.tag)
     written = f"{kind} {value}".strip()
-    told = [] if html else ["the record does not contain the page"]
+    step_remarks = [] if html else ["the record does not contain the page"]
     if cut:
-        told.append(f"{cut} of the page's lines, far from the element, are left out")
+        step_remarks.append(f"{cut} of the page's lines, far from the element, are left out")
     if kind == "ENTER":
         written = str(Press(keys="Enter"))
     elif target is None:
         written = f"{kind} {in_line(description, 80)}".strip()
-        told.append("the record does not identify the element; the action is kept as a description")
+        step_remarks.append("the record does not identify the element; the action is kept as a description")
     elif kind in _MADE:
         written = str(_MADE[kind](target, value))
         if element.ref is None:
-            told.append("the record does not contain the element; only its text identifies it")
+            step_remarks.append("the record does not contain the element; only its text identifies it")
     else:
-        told.append(f"there is no action {kind} here; the description is kept")
-    remarks += [f"{position}.actions[{number}]: {remark}" for remark in told]
+        step_remarks.append(f"there is no action {kind} here; the description is kept")
+    remarks += [f"{position}.actions[{number}]: {remark}" for remark in step_remarks]
     return ExemplarStep(observation=page, actions=(written,))
 
 

@@ -7,10 +7,10 @@ _KEYS = {"id", "family", "task", "steps"}
 
 
 def is_own(document: Document) -> bool:
-    return any(len(_KEYS & set(one)) >= 3 for one in document.objects)
+    return any(len(_KEYS & set(value)) >= 3 for value in document.objects)
 
 
 def read_own(reading: Reading) -> None:
-    for entry in reading.records():
-        with reading.entry(entry.position):
-            reading.add(entry.position, entry.value, has_own_id=True)
+    for record in reading.records():
+        with reading.entry(record.position):
+            reading.add(record.position, record.value, has_own_id=True)

@@ -24,11 +24,11 @@ def read_browser_use(reading: Reading) -> None:
     """Read the history; one that did not come to its end, or says that it failed, is left out."""
     history = reading.document.value["history"]
     last = history[-1].get("result") if history and isinstance(history[-1], dict) else None
-    results = [one for one in (last if isinstance(last, list) else [last]) if isinstance(one, dict)]
+    results = [result for result in (last if isinstance(last, list) else [last]) if isinstance(result, dict)]
     why = ""
-    if not any(one.get("is_done") is True for one in results):
+    if not any(result.get("is_done") is True for result in results):
         why = "the agent did not say that it was done"
-    elif any(one.get("success") is False for one in results):
+    elif any(result.get("success") is False for result in results):
         why = "the agent said that it did not succeed"
     _add(reading, read_browser_use_history(reading.document.value), why)
 

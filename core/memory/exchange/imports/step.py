@@ -99,7 +99,7 @@ def read_step(reading: Reading) -> None:
 
 def _add(reading: Reading, policy: StepPolicy, chain: list[Decision]) -> None:
     first = chain[0]
-    remarks = [f"{one.position}: {one.remark}" for one in chain if one.remark]
+    remarks = [f"{decision.position}: {decision.remark}" for decision in chain if decision.remark]
     if number := len(first.before):
         before = f"{number} action{'' if number == 1 else 's'} before its first decision"
         remarks.append(f"{first.position}: {before}, whose pages are not in the file")
@@ -107,7 +107,7 @@ def _add(reading: Reading, policy: StepPolicy, chain: list[Decision]) -> None:
         "id": id_of("step", policy.name, first.number),
         "family": policy.name,
         "task": first.objective,
-        "steps": [one.step for one in chain],
+        "steps": [decision.step for decision in chain],
         "source": f"SteP, {first.position}",
         "tags": ("step",),
     }

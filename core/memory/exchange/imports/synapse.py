@@ -84,13 +84,13 @@ class _Demo(NamedTuple):
 
 
 def is_synapse(document: Document) -> bool:
-    return any(isinstance(one, dict) and "demo" in one for one in document.fields.values())
+    return any(isinstance(values, dict) and "demo" in values for values in document.fields.values())
 
 
 def is_specifiers(document: Document) -> bool:
     lists = document.fields.values()
     return bool(lists) and all(
-        isinstance(one, list) and plain(one and one[0]).startswith("Task:") for one in lists
+        isinstance(texts, list) and plain(texts and texts[0]).startswith("Task:") for texts in lists
     )
 
 
@@ -180,7 +180,7 @@ def _prompts(family: str, values: dict[str, Any]) -> tuple[KeptPrompt, ...]:
         if name not in ("demo", OWN):
             texts = [value] if isinstance(value, str) else value
             if not isinstance(texts, list) or not all(
-                isinstance(one, str) and is_sound(one) for one in texts
+                isinstance(text, str) and is_sound(text) for text in texts
             ):
                 raise MisplacedError(family, name, "a prompt must be a text, or a list of texts")
             prompts.append(KeptPrompt(name=name, texts=tuple(texts)))
@@ -244,8 +244,8 @@ def _with_texts(demos: list[_Demo], texts: list[str]) -> Iterator[tuple[_Demo, s
             at = next(
                 (place for place, demo in enumerate(demos) if demo.number == number), number % len(demos)
             )
-            told = _specified_task(text)
-            same = [place for place, task in enumerate(tasks) if task == told]
+            specified = _specified_task(text)
+            same = [place for place, task in enumerate(tasks) if task == specified]
             places = [at, *same] if at in same else same or [at]
             given[next((place for place in places if not given[place]), (same or [at])[0])].append(text)
     for demo, own_texts in zip(demos, given, strict=True):
@@ -260,7 +260,7 @@ def _digest(text: str) -> str:
 def _program(prompts: tuple[KeptPrompt, ...], task: str) -> str:
     """Return the program that a prompt shows for this task; one that it shows alone is for all tasks."""
     wanted = _bare(task)
-    texts = [text for one in prompts if one.name == "code_filter_prompt" for text in one.texts]
+    texts = [text for prompt in prompts if prompt.name == "code_filter_prompt" for text in prompt.texts]
     shown = [part.partition("\nCode:") for text in texts for part in text.split(_ASKED)[1:]]
     programs = [(asked, _PROGRAM.match(code.lstrip())) for asked, _, code in shown]
     for asked, program in programs:

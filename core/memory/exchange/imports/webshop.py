@@ -119,7 +119,7 @@ class _Visit(Foreign):
 
 def is_webshop(document: Document) -> bool:
     lines = [line.value for line in document.lines[:20] if isinstance(line.value, dict)]
-    return any(one.get("page") in get_args(_Kind) and ("goal" in one or "url" in one) for one in lines)
+    return any(line.get("page") in get_args(_Kind) and ("goal" in line or "url" in line) for line in lines)
 
 
 def read_webshop(reading: Reading) -> None:
@@ -131,7 +131,7 @@ def read_webshop(reading: Reading) -> None:
             if line.fault:
                 raise FaultyError(line.fault)
             visit = _visit(line.value, line.position)
-        last = next((one for _, one in reversed(sessions[-1]) if one), None)
+        last = next((earlier for _, earlier in reversed(sessions[-1]) if earlier), None)
         if visit and last and (last.page == "done" or visit.trial != last.trial):
             sessions.append([])
         sessions[-1].append((line.position, visit))
@@ -140,7 +140,7 @@ def read_webshop(reading: Reading) -> None:
         if visits:
             position = f"lines {visits[0][0][5:]} to {visits[-1][0][5:]}"
             with reading.entry(position):
-                if faulty := [one for one, visit in session if not visit]:
+                if faulty := [line for line, visit in session if not visit]:
                     raise LeftOutError(f"{faulty[0]} is faulty, and an exemplar must be complete")
                 _add(reading, position, number, visits)
 

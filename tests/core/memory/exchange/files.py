@@ -41,7 +41,7 @@ def read(*paths: Path, **options: Any) -> Read:
     return Read(plan.formats, plan.those("new"), plan.those("left out"), plan.those("faulty"))
 
 
-def told(reading: Read) -> str:
+def as_text(reading: Read) -> str:
     """Return what was read as lines, cut: exemplars with `+`, what is left out with `-` and faults with `!`."""
     lines = []
     for entry in reading.candidates:

@@ -1,4 +1,4 @@
-"""The formats of other programs: what becomes of their files, told as text (`told`)."""
+"""The formats of other programs: what becomes of their files, told as text (`as_text`)."""
 
 import json
 import pickle
@@ -14,12 +14,12 @@ from core.schema.action_text import parse_action
 from tests.core.memory.exchange.files import (
     POLICY,
     SESSION,
+    as_text,
     example,
     gym_step,
     read,
     record,
     saved,
-    told,
     visited,
 )
 from tests.core.memory.making import ALL
@@ -424,7 +424,7 @@ def test_a_file_becomes_trajectories_and_reports(tmp_path, case):
         path.write_text(value, encoding="utf-8")
     else:
         saved(tmp_path, value, name)
-    assert told(read(path)) == dedent(expected).strip()
+    assert as_text(read(path)) == dedent(expected).strip()
 
 
 def test_a_smaller_reward_is_enough_where_it_is_asked_for_and_a_family_may_be_given(tmp_path):

@@ -14,20 +14,18 @@ from typing import Any
 from pydantic import ConfigDict
 
 from core.memory.exchange.documents import Document, is_pickle
-from core.memory.exchange.gym_calls import read_calls
-from core.memory.exchange.reading import (
+from core.memory.exchange.foreign import (
     AnyNumber,
     AnyObject,
     Foreign,
-    LeftOutError,
     MisplacedError,
-    Reading,
     Text,
     finite,
-    id_of,
     parsed,
     plain,
 )
+from core.memory.exchange.gym_calls import read_calls
+from core.memory.exchange.reading import LeftOutError, Reading, id_of
 from core.schema.exemplar import ExemplarStep
 from core.settings.file_kinds import PICKLE
 from core.trace.imports.records import FaultyError

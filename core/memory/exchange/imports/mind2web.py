@@ -14,17 +14,9 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BeforeValidator
 
 from core.memory.exchange.documents import Document
+from core.memory.exchange.foreign import AnyText, Foreign, MaybeText, MisplacedError, Text, null_is, parsed
 from core.memory.exchange.html_lines import USABLE, html_lines, in_line
-from core.memory.exchange.reading import (
-    AnyText,
-    Foreign,
-    MaybeText,
-    MisplacedError,
-    Reading,
-    Text,
-    id_of,
-    parsed,
-)
+from core.memory.exchange.reading import Reading, id_of
 from core.schema.action import Action, Click, Hover, Press, RefTarget, RoleTarget, Select, Target, Type
 from core.schema.exemplar import ExemplarStep
 
@@ -42,10 +34,6 @@ def _decoded(value: object) -> object:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError) as error:
         raise ValueError("the text is not JSON") from error
-
-
-def _decoded_or(absent: object) -> BeforeValidator:
-    return BeforeValidator(lambda value: absent if (held := _decoded(value)) is None else held)
 
 
 class _Operation(Foreign):
@@ -72,8 +60,10 @@ class _Element(Foreign):
 
 
 class _Action(Foreign):
-    operation: Annotated[_Operation, _decoded_or({})] = _Operation()
-    pos_candidates: Annotated[list[Annotated[_Element, BeforeValidator(_decoded)]], _decoded_or([])] = []
+    operation: Annotated[_Operation, null_is({}, _decoded)] = _Operation()
+    pos_candidates: Annotated[
+        list[Annotated[_Element, BeforeValidator(_decoded)]], null_is([], _decoded)
+    ] = []
     cleaned_html: MaybeText = ""
     raw_html: AnyText = ""
 
@@ -84,8 +74,8 @@ class _Task(Foreign):
     website: MaybeText = ""
     domain: AnyText = ""
     subdomain: AnyText = ""
-    actions: Annotated[list[_Action], BeforeValidator(lambda value: [] if value is None else value)] = []
-    action_reprs: Annotated[list[AnyText], BeforeValidator(lambda value: [] if value is None else value)] = []
+    actions: Annotated[list[_Action], null_is([])] = []
+    action_reprs: Annotated[list[AnyText], null_is([])] = []
 
 
 class _Said(NamedTuple):

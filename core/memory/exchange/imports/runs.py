@@ -1,7 +1,8 @@
 """Runs that other programs recorded (browser-use, Chrome's Recorder), read as for the trace, as exemplars."""
 
 from core.memory.exchange.documents import Document
-from core.memory.exchange.reading import LeftOutError, Reading, id_of, plain
+from core.memory.exchange.foreign import plain
+from core.memory.exchange.reading import LeftOutError, Reading, id_of
 from core.schema.exemplar import ExemplarStep
 from core.trace.imports.browser_use import is_browser_use_history, read_browser_use_history
 from core.trace.imports.chrome_recorder import is_chrome_recording, read_chrome_recording

@@ -10,7 +10,8 @@ from collections.abc import Collection
 from typing import Any
 
 from core.memory.exchange.documents import Document
-from core.memory.exchange.reading import Foreign, MaybeList, MisplacedError, Reading, Text, id_of, parsed
+from core.memory.exchange.foreign import AnyText, Foreign, MaybeList, MisplacedError, Text, parsed
+from core.memory.exchange.reading import Reading, id_of
 from core.schema.action import ACTIONS
 from core.schema.action_text import parse_action
 from core.schema.errors import ActionSyntaxError
@@ -36,7 +37,7 @@ _ROLES |= dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading")
 class _Policy(Foreign):
     instruction: Text
     examples: MaybeList = []
-    input: Any = ""
+    input: AnyText = ""
     """The template of the input: some policies have their rules below its last value."""
 
 
@@ -64,13 +65,6 @@ class Decision(Record):
         page = f"{self.observation}\nURL: {self.url}" if self.url else self.observation
         return ExemplarStep(observation=page, thought=self.thought, actions=(self.action,))
 
-    def goes_on(self, last: "Decision") -> bool:
-        """Return whether it comes after another one in the same trajectory."""
-        done = len(last.before)
-        return (
-            self.objective == last.objective and len(self.before) > done and self.before[:done] == last.before
-        )
-
 
 class StepPolicy(Record):
     """A policy with those of its examples that can be read."""
@@ -88,7 +82,13 @@ def read_step(reading: Reading) -> None:
     for policy in read_policies(reading):
         chains: list[list[Decision]] = []
         for decision in policy.decisions:
-            if chains and decision.goes_on(chains[-1][-1]):
+            last = chains[-1][-1] if chains else None
+            before = decision.before
+            if (
+                last
+                and last.objective == decision.objective
+                and before[: len(last.before)] == last.before != before
+            ):
                 chains[-1].append(decision)
             else:
                 chains.append([decision])
@@ -137,9 +137,8 @@ def _policy(reading: Reading, name: str, values: Any, names: Collection[str]) ->
         if "instruction" in unread:
             return None
     policy = parsed(_Policy, values, name)
-    instruction = policy.instruction
-    if isinstance(policy.input, str) and (rules := policy.input.rpartition("{previous_actions}")[2].strip()):
-        instruction = f"{instruction.rstrip()}\n\n{rules}"
+    rules = policy.input.rpartition("{previous_actions}")[2].strip()
+    instruction = f"{policy.instruction.rstrip()}\n\n{rules}" if rules else policy.instruction
     if not policy.examples:
         reading.leave_out(name, "the policy has no examples")
     decisions: list[Decision] = []

@@ -22,19 +22,17 @@ from pydantic import BeforeValidator, ValidationError
 from core.memory.exchange.agent_code import Code, read_code
 from core.memory.exchange.documents import Document
 from core.memory.exchange.exports.synapse import OWN, demo_of, specifier_of
-from core.memory.exchange.reading import (
+from core.memory.exchange.foreign import (
     Foreign,
-    LeftOutError,
     MaybeText,
     MisplacedError,
-    Reading,
     Text,
-    id_of,
     is_sound,
     kind_of,
     parsed,
     plain,
 )
+from core.memory.exchange.reading import LeftOutError, Reading, id_of
 from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt
 from core.trace.imports.records import FaultyError
 

@@ -11,23 +11,20 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
-from pydantic import BeforeValidator
-
 from core.memory.exchange.documents import Document
-from core.memory.exchange.reading import (
+from core.memory.exchange.foreign import (
     AnyNumber,
     AnyTexts,
     Foreign,
-    LeftOutError,
     MaybeObject,
     MaybeText,
     MisplacedError,
-    Reading,
     Text,
-    id_of,
+    null_is,
     parsed,
     plain,
 )
+from core.memory.exchange.reading import LeftOutError, Reading, id_of
 from core.schema.action import Action, Click, Goto, RoleTarget, Type
 from core.schema.exemplar import ExemplarStep
 from core.trace.imports.records import FaultyError
@@ -56,7 +53,7 @@ class _Visit(Foreign):
     page: _Kind
     goal: _Goal
     url: MaybeText = ""
-    content: Annotated[_Content, BeforeValidator(lambda value: {} if value is None else value)] = _Content()
+    content: Annotated[_Content, null_is({})] = _Content()
     reward: AnyNumber = None
 
     @property

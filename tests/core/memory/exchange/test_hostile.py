@@ -198,41 +198,39 @@ def test_texts_made_to_be_searched_for_ever_are_read(tmp_path, value, position):
     assert [one.position for one in read(saved(tmp_path, value)).candidates] == [position]
 
 
+def repeated(*lines: tuple[int, str]) -> str:
+    """Return a module with each line so many times; ``#`` stands for which time it is."""
+    return "\n".join(line.replace("#", str(time)) for times, line in lines for time in range(times))
+
+
 @pytest.mark.parametrize(
-    ("code", "why"),
+    ("lines", "why"),
     [
         (
-            "\n".join(["a = ['x', 'y']", *["a = a + a"] * 32, "a = a"]),
+            [(1, "a = ['x', 'y']"), (32, "a = a + a"), (1, "a = a")],
             "line 35 needs a, and line 17 has too large a list",
         ),
         (
-            "\n".join(["a = ['x']", *["a = [a, a, a, a, a, a, a, a]"] * 11, "a = str(a)"]),
+            [(1, "a = ['x']"), (11, "a = [a, a, a, a, a, a, a, a]"), (1, "a = str(a)")],
             "line 14 needs a, and line 7 has too large a list",
         ),
         (
-            "\n".join(
-                ["t = 'x'", *["t = t + t"] * 20, *(f"a{one} = t + t[0]" for one in range(3)), "a = [t, t]"]
-            ),
+            [(1, "t = 'x'"), (20, "t = t + t"), (3, "a# = t + t[0]"), (1, "a = [t, t]")],
             "line 25 has too large a list",
         ),
+        ([(1, "t = 'x'"), (20, "t = t + t"), (1, f"a = f'{'{t}' * 5000}'")], "line 22 has too long a text"),
         (
-            "\n".join(["t = 'x'", *["t = t + t"] * 20, f"a = f'{'{t}' * 5000}'"]),
-            "line 22 has too long a text",
-        ),
-        (
-            "\n".join(
-                ["t = 'x'", *["t = t + t"] * 20, *(f"a{one} = t + 'x'" for one in range(9)), "a = t + 'y'"]
-            ),
+            [(1, "t = 'x'"), (20, "t = t + t"), (9, "a# = t + 'x'"), (1, "a = t + 'y'")],
             "line 31 is not evaluated: the lines before it already make 10000000 characters",
         ),
-        ("\n".join(["a = ['x']", *["a = [a]"] * 2000]), "nested too deeply"),
+        ([(1, "a = ['x']"), (2000, "a = [a]")], "nested too deeply"),
     ],
     ids=["a list", "lists in lists", "texts in a list", "a text", "all together", "depth"],
 )
-def test_a_module_that_makes_values_without_end_is_told_with_its_line(tmp_path, code, why):
+def test_a_module_that_makes_values_without_end_is_told_with_its_line(tmp_path, lines, why):
     path = tmp_path / "policies.py"
     path.write_text(
-        f"{code}\nfind = {{'instruction': a, 'examples': [{{'input': 'x', 'response': 'y'}}]}}\n",
+        f"{repeated(*lines)}\nfind = {{'instruction': a, 'examples': [{{'input': 'x', 'response': 'y'}}]}}\n",
         encoding="utf-8",
     )
     first, *_ = read(path).faulty

@@ -120,7 +120,8 @@ def operated(original, **more):
 BARE = [{"action_uid": "u1"}, {"action_uid": "u2", "pos_candidates": [], "cleaned_html": ""}]
 LONG_PAGE = "".join(f'<a backend_node_id="{number}">link {number}</a>' for number in range(1000))
 JUMP = visited("item_page", "B09")
-BLUE = [{**one, "goal": {"instruction_text": "find me a blue mug"}} for one in SESSION]
+SHORT = (SESSION[0], SESSION[1], SESSION[4], SESSION[-1])
+BLUE = [{**line, "goal": {"instruction_text": "find me a blue mug"}} for line in SHORT]
 RUN = [
     gym_step(0, "fill('a1', \"Ada\")\npress('a1', 'Tab')"),
     gym_step(1, "click('a9')"),
@@ -283,19 +284,14 @@ CASES: dict[str, tuple[str, object, str]] = {
     ),
     "two sessions, one without its end": (
         "s.jsonl",
-        (*SESSION[:-1], *BLUE),
+        (*SHORT[:-1], *BLUE),
         """
-        + lines 9 to 17 (webshop/s/1, webshop): find me a blue mug
+        + lines 4 to 7 (webshop/s/1, webshop): find me a blue mug
             type [textbox "Search..."] [red men's mug]
             click [button "Search"]
-            click [button "Next >"]
-            click [button "< Prev"]
             click [link "B02"]
-            click [radio "red"]
-            click [button "Features"]
-            click [button "< Prev"]
             click [button "Buy Now"]
-        - lines 1 to 8: the session does not end with a purchase
+        - lines 1 to 3: the session does not end with a purchase
         """,
     ),
     "a small reward": (

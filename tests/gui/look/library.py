@@ -148,7 +148,7 @@ def library_import(studio: Studio) -> QWidget:
     shown.import_requested.emit()
     studio.settle()
     dialog = studio.kept[-1].importing  # type: ignore[attr-defined]
-    dialog.choose((str(path),))
+    dialog.choose(str(path))
     studio.settle()
     return dialog
 

@@ -387,19 +387,18 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     ) -> None:
         """Import exemplars from a file. New ones are saved; nothing in the file is run."""
 
-        from core.cli.exemplar_exchange import import_exemplars, users_store
+        from core.cli.exemplar_exchange import import_exemplars
+        from core.memory.exchange.plan import ImportChoices
 
-        import_exemplars(
-            file,
-            form,
-            users_store(settings_with(db=db)),
-            dry_run=dry_run,
-            strict=strict,
+        choices = ImportChoices(
+            paths=(str(file),),
+            form=form,
             family=family,
             least_reward=least_reward,
-            policies=policies,
-            as_json=as_json,
+            leave_faulty=not strict,
+            taken="refuse" if strict else "leave",
         )
+        import_exemplars(settings_with(db=db), choices, dry_run=dry_run, policies=policies, as_json=as_json)
 
     @group.command()
     def export(
@@ -426,12 +425,12 @@ def add_exemplar_commands(app: typer.Typer, with_embedded: Callable[..., Any]) -
     ) -> None:
         """Export exemplars to a file for Backstep or another program."""
 
-        from core.cli.exemplar_exchange import export_exemplars, users_store
+        from core.cli.exemplar_exchange import export_exemplars
 
         export_exemplars(
+            settings_with(db=db),
             form,
             output,
-            users_store(settings_with(db=db)),
             families=family or (),
             ids=[one.strip() for listed in ids or () for one in listed.split(",") if one.strip()],
             origin=_origin(origin),

@@ -26,7 +26,8 @@ from core.environments.webarena_config import read_configs
 from core.llm.costs import PRICES_FILE, load_prices
 from core.llm.endpoints import ENDPOINTS_FILE, load_endpoints
 from core.memory.analysis.lookups import read_texts
-from core.memory.exchange.reader import ReadOptions, read_exemplars_of
+from core.memory.exchange.plan import ReadOptions
+from core.memory.exchange.reader import read_exemplars_of
 from core.memory.files import EXEMPLARS, read_exemplars
 from core.schema.errors import BackstepError
 from core.settings.settings import FileSettings
@@ -105,8 +106,8 @@ READERS: dict[str, tuple[str, Read, str]] = {
     "a task file of any kind": ("a.json", lambda path: OwnTasks().add(path), json.dumps([WEBARENA])),
     "WebArena's configuration": ("a.json", lambda path: read_configs([path]), json.dumps([WEBARENA])),
     "exemplars": ("a.jsonl", read_exemplars, _first(EXEMPLARS, "*.jsonl")),
-    "exemplars of others": ("a.json", lambda path: read_exemplars_of(path, "", ReadOptions()), "[]"),
-    "policies in Python": ("a.py", lambda path: read_exemplars_of(path, "", ReadOptions()), "a = {}"),
+    "exemplars of others": ("a.json", lambda path: read_exemplars_of([path], ReadOptions()), "[]"),
+    "policies in Python": ("a.py", lambda path: read_exemplars_of([path], ReadOptions()), "a = {}"),
     "texts": ("a.json", read_texts, '{"a": ["b"]}'),
     "a recording": ("a.json", read_file, json.dumps(RECORDING)),
     "a history": ("a.json", read_file, json.dumps(HISTORY)),

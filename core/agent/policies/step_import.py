@@ -9,8 +9,10 @@ import tomlkit
 from core.agent.policies.call import what_it_does
 from core.agent.policies.file import parse_policy
 from core.agent.policies.prompt import with_enter_said
+from core.memory.exchange.documents import Document
 from core.memory.exchange.imports.step import Decision, StepPolicy, read_policies
-from core.memory.exchange.records import Document
+from core.memory.exchange.plan import ReadOptions
+from core.memory.exchange.reading import Reading
 from core.schema.action import ACTIONS
 from core.schema.errors import DataError
 from core.schema.record import Record
@@ -34,7 +36,13 @@ class PolicyFiles(Record):
 
 def policy_files(document: Document) -> PolicyFiles:
     """Return the policies of a file of SteP as policy files; an example that no policy file may have is left out."""
-    policies, left_out = read_policies(document)
+    reading = Reading(document, ReadOptions())
+    policies = read_policies(reading)
+    left_out = [
+        FileEntry(position=entry.position, why=entry.why)
+        for entry in reading.entries
+        if entry.fate == "faulty"
+    ]
     offered = {
         match[1]: (match[2], match[3].strip())
         for policy in policies

@@ -3,8 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from core.memory.checks import Problem, check
 from core.memory.library.records import Entry, Origin, Provenance
@@ -12,9 +11,6 @@ from core.memory.memory import Memory
 from core.schema.errors import NotInLibraryError, NotInTraceError, UsageError
 from core.schema.exemplar import Exemplar
 from core.trace.store import TraceStore
-
-if TYPE_CHECKING:
-    from core.debugger.exemplars.formats import ExemplarExportFormat
 
 T = TypeVar("T")
 _LONGEST = 110
@@ -141,15 +137,6 @@ def is_success_of(store: TraceStore, run: int) -> bool | None:
         return store.run(run).verdict.success
     except NotInTraceError:
         return None
-
-
-def write(form: "ExemplarExportFormat", exemplars: tuple[Exemplar, ...], path: Path) -> int:
-    """Write the files and return how many there are."""
-    from core.memory.files import write_files
-
-    files = {path / name if name else path: text for name, text in form.write(exemplars).items()}
-    write_files(files)
-    return len(files)
 
 
 async def finish_in_thread(work: Callable[[], T], on_cancel: Callable[[], None] = lambda: None) -> T:

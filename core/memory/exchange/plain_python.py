@@ -8,17 +8,32 @@ a limit on how large anything gets, and on all that is made together.
 import ast
 import operator
 from collections.abc import Callable, Iterable
-from itertools import chain
 from typing import Any
+
+from core.trace.imports.records import FaultyError
 
 _MOST_NUMBER = 10**6
 _ITEM = 16
 """So many characters an item of a list or a dict counts for, besides its own."""
 _MOST_MADE = 10**7
 """Characters of all values that are made or gone through, one after the other."""
+_MOST_OF_MODULE = 2_000_000
+"""Characters of one value of a module."""
+_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    getattr(ast, name): getattr(operator, name.lower()) for name in ("Add", "Sub", "Mod", "Lt", "Gt", "Eq")
+} | {
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.LtE: operator.le,
+    ast.GtE: operator.ge,
+    ast.NotEq: operator.ne,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function for function in (abs, range, int, str, len, min, max)
+}
 
 
-class NotPlainError(Exception):
+class NotPlainError(FaultyError):
     """A construct that is not worked out here."""
 
     def __init__(self, why: str, *, root: str = "") -> None:
@@ -27,70 +42,64 @@ class NotPlainError(Exception):
         self.root = root or why
 
 
-_SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "range": range,
-    "int": int,
-    "str": str,
-    "len": len,
-    "min": min,
-    "max": max,
-}
+def module_values(module: ast.Module) -> dict[str, Any]:
+    """Return what the names of a module stand for; a NotPlainError stands for what only running it would tell.
+
+    It stands so in a dict, too, and in a list there; calls with keywords are dicts.
+    """
+    values = PlainValues(_MOST_OF_MODULE, in_part=True)
+    for statement in module.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=node):
+                values.names[name] = values.part(node)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as node):
+                values.names[name] = values.part(node)
+    return values.names
 
 
 class PlainValues:
-    """Works expressions out, by the values that `names` has so far."""
+    """Works expressions out, by the values that `names` has so far; a NotPlainError is why a name has none."""
 
-    def __init__(self, most_text: int) -> None:
-        """`most_text` is how many characters a text may have, and a list with all that it holds; see `_ITEM`."""
+    def __init__(self, most_text: int, *, in_part: bool = False) -> None:
+        """`most_text` is how many characters a text may have, and a list with all that it holds; see `_ITEM`.
+
+        What `in_part` does is told at `module_values`.
+        """
         self.names: dict[str, Any] = {}
-        self._unknown: dict[str, str] = {}
-        """Why a name has no value."""
         self._most_text = most_text
+        self._in_part = in_part
         self._left = _MOST_MADE
 
-    def assign(self, name: str, node: ast.expr) -> None:
-        """Give a name its value; if that cannot be worked out, whoever needs the name is told why."""
+    def part(self, node: ast.expr) -> Any:
+        """Return what an expression comes to, or why that is not known."""
         try:
-            self.names[name] = self.of(node)
-        except NotPlainError as error:
-            self.names.pop(name, None)
-            self._unknown[name] = error.root
+            return self.of(node)
         except RecursionError:
-            self.names.pop(name, None)
-            self._unknown[name] = f"line {node.lineno} is nested too deeply"
+            return NotPlainError(f"line {node.lineno} is nested too deeply")
+        except NotPlainError as error:
+            return error
 
     def of(self, node: ast.expr) -> Any:
         """Return what an expression comes to; raises NotPlainError, with the line, if that would take running it."""
         try:
-            found = self._worked_out(node)
+            value = self._worked_out(node)
         except (TypeError, ArithmeticError, ValueError, LookupError) as error:
             raise NotPlainError(f"line {node.lineno} cannot be evaluated without running it") from error
-        if isinstance(found, (int, float)) and abs(found) > _MOST_NUMBER:
+        if isinstance(value, (int, float)) and abs(value) > _MOST_NUMBER:
             raise NotPlainError(f"line {node.lineno} has too large a number")
-        if isinstance(found, str) and len(found) > self._most_text:
+        if isinstance(value, str) and len(value) > self._most_text:
             raise NotPlainError(f"line {node.lineno} has too long a text")
-        if not isinstance(node, ast.Constant | ast.Name):
-            self._count(found, node)
-        return found
+        # The values of a dict that may be known in part are counted one by one.
+        if not isinstance(node, ast.Constant | ast.Name) and not (self._in_part and isinstance(value, dict)):
+            self._count(value, node)
+        return value
 
-    def _count(self, value: Any, node: ast.expr) -> None:
-        """Take the size of a value that was made, or is gone through; raises NotPlainError if it is too large."""
-        size = _size(value, self._most_text)
+    def _count(self, value: Any, node: ast.expr, *, whole: bool = False) -> None:
+        """Take the size of a value that was made, or is gone through; raises NotPlainError if it is too large.
+
+        A `whole` value must have no parts that cannot be worked out.
+        """
+        size = _size(value, self._most_text, whole=whole)
         self._left -= size
         if size > self._most_text:
             raise NotPlainError(
@@ -106,80 +115,88 @@ class PlainValues:
         match node:
             case ast.Constant(value=(str() | int() | float() | None) as value):
                 return value
-            case ast.Name(id=name) if name in self.names:
-                return self.names[name]
-            case ast.Name(id=name) if name in self._unknown:
-                raise NotPlainError(f"line {node.lineno} needs {name}", root=self._unknown[name])
-            case ast.List(elts=parts) | ast.Tuple(elts=parts):
-                return [self.of(part) for part in parts]
-            case ast.Dict(keys=keys, values=parts) if None not in keys:
-                return {self.of(key): self.of(part) for key, part in zip(keys, parts, strict=True) if key}
+            case ast.Name(id=name):
+                if isinstance(value := self.names[name], NotPlainError):
+                    raise NotPlainError(f"line {node.lineno} needs {name}", root=value.root)
+                return value
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                return [self.of(item) for item in items]
+            case ast.Dict(keys=keys, values=items):
+                return self._dict((self._value(key) if key else None for key in keys), items)
+            case ast.Call(args=[], keywords=[_, *_] as keywords) if self._in_part:
+                return self._dict(
+                    (keyword.arg for keyword in keywords), (keyword.value for keyword in keywords)
+                )
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+                return _FUNCTIONS[name](*map(self._read, args))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._number(operand)
+                return -_number(self.of(operand))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return not self.of(operand)
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
+            case ast.BinOp(left=left, op=op, right=right):
                 first, second = self.of(left), self.of(right)
-                if isinstance(first, str) and isinstance(second, str):
+                if isinstance(op, ast.Add) and type(first) is type(second) and type(first) in (str, list):
                     return first + second
-                if isinstance(first, list) and isinstance(second, list):
-                    return [*first, *second]
-                return self._checked(first) + self._checked(second)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _SUMS:
-                return _SUMS[type(op)](self._number(left), self._number(right))
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARED:
-                return _COMPARED[type(op)](self._counted(left), self._counted(right))
+                return _OPERATORS[type(op)](_number(first), _number(second))
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return _OPERATORS[type(op)](self._read(left), self._read(right))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.of(body if self.of(test) else orelse)
             case ast.JoinedStr(values=parts):
                 return self._joined(parts)
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
-                return _FUNCTIONS[name](*(self._counted(one) for one in args))
-        raise NotPlainError(f"line {node.lineno} cannot be evaluated without running it")
+            case ast.FormattedValue(value=inner, conversion=-1, format_spec=None):
+                return str(self._read(inner))
+        raise LookupError
 
-    def _counted(self, node: ast.expr) -> Any:
+    def _dict(self, keys: Iterable[Any], nodes: Iterable[ast.expr]) -> dict[Any, Any]:
+        made: dict[Any, Any] = {}
+        for key, node in zip(keys, nodes, strict=True):
+            value = self._value(node)
+            if key is not None:
+                made[key] = value
+            elif isinstance(value, dict):  # It comes after two stars.
+                made |= value
+        return made
+
+    def _value(self, node: ast.expr) -> Any:
+        """Return a key or a value of a dict."""
+        if not self._in_part:
+            return self.of(node)
+        if isinstance(node, ast.List | ast.Tuple):
+            return [self.part(item) for item in node.elts]
+        return self.part(node)
+
+    def _read(self, node: ast.expr) -> Any:
         """Return the value of an expression that is gone through once more."""
         value = self.of(node)
-        self._count(value, node)
+        self._count(value, node, whole=True)
         return value
 
     def _joined(self, parts: Iterable[ast.expr]) -> str:
         text = ""
         for part in parts:
-            text += self._formatted(part)
+            text += self.of(part)
             if len(text) > self._most_text:
                 break  # Whoever asked for it refuses it.
         return text
 
-    def _number(self, node: ast.expr) -> Any:
-        return self._checked(self.of(node))
 
-    @staticmethod
-    def _checked(value: Any) -> Any:
-        if not isinstance(value, (int, float)):
-            raise TypeError("not a number")
-        return value
-
-    def _formatted(self, part: ast.expr) -> str:
-        if isinstance(part, ast.FormattedValue):
-            if part.format_spec is not None or part.conversion != -1:
-                raise TypeError("a format")
-            return str(self._counted(part.value))
-        return str(self.of(part))
+def _number(value: Any) -> Any:
+    if not isinstance(value, (int, float)):
+        raise TypeError
+    return value
 
 
-def _size(value: Any, most: int) -> int:
+def _size(value: Any, most: int, *, whole: bool) -> int:
     """Return how many characters a value counts for with all that it holds; above `most` only that it is."""
     if isinstance(value, str | range):
         return len(value)
-    held: Iterable[Any] = ()
-    if isinstance(value, list):
-        held = value
-    elif isinstance(value, dict):
-        held = chain(value.keys(), value.values())
+    if whole and isinstance(value, NotPlainError):
+        raise value
+    items = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
     size = 1
-    for one in held:
-        size += _ITEM + _size(one, most - size)
+    for item in items:
+        size += _ITEM + _size(item, most - size, whole=whole)
         if size > most:
             break
     return size

@@ -1,103 +1,84 @@
-"""What importing would do, before it is done: what is new, there already or faulty, and where it goes."""
+"""What an import would do, before it is done: what is new, there already, left out or faulty, and why."""
 
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Literal
+from collections import Counter
+from typing import Literal, get_args
 
-from core.memory.exchange.records import Candidate, Reading, content_of
-from core.memory.files import EXEMPLARS, ExemplarFiles
-from core.memory.library.records import Filter, Origin, Provenance
-from core.memory.library.store import Library
-from core.schema.errors import DataError
 from core.schema.exemplar import Exemplar
 from core.schema.record import Record
 
-Fate = Literal["new", "there already", "id taken"]
+Fate = Literal["faulty", "id taken", "new version", "new", "there already", "left out"]
+"""What becomes of an entry; what asks for a decision comes first."""
+FATES: tuple[Fate, ...] = get_args(Fate)
 
 
-class Planned(Record):
-    """One candidate with what becomes of it."""
+class ReadOptions(Record):
+    """What whoever imports may choose of how files are read."""
 
-    candidate: Candidate
+    form: str = ""
+    """The name of the format; empty if each file tells it."""
+    family: str = ""
+    """Given to all in place of their own."""
+    least_reward: float = 1.0
+    """What a trajectory that was judged must have got, to be an exemplar."""
+
+
+class ImportChoices(ReadOptions):
+    """The choices of an import."""
+
+    paths: tuple[str, ...] = ()
+    leave_faulty: bool = True
+    """Whether the rest is imported where an entry is faulty."""
+    taken: Literal["leave", "refuse", "new id", "new version"] = "leave"
+    """What becomes of one whose id another exemplar has; if it is refused, nothing is imported."""
+
+    @property
+    def reading(self) -> tuple[object, ...]:
+        """What decides how the files are read."""
+        return self.paths, self.form, self.family, self.least_reward
+
+
+class PlannedEntry(Record):
+    """One entry of the files, with what becomes of it."""
+
+    position: str
     fate: Fate
     why: str = ""
+    exemplar: Exemplar | None = None
+    """As it would be kept; None for an entry that is no exemplar."""
+    remarks: tuple[str, ...] = ()
+    """What could not be said in this program's words, a sentence each."""
+    has_own_id: bool = False
+    """Whether the file itself gives the id; otherwise it was made up and may be changed."""
 
 
 class ImportPlan(Record):
-    """What importing would do; an exemplar that is not new is not touched."""
+    """What an import would do; an exemplar that is not new is not touched."""
 
-    planned: tuple[Planned, ...]
-    reading: Reading
+    formats: tuple[str, ...] = ()
+    """The names of those that were met."""
+    entries: tuple[PlannedEntry, ...] = ()
+    problem: str = ""
+    """Why nothing can be imported: the first entry that hinders it, and how many do."""
 
     @property
-    def new(self) -> tuple[Exemplar, ...]:
-        return tuple(one.candidate.exemplar for one in self.planned if one.fate == "new")
+    def counts(self) -> dict[Fate, int]:
+        """How many entries have which fate."""
+        counts = Counter(entry.fate for entry in self.entries)
+        return {fate: counts[fate] for fate in FATES if counts[fate]}
 
-    def count(self, fate: Fate) -> int:
-        return sum(1 for one in self.planned if one.fate == fate)
+    def those(self, *fates: Fate) -> tuple[PlannedEntry, ...]:
+        return tuple(entry for entry in self.entries if entry.fate in fates)
 
+    @property
+    def exemplars(self) -> tuple[tuple[PlannedEntry, Exemplar], ...]:
+        return tuple((entry, entry.exemplar) for entry in self.entries if entry.exemplar is not None)
 
-def plan_of(reading: Reading, held: Iterable[Exemplar]) -> ImportPlan:
-    """Return what becomes of each candidate, given the library."""
-    by_id: dict[str, Exemplar] = {}
-    by_content: dict[str, str] = {}
-    for one in held:
-        by_id[one.id] = one
-        by_content.setdefault(content_of(one), one.id)
-    planned: list[Planned] = []
-    for candidate in reading.candidates:
-        exemplar = candidate.exemplar
-        same = by_content.get(content_of(exemplar))
-        if exemplar.id in by_id and content_of(by_id[exemplar.id]) == content_of(exemplar):
-            planned.append(Planned(candidate=candidate, fate="there already", why="by id and content"))
-        elif same is not None:
-            planned.append(
-                Planned(candidate=candidate, fate="there already", why=f"the same content as {same}")
-            )
-        elif exemplar.id in by_id:
-            why = "another exemplar has this id; to have both, change one of the ids"
-            planned.append(Planned(candidate=candidate, fate="id taken", why=why))
-        else:
-            planned.append(Planned(candidate=candidate, fate="new"))
-    return ImportPlan(planned=tuple(planned), reading=reading)
+    @property
+    def coming(self) -> tuple[tuple[PlannedEntry, Exemplar], ...]:
+        """Those that would be kept."""
+        return tuple(planned for planned in self.exemplars if planned[0].fate in ("new", "new version"))
 
-
-class LibraryStore:
-    """Where imported exemplars go: the user's library, with the exemplars of files next to it, which are only read."""
-
-    def __init__(self, path: Path, files: ExemplarFiles) -> None:
-        self._path = path
-        self._files = files
-
-    def held(self, origin: Origin | None = None, *, mine: bool = False) -> tuple[Exemplar, ...]:
-        """Return all of it, what is archived too; raises DataError if the library cannot be read.
-
-        With an origin only those that came from there, with `mine` none of the installation's.
-        """
-        found: dict[str, Exemplar] = {}
-        for path, one in self._files.placed():
-            of_file: Origin = "bundled" if path.parent == EXEMPLARS else "file"
-            if origin in (None, of_file) and not (mine and of_file == "bundled"):
-                found[one.id] = one
-        if self._path.exists():
-            library = Library.open(self._path)
-            try:
-                hidden = {one.id for _, one in library.all(Filter(archived=None))}
-                found = {id: one for id, one in found.items() if id not in hidden}
-                found |= {one.id: one for _, one in library.all(Filter(archived=None, origin=origin or ""))}
-            finally:
-                library.close()
-        return tuple(found.values())
-
-    def add(self, exemplars: tuple[Exemplar, ...], name: str) -> str:
-        """Keep all of them or none, and return where; `name` says where they came from. Raises DataError."""
-        library = Library.open(self._path)
-        try:
-            taken = sorted(library.has(one.id for one in exemplars))
-            if taken:
-                raise DataError(f"The id {taken[0]} was taken in the meantime; import again.")
-            known = Provenance(origin="import")
-            library.save_all((one if one.source else one.replace(source=name), known) for one in exemplars)
-        finally:
-            library.close()
-        return str(self._path)
+    @property
+    def is_possible(self) -> bool:
+        """Whether anything would be kept."""
+        return bool(self.coming) and not self.problem

@@ -128,29 +128,35 @@ def _agent_step(row: RunRow, step: RunStep, after: RunStep | None) -> dict[str, 
     result: dict[str, Any] = {"content": _outcome(step, after)}
     if action is not None:
         id = f"step-{step.number}"
-        entry["tool_calls"] = [_tool_call(id, action, step)]
+        call, carried_out = tool_call(id, action), _carried_out(step)
+        entry["tool_calls"] = [{**call, "extra": carried_out} if carried_out else call]
         result["source_call_id"] = id
     if step.acted is not None:
         entry["observation"] = {"results": [result]}
     return {**entry, "extra": extra}
 
 
-def _tool_call(id: str, action: Action, step: RunStep) -> dict[str, Any]:
+def tool_call(id: str, action: Action) -> dict[str, Any]:
+    """Return an action as a call with its arguments by name."""
     if isinstance(action, Named):
         arguments: dict[str, Any] = {"arguments": list(action.arguments)}
     else:
         arguments = {
             name: str(value) if name in ("target", "to") else value for name, value in action.given.items()
         }
+    return {"tool_call_id": id, "function_name": action.name, "arguments": arguments}
+
+
+def _carried_out(step: RunStep) -> dict[str, Any]:
     acted = step.acted
     primitives = acted.primitives if acted is not None else ()
-    extra = {
-        "target": step.row.target,
-        "xpath": acted.xpath if acted is not None else "",
-        "primitives": [f"{one.action} {one.target}".rstrip() for one in primitives],
-    }
-    call: dict[str, Any] = {"tool_call_id": id, "function_name": action.name, "arguments": arguments}
-    return {**call, "extra": _given(extra)} if _given(extra) else call
+    return _given(
+        {
+            "target": step.row.target,
+            "xpath": acted.xpath if acted is not None else "",
+            "primitives": [f"{one.action} {one.target}".rstrip() for one in primitives],
+        }
+    )
 
 
 def _outcome(step: RunStep, after: RunStep | None) -> str:

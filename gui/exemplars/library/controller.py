@@ -98,7 +98,7 @@ class LibraryController(FeatureController):
         shown.import_requested.connect(self._on_import)
         shown.watched.connect(lambda on: service.watch() if on else service.unwatch())
         shown.notices.cancel_wanted.connect(service.cancel)
-        shown.notices.show_job(self._job)
+        shown.notices.work.show_job(self._job)
         return shown
 
     def _show_pages(self, pages: tuple[PageView, ...]) -> None:
@@ -114,7 +114,7 @@ class LibraryController(FeatureController):
     def _show_job(self, job: LibraryJob) -> None:
         self._job = job
         if self.shown is not None:
-            self.shown.notices.show_job(job)
+            self.shown.notices.work.show_job(job)
         if self.importing is not None:
             self.importing.show_job(job)
 

@@ -6,19 +6,18 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
     QLineEdit,
-    QProgressBar,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.debugger.exemplars.formats import EXPORTS
-from core.debugger.exemplars.library.views import ImportChoices, ImportView, LibraryJob
-from core.memory.exchange.reader import IMPORTS
+from core.debugger.exemplars.library.views import SHOWN, ImportView, LibraryJob
+from core.memory.exchange.plan import FATES, ImportChoices, ImportPlan, PlannedEntry
+from core.memory.exchange.reader import IMPORTS, titles_of
+from gui.exemplars.library.outcomes import JobRow
 from gui.theme.theme import Theme
 from gui.widgets.buttons import key_button
 from gui.widgets.choices import titled_box
@@ -49,14 +48,12 @@ _WORDS = {
 
 
 class ImportDialog(QDialog):
-    """Shows `ImportView`; requests go out only as signals."""
+    """Shows `ImportView`; requests go out only as signals, each with `ImportChoices`."""
 
     read_requested = Signal(object)
-    """`ImportChoices`."""
     plan_requested = Signal(object)
-    """`ImportChoices` for files that were already read."""
+    """For files that were already read."""
     import_requested = Signal(object)
-    """`ImportChoices`."""
     cancel_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -78,39 +75,44 @@ class ImportDialog(QDialog):
         self.family = QLineEdit(self, placeholderText="Their own")
         labelled(self.family, "Family", "The family for all of them, instead of their own")
         self.reward = QDoubleSpinBox(self, minimum=-1000, maximum=1000, singleStep=0.1, value=1.0)
-        least = "The lowest reward of a judged trajectory to import"
-        labelled(self.reward, "Least reward", least)
-        self.form.currentIndexChanged.connect(self._on_reading_changed)
-        self.family.editingFinished.connect(self._on_reading_changed)
-        self.reward.editingFinished.connect(self._on_reading_changed)
+        labelled(self.reward, "Least reward", "The lowest reward of a judged trajectory to import")
         self.leave_faulty = QCheckBox("Skip entries with errors", self)
         self.leave_faulty.setChecked(True)
         self.leave_faulty.setToolTip("If this is off, nothing is imported if any entry has an error")
         fate = "What to do with an entry whose id is already taken"
         self.taken = titled_box(_TAKEN, "An id that is taken", fate, self)
-        self.leave_faulty.toggled.connect(self._on_choice)
-        self.taken.currentIndexChanged.connect(self._on_choice)
+        for changed in (
+            self.form.currentIndexChanged,
+            self.family.editingFinished,
+            self.reward.editingFinished,
+            self.leave_faulty.toggled,
+            self.taken.currentIndexChanged,
+        ):
+            changed.connect(self._on_choice)
         self.facts = ElidedLabel("", self)
         self.facts.setFont(theme.text_font(bold=True))
-        self.table = PlainTable(
-            theme,
-            "Entries of the files",
-            (Column("Entry"), Column("Fate"), Column("Family"), Column("Id"), Column("Why")),
-        )
+        columns = tuple(map(Column, ("Entry", "Fate", "Family", "Id", "Why")))
+        self.table = PlainTable(theme, "Entries of the files", columns)
         self.or_words = OrWords(self.table, self)
         on_panel(self.or_words)
         self.problem = NoteLabel("bad", parent=self)
-        self.progress = labelled(QProgressBar(self, textVisible=False), "Progress")
-        self.progress.setMaximumWidth(180)
-        self.doing = ElidedLabel("", self, tone="dim")
-        self.cancel_button = key_button(
-            "Cancel", "Cancel. Nothing is imported", "Alt+C", self.cancel_requested.emit, self
-        )
+        self.work = JobRow(self.cancel_requested.emit, self)
         self.import_button = key_button(
             "Import", "Import everything new", "Ctrl+Return", self._on_import, self, accent=True
         )
-        self.close_button = key_button("Close", "Close this window", "Esc", self.reject, self)
-        self._lay_out()
+        close = key_button("Close", "Close this window", "Esc", self.reject, self)
+        in_column(
+            self,
+            in_row(None, self.files_button, self.folder_button, (self.place, 1)),
+            in_row(None, *((_with_name(field), 1) for field in (self.form, self.family, self.reward))),
+            self.facts,
+            (self.or_words, 1),
+            in_row(None, self.leave_faulty, 1, _with_name(self.taken)),
+            self.problem,
+            in_row(None, (self.work, 1), 0, close, self.import_button),
+            margins=(12, 12, 12, 12),
+            spacing=8,
+        )
         self.show_view(ImportView())
 
     @property
@@ -124,12 +126,13 @@ class ImportDialog(QDialog):
             taken=self.taken.currentData(),
         )
 
-    def choose(self, paths: tuple[str, ...]) -> None:
+    def choose(self, *paths: str) -> None:
         """Read these files."""
-        self._paths = paths
-        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        self.place.setText(f"{paths[0]}{more}")
-        self.read_requested.emit(self.choices)
+        if paths:
+            self._paths = paths
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            self.place.setText(f"{paths[0]}{more}")
+            self.read_requested.emit(self.choices)
 
     @Slot(object)
     def show_view(self, view: ImportView) -> None:
@@ -137,33 +140,32 @@ class ImportDialog(QDialog):
         if view.done:
             self.accept()
             return
-        self._view = view
-        if not self._paths:
-            self.or_words.say(_CHOOSE)
-        elif not view.ready:
-            self.or_words.say(view.problem or _READING)
-        else:
-            self.or_words.say("" if view.entries else "The files contain no exemplars.")
-        self.problem.show_text(view.problem if view.ready else "")
-        self.table.show_lines(
-            TableLine(
-                (one.position, one.fate, one.family, one.id, one.why),
-                tone=_TONES.get(one.fate, "dim"),
-                tooltip=f"{one.position}: {one.fate}. {one.why}".strip(),
-            )
-            for one in view.entries
-        )
-        kinds = " and ".join(view.formats) or "Unknown format"
-        counts = ", ".join(f"{thousands(number)} {fate}" for fate, number in view.counts.items())
-        cut = sum(view.counts.values()) - len(view.entries)
-        more = f" ({count(cut, 'entry is', 'entries are')} not listed)" if cut > 0 else ""
-        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {counts}{more}" if view.ready else "")
-        self._refresh()
+        self._view, plan = view, view.plan or ImportPlan()
+        words = "" if plan.entries else "The files contain no exemplars."
+        if view.plan is None:
+            words = (view.problem or _READING) if self._paths else _CHOOSE
+        self.or_words.say(words)
+        hint = " Correct it, or tick the box to leave out faulty entries." if plan.exemplars else ""
+        self.problem.show_text(f"{plan.problem}.{hint}" if plan.problem else "")
+        listed = sorted(plan.entries, key=lambda entry: FATES.index(entry.fate))[:SHOWN]
+        self.table.show_lines(map(_line, listed))
+        kinds = titles_of(plan.formats) or "unknown format"
+        counts = ", ".join(f"{thousands(number)} {fate}" for fate, number in plan.counts.items())
+        cut = len(plan.entries) - len(listed)
+        more = f" ({count(cut, 'entry is', 'entries are')} not listed)" if cut else ""
+        self.facts.setText(f"{kinds[:1].upper()}{kinds[1:]}: {counts}{more}" if view.plan else "")
+        coming = len(plan.coming)
+        self.import_button.setText(f"Import {thousands(coming)}" if coming else "Import")
+        self.show_job(self._job)
 
     @Slot(object)
     def show_job(self, job: LibraryJob) -> None:
         self._job = job
-        self._refresh()
+        self.work.show_job(job if job.importing else LibraryJob())
+        plan = self._view.plan
+        self.import_button.setEnabled(plan is not None and plan.is_possible and not self._busy)
+        for widget in (self.files_button, self.folder_button, self.form, self.family, self.reward):
+            widget.setEnabled(not self._busy)
 
     def reject(self) -> None:
         if self._busy:
@@ -174,62 +176,35 @@ class ImportDialog(QDialog):
     def _busy(self) -> bool:
         return self._job.busy and self._job.importing
 
-    def _refresh(self) -> None:
-        view, busy = self._view, self._busy
-        self.progress.setVisible(busy)
-        self.cancel_button.setVisible(busy)
-        self.doing.setText(self._job.doing if busy else "")
-        if busy:
-            self.progress.setRange(0, self._job.of)
-            self.progress.setValue(self._job.done)
-        self.import_button.setEnabled(view.ready and bool(view.coming) and not view.problem and not busy)
-        self.import_button.setText(f"Import {thousands(view.coming)}" if view.coming else "Import")
-        for widget in (self.files_button, self.folder_button, self.form, self.family, self.reward):
-            widget.setEnabled(not busy)
-
-    def _lay_out(self) -> None:
-        files = in_row(None, self.files_button, self.folder_button, (self.place, 1))
-        reading = in_row(
-            None,
-            (_with_name(self.form), 2),
-            (_with_name(self.family), 2),
-            (_with_name(self.reward), 1),
-        )
-        taken = in_row(None, self.leave_faulty, 1, _with_name(self.taken))
-        foot = in_row(
-            None, self.progress, (self.doing, 1), self.cancel_button, self.close_button, self.import_button
-        )
-        parts = (files, reading, self.facts, (self.or_words, 1), taken, self.problem, foot)
-        in_column(self, *parts, margins=(12, 12, 12, 12), spacing=8)
-
     def _on_files(self) -> None:
         paths, _ = QFileDialog.getOpenFileNames(
             self, "Import exemplars", "", "Exemplars (*.json *.jsonl *.ndjson *.py);;All files (*)"
         )
-        if paths:
-            self.choose(tuple(paths))
+        self.choose(*paths)
 
     def _on_folder(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, "Import exemplars of a folder")
-        if path:
-            self.choose((path,))
-
-    def _on_reading_changed(self) -> None:
-        """Read the files again if they are to be read differently."""
-        read = self._view.choices
-        now = self.choices
-        same = (read.form, read.family, read.least_reward) == (now.form, now.family, now.least_reward)
-        if self._paths and not same:
-            self.read_requested.emit(now)
+        self.choose(*filter(None, [QFileDialog.getExistingDirectory(self, "Import exemplars of a folder")]))
 
     def _on_choice(self) -> None:
-        """Ask for a preview of these choices, without reading the files again."""
-        if self._view.ready and not self._busy:
+        """Read the files again if they are to be read differently; without that, plan again."""
+        if self._paths and self._view.choices.reading != self.choices.reading:
+            self.read_requested.emit(self.choices)
+        elif self._view.plan is not None and not self._busy:
             self.plan_requested.emit(self.choices)
 
     def _on_import(self) -> None:
         if self.import_button.isEnabled():
             self.import_requested.emit(self.choices)
+
+
+def _line(entry: PlannedEntry) -> TableLine:
+    why = entry.why or " ".join(entry.remarks)
+    family, id = (entry.exemplar.family, entry.exemplar.id) if entry.exemplar else ("", "")
+    return TableLine(
+        (entry.position, entry.fate, family, id, why),
+        tone=_TONES.get(entry.fate, "dim"),
+        tooltip=f"{entry.position}: {entry.fate}. {why}".strip(),
+    )
 
 
 def _with_name(field: QWidget) -> QFormLayout:
@@ -267,23 +242,19 @@ class ExportDialog(QDialog):
         form.addRow("Form", self.form)
         form.addRow("", self.words)
         form.addRow("Where to", place)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.export_button = self.buttons.addButton("Export", QDialogButtonBox.ButtonRole.AcceptRole)
-        self.export_button.setToolTip("Write it in the background (Enter)")
-        self.export_button.setProperty("accent", True)
+        cancel = key_button("Cancel", "Close this window", "Esc", self.reject, self)
+        self.export_button = key_button(
+            "Export", "Write it in the background", "", self._on_export, self, accent=True
+        )
         self.export_button.setDefault(True)
-        self.buttons.accepted.connect(self._on_export)
-        self.buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.addLayout(form)
-        column.addStretch(1)
-        column.addWidget(self.buttons)
+        foot = in_row(None, 1, cancel, self.export_button)
+        in_column(self, form, 1, foot, margins=(12, 12, 12, 12), spacing=8)
         self._refresh()
 
     def _refresh(self) -> None:
         self.words.show_text(_WORDS.get(self.form.currentData(), ""))
-        folder = not self._suffix
-        self.path.setPlaceholderText("A folder" if folder else f"A file, such as exemplars{self._suffix}")
+        suffix = self._suffix
+        self.path.setPlaceholderText(f"A file, such as exemplars{suffix}" if suffix else "A folder")
         self.export_button.setEnabled(bool(self.path.text().strip()))
 
     @property
@@ -292,12 +263,9 @@ class ExportDialog(QDialog):
 
     def _on_browse(self) -> None:
         if self._suffix:
-            path, _ = QFileDialog.getSaveFileName(
-                self,
-                "Export exemplars",
-                f"exemplars{self._suffix}",
-                f"{self.form.currentText()} (*{self._suffix})",
-            )
+            kind = f"{self.form.currentText()} (*{self._suffix})"
+            name = f"exemplars{self._suffix}"
+            path, _ = QFileDialog.getSaveFileName(self, "Export exemplars", name, kind)
         else:
             path = QFileDialog.getExistingDirectory(self, "Export exemplars into a folder")
         if path:

@@ -1,5 +1,7 @@
 """The results of commands in the library: running work, the last result, and the findings of a check."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
@@ -22,6 +24,28 @@ _SOUND = "No problems: their actions can be read, and their elements are in thei
 _COLUMNS = (Column("Exemplar"), Column("Level"), Column("Where"), Column("What"))
 
 
+class JobRow(QFrame):
+    """The progress of a job of the library, with a button that cancels it; hidden without one."""
+
+    def __init__(self, cancel: Callable[[], object], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.progress = labelled(QProgressBar(self, textVisible=False), "Progress")
+        self.progress.setMaximumWidth(240)
+        self.doing = ElidedLabel("", self)
+        self.cancel_button = key_button("Cancel", "Cancel", "Alt+C", cancel, self)
+        in_row(self, self.progress, (self.doing, 1), self.cancel_button, spacing=8)
+        self.hide()
+
+    @Slot(object)
+    def show_job(self, view: LibraryJob) -> None:
+        self.setVisible(view.busy)
+        if view.busy:
+            self.progress.setRange(0, view.of)
+            self.progress.setValue(view.done)
+            far = f": {thousands(view.done)} of {thousands(view.of)}" if view.of else "…"
+            self.doing.setText(f"{view.doing}{far}")
+
+
 class NoticeBar(QWidget):
     """Hidden if there is no message."""
 
@@ -29,13 +53,8 @@ class NoticeBar(QWidget):
 
     def __init__(self, theme: Theme, history: UndoHistory, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.progress = labelled(QProgressBar(self, textVisible=False), "Progress")
-        self.progress.setMaximumWidth(240)
-        self.doing = ElidedLabel("", self)
-        self.cancel_button = key_button("Cancel", "Cancel", "Alt+C", self.cancel_wanted.emit, self)
-        self.work = QFrame(self)
-        work = (self.progress, (self.doing, 1), self.cancel_button)
-        in_row(self.work, *work, margins=(12, 6, 10, 6), spacing=8)
+        self.work = JobRow(self.cancel_wanted.emit, self)
+        self.work.setContentsMargins(12, 6, 10, 6)
         self.title = QLabel(self)
         self.title.setFont(theme.text_font(bold=True))
         self.text = NoteLabel("", parent=self)
@@ -47,22 +66,11 @@ class NoticeBar(QWidget):
         notice = (self.title, (self.text, 1), self.undo_button, self.close_button)
         in_row(self.notice, *notice, margins=(12, 6, 10, 6), spacing=8)
         in_column(self, self.work, self.notice, spacing=0)
-        self.work.hide()
         self.notice.hide()
 
     @property
     def has_notice(self) -> bool:
         return not self.notice.isHidden()
-
-    @Slot(object)
-    def show_job(self, view: LibraryJob) -> None:
-        self.work.setVisible(view.busy)
-        if not view.busy:
-            return
-        self.progress.setRange(0, view.of)
-        self.progress.setValue(view.done)
-        far = f": {thousands(view.done)} of {thousands(view.of)}" if view.of else "…"
-        self.doing.setText(f"{view.doing}{far}")
 
     @Slot(object)
     def show_notice(self, notice: Notice) -> None:

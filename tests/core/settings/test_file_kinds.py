@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from core.environments.own_tasks import kind_of
 from core.environments.task_file import TaskFile
+from core.memory.exchange.plan import ReadOptions
 from core.memory.exchange.reader import read_exemplars_of
-from core.memory.exchange.records import ReadOptions
 from core.schema.errors import DataError
 from core.settings.file_kinds import kind_of_file, kind_of_text, kind_of_value
 from core.trace.imports.registry import read_file
@@ -113,7 +113,7 @@ def test_any_bytes_are_looked_at_without_an_error(magic, rest):
 
 READERS = {
     "import": read_file,
-    "exemplars": lambda path: read_exemplars_of(path, "", ReadOptions()),
+    "exemplars": lambda path: read_exemplars_of([path], ReadOptions()),
     "task file": TaskFile.read,
     "added tasks": kind_of,
 }

@@ -108,7 +108,7 @@ def library_checked(studio: Studio) -> QWidget:
     shown.check_requested.emit(shown.page.all_found)
     for _ in range(8):
         studio.settle()
-    shown.notices.show_job(LibraryJob(busy=True, doing="Rebuilding the index", done=41, of=126))
+    shown.notices.work.show_job(LibraryJob(busy=True, doing="Rebuilding the index", done=41, of=126))
     return shown
 
 
@@ -148,7 +148,7 @@ def library_import(studio: Studio) -> QWidget:
     shown.import_requested.emit()
     studio.settle()
     dialog = studio.kept[-1].importing  # type: ignore[attr-defined]
-    dialog.choose((str(path),))
+    dialog.choose(str(path))
     studio.settle()
     return dialog
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.debugger.commands import command
 from core.debugger.exemplars.changes import ExemplarChanges, Reversal
 from core.debugger.exemplars.comparing import ComparedVersions, compare_versions
-from core.debugger.exemplars.known import Checker, archive, entries, finish_in_thread, write
+from core.debugger.exemplars.known import Checker, archive, entries, finish_in_thread
 from core.debugger.exemplars.library.listing import (
     IDS,
     LibraryReader,
@@ -35,6 +35,7 @@ from core.debugger.exemplars.library.views import (
 )
 from core.debugger.service import JobService
 from core.memory.checks import Problem
+from core.memory.files import write_files
 from core.schema.errors import BackstepError, UsageError
 from core.schema.exemplar import Exemplar
 from core.schema.signal import Signal
@@ -388,9 +389,10 @@ class LibraryService(JobService[LibraryJob]):
         if not exemplars:
             raise UsageError("Nothing to export. Choose exemplars, or relax the filter.")
         self.show(doing="Writing the file", done=0, of=0)
-        count = await finish_in_thread(lambda: write(form, tuple(exemplars), path))
+        files = await asyncio.to_thread(form.files, tuple(exemplars), path)
+        await finish_in_thread(lambda: write_files(files))
         number = "1 exemplar was" if len(exemplars) == 1 else f"{len(exemplars)} exemplars were"
-        where = str(path) if count == 1 else f"{path}, in {count} files"
+        where = str(path) if len(files) == 1 else f"{path}, in {len(files)} files"
         self.done(f"{number} written to {where}, as {form.title}.")
 
     @command

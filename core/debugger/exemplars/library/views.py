@@ -1,9 +1,8 @@
 """The views of the library and of an import."""
 
-from typing import Literal
-
 from core.debugger.snapshots import JobView
 from core.memory.checks import Problem
+from core.memory.exchange.plan import ImportChoices, ImportPlan
 from core.memory.library.records import (
     Counts,
     Entry,
@@ -22,10 +21,6 @@ NEAREST = 200
 """Rows of a list that uses meaning."""
 SHOWN = 2000
 """Entries of an import, and problems of a check, that are listed one by one."""
-
-TakenId = Literal["leave", "new id", "new version"]
-"""What becomes of one whose id another exemplar has."""
-Fate = Literal["new", "new version", "there already", "id taken", "left out", "faulty"]
 
 
 class Query(Record):
@@ -141,46 +136,12 @@ class CheckView(Record):
     cancelled: bool = False
 
 
-class ImportChoices(Record):
-    """The choices of an import."""
-
-    paths: tuple[str, ...]
-    form: str = ""
-    """The format; empty if each file tells it."""
-    family: str = ""
-    """Given to all in place of their own."""
-    least_reward: float = 1.0
-    """What a trajectory that was judged must have got."""
-    leave_faulty: bool = True
-    """Whether the rest is imported where an entry is faulty."""
-    taken: TakenId = "leave"
-
-
-class ImportEntry(Record):
-    """One entry that was read, with what an import would do with it."""
-
-    position: str
-    fate: Fate
-    id: str = ""
-    family: str = ""
-    why: str = ""
-
-
 class ImportView(Record):
-    """What an import would do, before it is done."""
+    """An import, before it is done."""
 
-    choices: ImportChoices = ImportChoices(paths=())
-    ready: bool = False
-    """Whether the files were read."""
-    formats: tuple[str, ...] = ()
-    """What the files are, in words."""
-    counts: dict[str, int] = {}
-    """How many have which fate."""
-    entries: tuple[ImportEntry, ...] = ()
-    """Faulty entries first, then those with a taken id, then the rest; at most `SHOWN`."""
-    coming: int = 0
-    """How many would be kept."""
+    choices: ImportChoices = ImportChoices()
+    plan: ImportPlan | None = None
+    """What it would do; None if the files are not read."""
     done: bool = False
-    """Whether they were."""
     problem: str = ""
-    """Why nothing can be imported."""
+    """Why the files cannot be read or imported."""

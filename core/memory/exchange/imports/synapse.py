@@ -7,253 +7,220 @@ Every text becomes an exemplar, therefore, with the demonstration that it tells
 of: if there are more texts than demonstrations, these are shared, and
 recalling tells a shared trajectory once (core/memory/recalling.py).
 
-What this program adds in its own export stands under the key ``backstep``.
+An export of this program has the exemplars themselves under ``backstep``.
+Where Synapse's fields were changed since then, these count.
 """
 
 import hashlib
 import html
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BeforeValidator, ValidationError
 
 from core.memory.exchange.agent_code import Code, read_code
-from core.memory.exchange.records import (
-    Candidate,
-    Document,
+from core.memory.exchange.documents import Document
+from core.memory.exchange.exports.synapse import OWN, demo_of, specifier_of
+from core.memory.exchange.foreign import (
+    Foreign,
+    MaybeText,
     MisplacedError,
-    Reading,
-    ReadOptions,
-    fault_of,
-    id_of,
+    Text,
     is_sound,
     kind_of,
-    list_at,
-    made_exemplar,
-    object_of,
-    text_at,
+    parsed,
+    plain,
 )
-from core.schema.exemplar import AbstractionPair, ExemplarStep, KeptPrompt
-from core.schema.record import Record
-from core.trace.imports.records import FaultyError, FileEntry
+from core.memory.exchange.reading import LeftOutError, Reading, id_of
+from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt
+from core.trace.imports.records import FaultyError
 
-OWN = "backstep"
-"""The key of what Synapse has no field for."""
-ENVIRONMENT = "miniwob"
 _QUERY = '<div id="query">'
 _LONGEST_QUERY = 10_000
-_TAG = re.compile(r"<[^>]*>")
 _ASKED = "Write code within three backticks '```' to "
-_ANY_PROGRAM = re.compile(r"```(?:python)?\n(.*?)\n?```", re.DOTALL)
+_PROGRAM = re.compile(r"```(?:python)?\n(.*?)\n?```", re.DOTALL)
 
 
-class _Step(Record):
-    step: ExemplarStep
-    pair: AbstractionPair | None = None
-    raw: str = ""
+class _Family(Foreign):
+    demo: list[Any]
+
+
+class _Own(Foreign):
+    """An exemplar of an export, with the place of its text among those of the family."""
+
+    exemplar: dict[str, Any]
+    specifier: int = -1
+
+
+class _Look(Foreign):
+    state: MaybeText = ""
     """The page's HTML."""
-    remarks: tuple[str, ...] = ()
+    obs: MaybeText = ""
+    act: Text
+
+    @property
+    def pair(self) -> AbstractionPair | None:
+        is_pair = self.model_fields_set >= {"state", "obs"}
+        return AbstractionPair(state=self.state, observation=self.obs) if is_pair else None
 
 
-class _Demo(Record):
+class _Trajectory(Foreign):
+    task: MaybeText = ""
+    trajectory: list[Any] = []
+    backstep: Annotated[list[_Own], BeforeValidator(lambda own: own if isinstance(own, list) else [])] = []
+
+
+class _Demo(NamedTuple):
     """A demonstration, before it is known by which text it is found."""
 
     position: str
     number: int
-    task: str
-    steps: tuple[_Step, ...]
-    own: tuple[dict[str, Any], ...] = ()
-    """What this program wrote next to it, an entry for each exemplar that has these steps."""
-    pairs: tuple[AbstractionPair, ...] = ()
-    environment: str = ENVIRONMENT
+    values: dict[str, Any]
+    """What all its exemplars have."""
+    remarks: list[str]
 
 
 def is_synapse(document: Document) -> bool:
-    value = document.value
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and any(isinstance(one, dict) and "demo" in one for one in value.values())
-    )
+    return any(isinstance(values, dict) and "demo" in values for values in document.fields.values())
 
 
 def is_specifiers(document: Document) -> bool:
-    value = document.value
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and all(isinstance(texts, list) and texts and _is_text(texts[0]) for texts in value.values())
+    lists = document.fields.values()
+    return bool(lists) and all(
+        isinstance(texts, list) and plain(texts and texts[0]).startswith("Task:") for texts in lists
     )
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("Task:")
-
-
-def read_synapse(document: Document, beside: Document | None, options: ReadOptions) -> Reading:
+def read_synapse(reading: Reading) -> None:
     """Read the exemplars, with the specifiers of the file next to them if there is one."""
-    found: list[Candidate] = []
-    left_out: list[FileEntry] = []
-    faulty: list[FileEntry] = []
-    specifiers = beside.value if beside is not None and isinstance(beside.value, dict) else {}
-    for family, values in document.value.items():
-        if not family or not is_sound(family):
-            faulty.append(
-                FileEntry(
-                    position=repr(family),
-                    why="the name of the family contains half a character (a surrogate)",
+    families, beside = reading.document.fields, reading.document.beside
+    specifiers = beside if isinstance(beside, dict) else {}
+    for family, values in families.items():
+        with reading.entry(family or repr(family)):
+            if not family or not is_sound(family):
+                raise FaultyError(
+                    "the name of the family is empty or contains half a character (a surrogate)"
                 )
-            )
-            continue
-        try:
-            reading = _family(family, object_of(values, family), specifiers.get(family, []), options)
-        except FaultyError as error:
-            faulty.append(fault_of(error, family))
-            continue
-        found += reading.candidates
-        left_out += reading.left_out
-        faulty += reading.faulty
+            _family(reading, family, values, specifiers.get(family, []))
     for family in specifiers:
-        if family not in document.value:
-            why = "no demonstration has these metadata texts"
-            left_out.append(FileEntry(position=f"specifiers: {family}", why=why))
-    return Reading(candidates=tuple(found), left_out=tuple(left_out), faulty=tuple(faulty))
+        if family not in families:
+            reading.leave_out(f"specifiers: {family}", "no demonstration has these metadata texts")
 
 
-def _family(family: str, values: dict[str, Any], specifiers: object, options: ReadOptions) -> Reading:
-    demos: list[_Demo] = []
-    faulty: list[FileEntry] = []
-    texts: list[str] = []
-    if not isinstance(specifiers, list):
-        faulty.append(
-            FileEntry(position=f"specifiers: {family}", why=f"it must be a list, not {kind_of(specifiers)}")
-        )
-        specifiers = []
-    for number, text in enumerate(specifiers):
-        if isinstance(text, str) and text.strip() and is_sound(text):
-            texts.append(text)
-        else:
-            texts.append("")
-            faulty.append(FileEntry(position=f"specifiers: {family}[{number}]", why="it must be a text"))
+def _family(reading: Reading, family: str, values: Any, specifiers: object) -> None:
+    texts = list(_texts(reading, f"specifiers: {family}", specifiers))
+    given = parsed(_Family, values, family).demo
+    if not given:
+        raise LeftOutError("it has no demonstration")
     prompts = _prompts(family, values)
-    for number, demo in enumerate(list_at(values, "demo", family)):
+    demos: list[_Demo] = []
+    used: set[int] = set()
+    for number, fields in enumerate(given):
         position = f"{family}.demo[{number}]"
-        try:
-            text = texts[number] if number < len(texts) else ""
-            demos.append(_demo(object_of(demo, position), position, number, text, family))
-        except FaultyError as error:
-            faulty.append(fault_of(error, position))
-    if not demos:
-        why = "it has no demonstration" if not faulty else "none of its demonstrations can be read"
-        return Reading(left_out=(FileEntry(position=family, why=why),), faulty=tuple(faulty))
-    candidates: list[Candidate] = []
-    for demo, text, own in _with_texts(demos, texts):
-        try:
-            candidates.append(_candidate(family, demo, text, own, prompts, options))
-        except FaultyError as error:
-            faulty.append(fault_of(error, demo.position))
-    return Reading(candidates=tuple(candidates), faulty=tuple(faulty))
+        with reading.entry(position):
+            whole = parsed(_Trajectory, fields, position)
+            for own in whole.backstep:
+                text = texts[own.specifier] if 0 <= own.specifier < len(texts) else ""
+                used.add(own.specifier)
+                exemplar = _own_values(own, whole, fields, text, position)
+                reading.add(position, {**exemplar, "family": family}, has_own_id=True)
+            if not whole.backstep:
+                text = texts[number] if number < len(texts) else ""
+                demos.append(_demo(whole, fields, position, number, text, family))
+    texts = ["" if number in used else text for number, text in enumerate(texts)]
+    for demo, text in _with_texts(demos, texts):
+        shared = {
+            "id": id_of("synapse", family, demo.number, *([_digest(text)] if text else [])),
+            "family": family,
+            "environment": "miniwob",
+            "metadata": text,
+            "prompts": prompts,
+            "parser": _program(prompts, demo.values["task"]),
+            "source": f"Synapse, {demo.position}",
+        }
+        with reading.entry(demo.position):
+            reading.add(demo.position, shared | demo.values, demo.remarks)
+
+
+def _own_values(
+    own: _Own, whole: _Trajectory, fields: dict[str, Any], text: str, position: str
+) -> dict[str, Any]:
+    """Return the exemplar of an export; where Synapse's fields or the text were changed since, these count."""
+    try:
+        exemplar = Exemplar.model_validate(own.exemplar)
+    except ValidationError:
+        return own.exemplar  # What is wrong is reported where it is added.
+    values = exemplar.model_dump()
+    if text and text != specifier_of(exemplar):
+        values["metadata"] = text
+    single = "trajectory" not in fields
+    if {**demo_of(exemplar, single=single), OWN: fields[OWN]} != fields:
+        values |= _demo(whole, fields, position, 0, text, exemplar.family).values
+    return values
+
+
+def _texts(reading: Reading, position: str, specifiers: object) -> Iterator[str]:
+    """Give the metadata texts of a family; an empty one for what is none."""
+    if not isinstance(specifiers, list):
+        reading.fault(position, f"it must be a list, not {kind_of(specifiers)}")
+        return
+    for number, text in enumerate(specifiers):
+        if not plain(text).strip():
+            reading.fault(f"{position}[{number}]", "it must be a text")
+        yield plain(text).strip() and text
 
 
 def _prompts(family: str, values: dict[str, Any]) -> tuple[KeptPrompt, ...]:
     """Return the prompts of a family; a text is one for all steps, a list one for each."""
-    found: list[KeptPrompt] = []
+    prompts: list[KeptPrompt] = []
     for name, value in values.items():
-        if name in ("demo", OWN):
-            continue
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list) or not all(isinstance(one, str) and is_sound(one) for one in texts):
-            raise MisplacedError(f"{family}.{name}", "a prompt must be a text, or a list of texts")
-        found.append(KeptPrompt(name=name, texts=tuple(texts)))
-    return tuple(found)
+        if name not in ("demo", OWN):
+            texts = [value] if isinstance(value, str) else value
+            if not isinstance(texts, list) or not all(
+                isinstance(text, str) and is_sound(text) for text in texts
+            ):
+                raise MisplacedError(family, name, "a prompt must be a text, or a list of texts")
+            prompts.append(KeptPrompt(name=name, texts=tuple(texts)))
+    return tuple(prompts)
 
 
-def _demo(values: dict[str, Any], position: str, number: int, text: str, family: str) -> _Demo:
-    own = values.get(OWN, {})
-    own = own if isinstance(own, dict) else {}
-    if "trajectory" in values:
-        places = [
-            (f"{position}.trajectory[{place}]", one)
-            for place, one in enumerate(list_at(values, "trajectory", position))
-        ]
-    else:
-        places = [(position, values)]
-    if not places:
-        raise MisplacedError(f"{position}.trajectory", "it has no steps")
-    steps = tuple(_step(object_of(one, place), place) for place, one in places)
-    raw = next((one.raw for one in steps if one.raw), "")
-    task = text_at(values, "task", position, without="") or _query(raw)
-    exemplars = own.get("exemplars", [])
-    pairs = own.get("abstraction")
-    return _Demo(
-        position=position,
-        number=number,
-        task=task or _specified_task(text) or steps[0].step.observation.strip() or family,
-        steps=steps,
-        own=tuple(one for one in exemplars if isinstance(one, dict)) if isinstance(exemplars, list) else (),
-        pairs=_own_pairs(pairs, position)
-        if pairs is not None
-        else tuple(one.pair for one in steps if one.pair is not None),
-        environment=text_at(own, "environment", f"{position}.{OWN}", without=ENVIRONMENT),
-    )
+def _demo(whole: _Trajectory, fields: Any, position: str, number: int, text: str, family: str) -> _Demo:
+    looks = {position: fields}
+    if "trajectory" in whole.model_fields_set:
+        looks = {f"{position}.trajectory[{place}]": look for place, look in enumerate(whole.trajectory)}
+    if not looks:
+        raise MisplacedError(position, "trajectory", "it has no steps")
+    read = [parsed(_Look, look, place) for place, look in looks.items()]
+    codes = [_code(look.act, place) for place, look in zip(looks, read, strict=True)]
+    pages = [look.obs if "obs" in look.model_fields_set else look.state for look in read]
+    steps = [
+        ExemplarStep(observation=page, thought=code.thought, actions=code.actions)
+        for page, code in zip(pages, codes, strict=True)
+    ]
+    task = whole.task or _query(next((look.state for look in read if look.state), ""))
+    values = {
+        "task": task or _specified_task(text) or pages[0].strip() or family,
+        "steps": steps,
+        "abstraction": [look.pair for look in read if look.pair],
+    }
+    remarks = [
+        f"{place}.act: {remark}" for place, code in zip(looks, codes, strict=True) for remark in code.remarks
+    ]
+    return _Demo(position, number, values, remarks)
 
 
-def _own_pairs(value: object, position: str) -> tuple[AbstractionPair, ...]:
-    place = f"{position}.{OWN}.abstraction"
-    if not isinstance(value, list):
-        raise MisplacedError(place, "it must be a list of pairs")
-    pairs = [object_of(one, f"{place}[{number}]") for number, one in enumerate(value)]
-    return tuple(
-        AbstractionPair(
-            state=text_at(one, "state", f"{place}[{number}]"),
-            observation=text_at(one, "observation", f"{place}[{number}]"),
-        )
-        for number, one in enumerate(pairs)
-    )
-
-
-def _step(values: dict[str, Any], position: str) -> _Step:
-    own = values.get(OWN, {}) if "trajectory" not in values else {}
-    own = own.get("step", own) if isinstance(own, dict) else {}
-    raw = text_at(values, "state", position, without="")
-    clean = text_at(values, "obs", position, without="")
-    code = text_at(values, "act", position)
-    if isinstance(own.get("actions"), list) and own["actions"]:
-        read = Code(
-            actions=_own_actions(own, position), thought=text_at(own, "thought", position, without="")
-        )
-    else:
-        read = _code(code, position)
-    observation = clean if "obs" in values else raw
-    return _Step(
-        step=ExemplarStep(
-            observation=observation,
-            raw=text_at(own, "raw", position, without=""),
-            thought=read.thought,
-            actions=read.actions,
-        ),
-        pair=AbstractionPair(state=raw, observation=clean) if "state" in values and "obs" in values else None,
-        raw=raw,
-        remarks=tuple(f"{position}.act: {one}" for one in read.remarks),
-    )
-
-
-def _code(code: str, position: str) -> Code:
+def _code(act: str, position: str) -> Code:
     try:
-        return read_code(code)
+        return read_code(act)
     except FaultyError as error:
-        raise MisplacedError(f"{position}.act", str(error)) from error
+        raise MisplacedError(position, "act", str(error)) from error
 
 
-def _own_actions(own: dict[str, Any], position: str) -> tuple[str, ...]:
-    if not all(isinstance(one, str) and is_sound(one) for one in own["actions"]):
-        raise MisplacedError(f"{position}.{OWN}.actions", "an action must be a text")
-    return tuple(own["actions"])
-
-
-def _query(raw: str) -> str:
+def _query(page: str) -> str:
     """Return the instruction as the page's HTML shows it."""
-    inside = raw.partition(_QUERY)[2].partition("</div>")[0][:_LONGEST_QUERY]
-    return " ".join(html.unescape(_TAG.sub("", inside)).split())
+    inside = page.partition(_QUERY)[2].partition("</div>")[0][:_LONGEST_QUERY]
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", inside)).split())
 
 
 def _specified_task(text: str) -> str:
@@ -262,79 +229,26 @@ def _specified_task(text: str) -> str:
     return " ".join(said.removeprefix("Task:").split()) if state and said.startswith("Task:") else ""
 
 
-def _with_texts(demos: list[_Demo], texts: list[str]) -> Iterator[tuple[_Demo, str, dict[str, Any] | None]]:
-    """Yield each demonstration with a text that it is found by, until all texts are used.
+def _with_texts(demos: list[_Demo], texts: list[str]) -> Iterator[tuple[_Demo, str]]:
+    """Give each demonstration with a text that it is found by, until all texts are used.
 
     A text goes to the demonstration of the same task, else to the one at its
     own place, else in turn to those there are.
     """
-    if any(demo.own for demo in demos):
-        for demo in demos:
-            entries: tuple[dict[str, Any] | None, ...] = demo.own or (None,)
-            for own in entries:
-                number = own.get("specifier") if own is not None else None
-                known = isinstance(number, int) and 0 <= number < len(texts)
-                yield demo, texts[number] if known and number is not None else "", own
-        return
-    given: dict[int, list[str]] = {place: [] for place in range(len(demos))}
-    tasks = [" ".join(demo.task.split()) for demo in demos]
+    given: list[list[str]] = [[] for _ in demos]
+    tasks = [" ".join(demo.values["task"].split()) for demo in demos]
     for number, text in enumerate(texts):
-        if not text:
-            continue
-        task = _specified_task(text)
-        same = [place for place, one in enumerate(tasks) if one == task]
-        fresh = [place for place in same if not given[place]]
-        at = next((place for place, demo in enumerate(demos) if demo.number == number), number % len(demos))
-        place = at if at in same and not given[at] else (fresh or same or [at])[0]
-        given[place].append(text)
-    for place, demo in enumerate(demos):
-        for text in given[place] or [""]:
-            yield demo, text, None
-
-
-def _candidate(
-    family: str,
-    demo: _Demo,
-    text: str,
-    own: dict[str, Any] | None,
-    prompts: tuple[KeptPrompt, ...],
-    options: ReadOptions,
-) -> Candidate:
-    place = f"{demo.position}.{OWN}"
-    shared: dict[str, Any] = {
-        "family": options.family or family,
-        "task": demo.task,
-        "environment": demo.environment,
-        "metadata": text,
-        "steps": tuple(one.step for one in demo.steps),
-        "abstraction": demo.pairs,
-    }
-    remarks = tuple(remark for one in demo.steps for remark in one.remarks)
-    if own is None:
-        exemplar = made_exemplar(
-            id=id_of("synapse", family, demo.number, *([_digest(text)] if text else [])),
-            **shared,
-            prompts=prompts,
-            parser=_program(prompts, demo.task),
-            source=f"Synapse, {demo.position}",
-        )
-        return Candidate(position=demo.position, exemplar=exemplar, remarks=remarks)
-    if own.get("derived") is True:
-        shared["metadata"] = text_at(own, "metadata", place, without="")
-    tags = own.get("tags", [])
-    if not isinstance(tags, list):
-        raise MisplacedError(f"{place}.tags", "it must be a list")
-    exemplar = made_exemplar(
-        id=text_at(own, "id", place),
-        **shared,
-        prompts=own.get("prompts", prompts),
-        parser=text_at(own, "parser", place, without=""),
-        source=text_at(own, "source", place, without=""),
-        note=text_at(own, "note", place, without=""),
-        tags=tuple(tags),
-        archived=own.get("archived", False),
-    )
-    return Candidate(position=demo.position, exemplar=exemplar, remarks=remarks, has_own_id=True)
+        if text and demos:
+            at = next(
+                (place for place, demo in enumerate(demos) if demo.number == number), number % len(demos)
+            )
+            specified = _specified_task(text)
+            same = [place for place, task in enumerate(tasks) if task == specified]
+            places = [at, *same] if at in same else same or [at]
+            given[next((place for place in places if not given[place]), (same or [at])[0])].append(text)
+    for demo, own_texts in zip(demos, given, strict=True):
+        for text in own_texts or [""]:
+            yield demo, text
 
 
 def _digest(text: str) -> str:
@@ -343,14 +257,14 @@ def _digest(text: str) -> str:
 
 def _program(prompts: tuple[KeptPrompt, ...], task: str) -> str:
     """Return the program that a prompt shows for this task; one that it shows alone is for all tasks."""
-    texts = [text for one in prompts if one.name == "code_filter_prompt" for text in one.texts]
     wanted = _bare(task)
+    texts = [text for prompt in prompts if prompt.name == "code_filter_prompt" for text in prompt.texts]
     shown = [part.partition("\nCode:") for text in texts for part in text.split(_ASKED)[1:]]
-    programs = [(asked, _ANY_PROGRAM.match(code.lstrip())) for asked, _, code in shown]
+    programs = [(asked, _PROGRAM.match(code.lstrip())) for asked, _, code in shown]
     for asked, program in programs:
         if program is not None and _bare(asked) == wanted:
             return program[1]
-    alone = [program for text in texts for program in _ANY_PROGRAM.findall(text)]
+    alone = [program for text in texts for program in _PROGRAM.findall(text)]
     return str(alone[0]) if len(alone) == 1 and not any(program for _, program in programs) else ""
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from core.debugger.exemplars.formats import EXPORTS, export_format
+from core.memory.exchange.plan import ReadOptions
 from core.memory.exchange.reader import read_exemplars_of
-from core.memory.exchange.records import ReadOptions
 from core.memory.files import EXEMPLARS, read_exemplars
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar, ExemplarStep
@@ -67,9 +67,9 @@ def test_all_of_the_installations_exemplars_survive_going_out_and_in(tmp_path, f
     exemplars = tuple(one for path in sorted(EXEMPLARS.glob("*.jsonl")) for one in read_exemplars(path))
     for name, text in export_format(form).write(exemplars).items():
         (tmp_path / (name or "own.jsonl")).write_text(text, encoding="utf-8")
-    reading = read_exemplars_of(tmp_path, "", ReadOptions()).reading
-    assert reading.faulty == ()
-    assert {one.exemplar.id: one.exemplar for one in reading.candidates} == {one.id: one for one in exemplars}
+    plan = read_exemplars_of([tmp_path], ReadOptions())
+    assert plan.those("faulty") == ()
+    assert {one.id: one for _, one in plan.exemplars} == {one.id: one for one in exemplars}
 
 
 def test_an_unknown_export_form_is_reported_with_the_nearest():

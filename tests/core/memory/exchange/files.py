@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from core.memory.exchange.reader import FoundExemplars, read_exemplars_of
-from core.memory.exchange.records import Reading, ReadOptions
+from core.memory.exchange.plan import PlannedEntry, ReadOptions
+from core.memory.exchange.reader import read_exemplars_of
 
 PAGE = (
     '<div id="wrap" data-wob_ref="2">\n  <div id="query">Press <span class="bold">Go</span> &amp; wait</div>\n'
@@ -27,12 +27,32 @@ def saved(folder: Path, value: object, name: str = "file.json") -> Path:
     return path
 
 
-def found(path: Path, form: str = "", **options: Any) -> FoundExemplars:
-    return read_exemplars_of(path, form, ReadOptions(**options))
+class Read(NamedTuple):
+    """What was read of files."""
+
+    formats: tuple[str, ...]
+    candidates: tuple[PlannedEntry, ...]
+    left_out: tuple[PlannedEntry, ...]
+    faulty: tuple[PlannedEntry, ...]
 
 
-def read(path: Path, form: str = "", **options: Any) -> Reading:
-    return found(path, form, **options).reading
+def read(*paths: Path, **options: Any) -> Read:
+    plan = read_exemplars_of(paths, ReadOptions(**options))
+    return Read(plan.formats, plan.those("new"), plan.those("left out"), plan.those("faulty"))
+
+
+def as_text(reading: Read) -> str:
+    """Return what was read as lines, cut: exemplars with `+`, what is left out with `-` and faults with `!`."""
+    lines = []
+    for entry in reading.candidates:
+        exemplar = entry.exemplar
+        assert exemplar is not None
+        lines.append(f"+ {entry.position} ({exemplar.id}, {exemplar.family}): {exemplar.task}")
+        lines += [f"    {action}" for step in exemplar.steps for action in step.actions]
+        lines += [f"    # {remark}" for remark in entry.remarks]
+    lines += [f"- {entry.position}: {entry.why}" for entry in reading.left_out]
+    lines += [f"! {entry.position}: {entry.why}" for entry in reading.faulty]
+    return "\n".join(line[:100] for line in lines)
 
 
 def demo(task: str = "", **more: object) -> dict[str, object]:

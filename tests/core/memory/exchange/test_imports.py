@@ -1,18 +1,27 @@
-"""The formats of one run or record each: SteP, Mind2Web, WebShop, BrowserGym, browser-use, Chrome's Recorder."""
+"""The formats of other programs: what becomes of their files, told as text (`as_text`)."""
 
 import json
 import pickle
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from core.agent.policies.file import read_policy
 from core.agent.policies.step_import import policy_files
-from core.memory.exchange.reader import read_several
-from core.memory.exchange.records import ReadOptions, read_document
+from core.memory.exchange.documents import read_document
 from core.schema.action_text import parse_action
-from core.schema.errors import ActionSyntaxError, DataError
-from tests.core.memory.exchange.files import POLICY, SESSION, example, gym_step, read, record, saved, visited
+from tests.core.memory.exchange.files import (
+    POLICY,
+    SESSION,
+    as_text,
+    example,
+    gym_step,
+    read,
+    record,
+    saved,
+    visited,
+)
 from tests.core.memory.making import ALL
 from tests.core.trace.imports.import_files import item, on, recording
 
@@ -23,77 +32,19 @@ def only(path, **options):
 
 
 def actions_of(candidate):
-    return [one for step in candidate.exemplar.steps for one in step.actions]
+    return [action for step in candidate.exemplar.steps for action in step.actions]
 
 
-def whys(entries):
-    return {one.position: one.why for one in entries}
-
-
-# SteP
-
-
-def test_decisions_that_follow_one_another_are_one_trajectory(tmp_path):
-    examples = [
-        example("find_it [a]", "", "type [7] [a]"),
-        example("find_it [a]", "type [7] [a]", "click [7]"),
-        example("find_it [b]", "click [3]", "find_it [c]"),
-    ]
-    path = saved(tmp_path, {"find_it": {**POLICY, "examples": examples}, "idle": POLICY})
-    reading = read(path)
-    first, second = reading.candidates
-    # SteP's type presses Enter where the policy could say that it should not.
-    assert actions_of(first) == ["type [7] [a] [enter=1]", "click [7]"]
-    assert first.exemplar.steps[0].observation == '[7] button "Go"'
-    assert (first.exemplar.task, first.exemplar.family) == ("find_it [a]", "find_it")
-    assert actions_of(second) == ["find_it [c]"]
-    assert "1 action before" in second.remarks[0]
-    assert whys(reading.left_out) == {"idle": "the policy has no examples"}
-
-
-def test_enter_is_pressed_as_the_example_says(tmp_path):
-    examples = [example("a", "", "type [7] [x y] [0]"), example("b", "", "type [7] [x] [1]")]
-    reading = read(saved(tmp_path, {"p": {**POLICY, "examples": examples}}))
-    assert [actions_of(one) for one in reading.candidates] == [["type [7] [x y]"], ["type [7] [x] [enter=1]"]]
-
-
-def test_an_example_without_its_parts_is_faulty_and_an_unknown_action_is_a_remark(tmp_path):
-    examples = [
-        {"input": "nothing", "response": "ACTION:\nclick [7]"},
-        {"input": 3, "response": ""},
-        example("a", "", "fly [7]"),
-    ]
-    reading = read(saved(tmp_path, {"p": {**POLICY, "examples": examples}, "a b": POLICY}))
-    assert whys(reading.faulty) == {
-        "a b": "a policy's name can contain only letters, digits and _",
-        "p.examples[0].input": "it has no OBJECTIVE",
-        "p.examples[1].input": "it must be a text, not a number",
-    }
-    (kept,) = reading.candidates
-    assert actions_of(kept) == ["fly [7]"]
-    assert "kept unchanged" in kept.remarks[0]
-
-
-def test_policies_become_policy_files_that_can_be_read(tmp_path):
-    examples = [
-        example("find_it [a]", "click [2]", "click [7]"),
-        example("find_it [a]", "", "click [99]"),
-        example("find_it [a]", "", "stop [done]"),
-    ]
-    top = {**POLICY, "instruction": "Please follow these rules:\n# Use find_it\n```\nfence\n```\n"}
-    path = saved(tmp_path, {"find_it": {**POLICY, "examples": examples}, "top": top})
-    made = policy_files(read_document(path))
-    assert [one.position for one in made.left_out] == ["find_it.examples[1]"]
-    for name, text in made.files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    policy = read_policy(tmp_path / "find_it.md")
-    assert policy.description == "Finds what is asked for."
-    assert policy.usage() == "find_it [query]"
-    assert policy.instruction == "1. Look.\n2. Stop."
-    assert [str(one.call) for one in policy.examples] == ["click [7]", "stop [done]"]
-    assert read_policy(tmp_path / "top.md").instruction == "# Use find_it\n```\nfence\n```"
-
-
+DECISIONS = [
+    example("find_it [a]", "", "type [7] [a]"),
+    example("find_it [a]", "type [7] [a]", "click [7]"),
+    example("find_it [b]", "click [3]", "find_it [c]"),
+    example("c", "", "type [7] [x y] [0]"),
+    example("d", "", "`type [7] [x] [1]`"),
+    example("e", "", "fly [7]"),
+    {"input": "nothing", "response": "ACTION:\nclick [7]"},
+    {"input": 3, "response": ""},
+]
 MODULE = '''"""Prompts."""
 import os
 from base import imported
@@ -124,11 +75,11 @@ find_it = dict(
             "input": "OBJECTIVE:\\nfind_it [a]\\nOBSERVATION:\\n[3] textbox \'Search\'",
             "response": "REASON:\\nSearch.\\nACTION:\\ntype [3] [a] [1]",
         },
+        {"input": open("secrets").read(), "response": os.environ["HOME"]},
         {
             "input": "OBJECTIVE:\\nfind_it [c]\\nOBSERVATION:\\n[3] textbox \'Search\'",
             "response": "REASON:\\nFill in.\\nACTION:\\ntype [3] [c] [0]",
         },
-        {"input": open("secrets").read(), "response": os.environ["HOME"]},
     ],
 )
 again = {
@@ -137,84 +88,18 @@ again = {
     + "\\nPREVIOUS ACTIONS:\\n{previous_actions}\\nPlease follow these instructions:\\n1. Look again.",
     "examples": more,
 }
+everything = {"find_it": find_it, "listed": {**again, "instruction": os.name}}
 os.remove("everything")
 '''
 
 
-def module(tmp_path, text=MODULE):
-    path = tmp_path / "templates.py"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_a_published_module_of_policies_is_read_and_never_run(tmp_path):
-    reading = read(module(tmp_path))
-    assert [actions_of(one) for one in reading.candidates] == [
-        ["type [3] [a] [enter=1]"],
-        ["type [3] [c]"],
-        ["click [8]"],
-    ]
-    lines = MODULE.split("\n")
-    secret = next(number for number, line in enumerate(lines, start=1) if "secrets" in line)
-    used = next(number for number, line in enumerate(lines, start=1) if "input=imported" in line)
-    assert [(one.position, one.why) for one in reading.faulty] == [
-        ("find_it.input", f"line {used} cannot be evaluated without running it"),
-        ("find_it.examples[2]", f"line {secret} cannot be evaluated without running it"),
-    ]
-
-
-def test_a_published_module_becomes_policy_files_in_which_typing_presses_enter(tmp_path):
-    made = policy_files(read_document(module(tmp_path)))
-    assert sorted(made.files) == ["again.md", "find_it.md", "top.md"]
-    for name, text in made.files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    policy = read_policy(tmp_path / "find_it.md")
-    assert policy.enter
-    assert policy.instruction == "1. Look."
-    assert [str(one.call) for one in policy.examples] == ["type [3] [a] [enter=1]", "type [3] [c] [enter=0]"]
-    assert read_policy(tmp_path / "top.md").policies == ("find_it",)
-    again = read_policy(tmp_path / "again.md")
-    assert (again.enter, again.instruction) == (False, "1. Look again.")
-    assert [one.position for one in made.left_out] == ["find_it.input", "find_it.examples[2]"]
-
-
-def test_a_module_that_is_no_python_says_where(tmp_path):
-    path = module(tmp_path, "top = {\n'instruction': 'x\n}")
-    with pytest.raises(DataError, match=r"templates.py, line 2: this is not Python"):
-        read_document(path)
-
-
-def test_a_module_in_a_folder_is_read_with_the_rest(tmp_path):
-    module(tmp_path)
-    (tmp_path / "setup.py").write_text("print('hello')\n")
-    reading = read(tmp_path)
-    assert len(reading.candidates) == 3
-    assert [one.position for one in reading.left_out if "not known" in one.why] == ["setup.py"]
-
-
-# Mind2Web
-
-
-def test_a_record_has_its_pages_as_lines_and_acts_on_their_numbers(tmp_path):
-    candidate = only(saved(tmp_path, [record()]))
-    assert actions_of(candidate) == ["type [11] [Oslo]", "click [12]"]
-    assert candidate.exemplar.steps[0].observation == '[11] textbox "City"\n[12] button "Find & go"'
-    assert (candidate.exemplar.id, candidate.exemplar.family) == ("mind2web/ab-12", "trips")
-    assert candidate.exemplar.tags == ("mind2web", "Travel", "Hotel", "trips")
-    assert candidate.remarks == ()
-
-
-@pytest.mark.parametrize("name", ["one.json", "lines.jsonl"])
-def test_a_record_alone_and_lines_of_records_are_read_too(tmp_path, name):
-    value = [record()] if name.endswith("l") else record()
-    assert actions_of(only(saved(tmp_path, value, name))) == ["type [11] [Oslo]", "click [12]"]
-
-
-def test_rows_of_one_action_each_are_put_together(tmp_path):
+def rows():
+    """Return a record of Mind2Web as rows of one action each, the last first."""
     whole = record()
-    rows = [
+    shared = {name: whole[name] for name in ("annotation_id", "website", "confirmed_task")}
+    return [
         {
-            **{name: whole[name] for name in ("annotation_id", "website", "confirmed_task")},
+            **shared,
             **action,
             "operation": json.dumps(action["operation"]),
             "pos_candidates": [json.dumps(one) for one in action["pos_candidates"]],
@@ -222,190 +107,378 @@ def test_rows_of_one_action_each_are_put_together(tmp_path):
             "target_action_reprs": whole["action_reprs"][number],
         }
         for number, action in enumerate(whole["actions"])
-    ]
-    assert actions_of(only(saved(tmp_path, rows[::-1]))) == ["type [11] [Oslo]", "click [12]"]
+    ][::-1]
 
 
-def test_a_test_record_that_lacks_fields_is_kept_with_remarks(tmp_path):
-    bare = [{"action_uid": "u1"}, {"action_uid": "u2", "pos_candidates": [], "cleaned_html": ""}]
-    candidate = only(saved(tmp_path, [record(actions=bare)]))
-    assert actions_of(candidate) == ['type [textbox "City"] [Oslo]', 'click [button "Find & go"]']
-    assert any("does not contain the page" in one for one in candidate.remarks)
-    assert any("only its text identifies it" in one for one in candidate.remarks)
+def operated(original, **more):
+    """Return a record of one action."""
+    operation = {"op": "CLICK", "original_op": original, "value": "x"}
+    action = {**record()["actions"][1], "operation": operation, **more}
+    return record(annotation_id=original, actions=[action], action_reprs=[])
 
 
-@pytest.mark.parametrize(
-    ("original", "action"),
-    [
-        ("HOVER", "hover [12]"),
-        ("ENTER", "press [Enter]"),
-        ("SELECT", "select [12] [x]"),
-        ("SWIPE", "SWIPE x"),
-    ],
-)
-def test_each_operation_has_its_action(tmp_path, original, action):
-    whole = record()
-    one = {**whole["actions"][1], "operation": {"op": "CLICK", "original_op": original, "value": "x"}}
-    candidate = only(saved(tmp_path, [record(actions=[one], action_reprs=[])]))
-    assert actions_of(candidate) == [action]
-    assert bool(candidate.remarks) is (original == "SWIPE")
-
-
-def test_a_long_page_keeps_what_lies_around_the_element(tmp_path):
-    page = "".join(f'<a backend_node_id="{number}">link {number}</a>' for number in range(1000))
-    action = {**record()["actions"][1], "cleaned_html": page}
-    action["pos_candidates"] = [{"tag": "a", "backend_node_id": "900"}]
-    candidate = only(saved(tmp_path, [record(actions=[action], action_reprs=[])]))
-    lines = candidate.exemplar.steps[0].observation.split("\n")
-    assert len(lines) == 200
-    assert '[900] link "link 900"' in lines
-    assert "800 of the page's lines" in candidate.remarks[0]
-
-
-@pytest.mark.parametrize(
-    ("change", "position"),
-    [
-        ({"confirmed_task": None}, "[1].confirmed_task"),
-        ({"actions": "none"}, "[1].actions"),
-        ({"actions": [4]}, "[1].actions[0]"),
-        ({"actions": [{"operation": "{"}]}, "[1].actions[0].operation"),
-        (
-            {"actions": [{"pos_candidates": 3}], "action_reprs": ["[a]  b -> CLICK"]},
-            "[1].actions[0].pos_candidates",
-        ),
-        ({"actions": [], "action_reprs": []}, "[1].actions"),
-        ({"confirmed_task": ""}, "[1]"),
-    ],
-)
-def test_a_faulty_record_is_reported_by_its_place_and_leaves_the_others(tmp_path, change, position):
-    reading = read(saved(tmp_path, [record(), record(annotation_id="z", **change)]))
-    assert [one.position for one in reading.candidates] == ["[0]"]
-    assert [one.position for one in reading.faulty] == [position]
-
-
-# WebShop
-
-
-def test_what_leads_from_a_page_to_the_next_is_the_action(tmp_path):
-    candidate = only(saved(tmp_path, SESSION, "s_1.jsonl"))
-    assert actions_of(candidate) == [
-        """type [textbox "Search..."] [red men's mug]""",
-        'click [button "Search"]',
-        'click [button "Next >"]',
-        'click [button "< Prev"]',
-        'click [link "B02"]',
-        'click [radio "red"]',
-        'click [button "Features"]',
-        'click [button "< Prev"]',
-        'click [button "Buy Now"]',
-    ]
-    assert all(str(parse_action(one)) == one for one in actions_of(candidate))
-    assert candidate.remarks == ()
-    observation = candidate.exemplar.steps[3].observation
-    assert 'link "B01"\nlink "B02"' in observation
-    assert candidate.exemplar.task == "find me a red mug"
-
-
-@pytest.mark.parametrize(
-    ("lines", "options", "why"),
-    [
-        (SESSION[:-1], {}, "does not end with a purchase"),
-        ((*SESSION[:-1], {**SESSION[-1], "reward": 0.5}), {}, "its reward is 0.5, less than 1"),
-        ((*SESSION[:3], "{", *SESSION[3:]), {}, "must be complete"),
-    ],
-)
-def test_a_session_that_is_no_success_or_not_whole_is_left_out(tmp_path, lines, options, why):
-    reading = read(saved(tmp_path, lines, "s.jsonl"), **options)
-    assert not reading.candidates
-    assert why in reading.left_out[0].why
-
-
-def test_a_smaller_reward_is_enough_where_it_is_asked_for(tmp_path):
-    lines = (*SESSION[:-1], {**SESSION[-1], "reward": 0.5})
-    assert only(saved(tmp_path, lines, "s.jsonl"), least_reward=0.5).exemplar.source.endswith("reward 0.5")
-
-
-def test_a_page_seen_twice_is_left_out_and_a_jump_opens_its_address(tmp_path):
-    jump = visited("item_page", "B09")
-    lines = (SESSION[0], SESSION[0], jump, visited("done", "B09", reward=1))
-    reading = read(saved(tmp_path, lines, "s.jsonl"))
-    (candidate,) = reading.candidates
-    assert actions_of(candidate) == [f"goto [{jump['url']}]", 'click [button "Buy Now"]']
-    assert "line 3: no button" in candidate.remarks[0]
-    assert whys(reading.left_out) == {"line 2": "it repeats the page before it"}
-
-
-def test_a_line_that_is_no_page_is_reported_with_its_number(tmp_path):
-    wrong = [
-        {"page": "shop"},
-        7,
-        {**SESSION[0], "goal": 3},
-        {**SESSION[-1], "reward": None},
-        visited("item_page"),
-    ]
-    reading = read(saved(tmp_path, (SESSION[0], *wrong), "s.jsonl"))
-    assert [one.position for one in reading.faulty] == [f"line {number}" for number in range(2, 7)]
-    assert "content.asin: it is missing" in reading.faulty[-1].why
-
-
-def test_two_sessions_in_a_file_are_two_exemplars(tmp_path):
-    other = [{**one, "goal": {"instruction_text": "find me a blue mug"}} for one in SESSION]
-    reading = read(saved(tmp_path, (*SESSION, *other), "s.jsonl"))
-    assert [one.exemplar.id for one in reading.candidates] == ["webshop/s", "webshop/s/1"]
-
-
-# BrowserGym
-
+BARE = [{"action_uid": "u1"}, {"action_uid": "u2", "pos_candidates": [], "cleaned_html": ""}]
+LONG_PAGE = "".join(f'<a backend_node_id="{number}">link {number}</a>' for number in range(1000))
+JUMP = visited("item_page", "B09")
+SHORT = (SESSION[0], SESSION[1], SESSION[4], SESSION[-1])
+BLUE = [{**line, "goal": {"instruction_text": "find me a blue mug"}} for line in SHORT]
 RUN = [
     gym_step(0, "fill('a1', \"Ada\")\npress('a1', 'Tab')"),
     gym_step(1, "click('a9')"),
     gym_step(2, "click('7')", last_action_error="TimeoutError: a9 is not there\nmore"),
     gym_step(3, "mouse_dblclick(3, 4)"),
-    gym_step(4, "send_msg_to_user('sent')"),
-    gym_step(5, None),
+    gym_step(4, "click('7', button='right')\nclick('7', modifiers=['ControlOrMeta', 'Shift'])"),
+    gym_step(5, "mouse_click(3, 4)\nselect_option('7', ['a', 'b'])\nscroll(0, -5)"),
+    gym_step(6, "send_msg_to_user('sent')"),
+    gym_step(7, None),
 ]
-
-
-def test_the_steps_of_a_trace_become_a_trajectory_without_what_failed(tmp_path):
-    reading = read(saved(tmp_path, RUN, "steps_info.json"))
-    (candidate,) = reading.candidates
-    assert actions_of(candidate) == [
-        'type [textbox "Name"] [Ada]',
-        "press [Tab]",
-        "click [7]",
-        "mouse_dblclick(3, 4)",
-        "stop [sent]",
+PUBLISHED = {
+    "goal": "Open it",
+    "task_id": "webarena.12",
+    "steps": [{"action": "click('12')", "reasoning": "Why.", "axtree": "[12] link 'x'"}],
+    "summary_info": {"cum_reward": 1},
+}
+ENDED = [{"is_done": True, "success": True}]
+HISTORY = {
+    "history": [
+        item({"click_element": {"index": 4}}),
+        item({"scroll": {"down": True}}, results=[{"error": "no"}]),
+        item({"done": {"text": "two", "success": True}}, results=ENDED),
     ]
-    assert (candidate.exemplar.task, candidate.exemplar.steps[0].thought) == ("Send the form", "Next.")
-    assert whys(reading.left_out) == {"[1]": "its action failed: TimeoutError: a9 is not there"}
-    assert any("mouse_dblclick is kept unchanged" in one for one in candidate.remarks)
+}
 
 
-@pytest.mark.parametrize(
-    ("call", "action"),
-    [
-        ("click('7', button='right')", "right_click [7]"),
-        ("click('7', modifiers=['ControlOrMeta', 'Shift'])", "click [7] [keys=Control+Shift]"),
-        ("mouse_click(3, 4)", "click_at [3] [4]"),
-    ],
-)
-def test_buttons_keys_and_pixels_of_clicks_are_read(tmp_path, call, action):
-    run = [gym_step(0, call), gym_step(1, None)]
-    (candidate,) = read(saved(tmp_path, run, "steps_info.json")).candidates
-    assert actions_of(candidate) == [action]
+def ended(results):
+    return {"history": [item({"done": {"text": "x", "success": False}}, results=results)]}
 
 
-def test_a_published_trajectory_with_its_goal_beside_the_steps_is_read(tmp_path):
-    steps = [{"action": "click('12')", "reasoning": "Why.", "axtree": "[12] link 'x'"}]
-    run = {"goal": "Open it", "task_id": "webarena.12", "steps": steps, "summary_info": {"cum_reward": 1}}
-    exemplar = only(saved(tmp_path, run)).exemplar
-    assert (exemplar.task, exemplar.family, exemplar.steps[0].thought) == ("Open it", "webarena", "Why.")
+CASES: dict[str, tuple[str, object, str]] = {
+    "decisions of SteP that follow one another": (
+        "a.json",
+        {"find_it": {**POLICY, "examples": DECISIONS}, "idle": POLICY, "a b": POLICY},
+        """
+        + find_it.examples[0] (step/find_it/0, find_it): find_it [a]
+            type [7] [a] [enter=1]
+            click [7]
+        + find_it.examples[2] (step/find_it/2, find_it): find_it [b]
+            find_it [c]
+            # find_it.examples[2]: 1 action before its first decision, whose pages are not in the file
+        + find_it.examples[3] (step/find_it/3, find_it): c
+            type [7] [x y]
+        + find_it.examples[4] (step/find_it/4, find_it): d
+            type [7] [x] [enter=1]
+        + find_it.examples[5] (step/find_it/5, find_it): e
+            fly [7]
+            # find_it.examples[5]: the action is kept unchanged: There is no action "fly"; there are find_it
+        - idle: the policy has no examples
+        ! find_it.examples[6].input: it has no OBJECTIVE
+        ! find_it.examples[7].input: it must be a text, not a number
+        ! a b: a policy's name can contain only letters, digits and _
+        """,
+    ),
+    "a module of SteP, which is never run": (
+        "templates.py",
+        MODULE,
+        """
+        + find_it.examples[0] (step/find_it/0, find_it): find_it [a]
+            type [3] [a] [enter=1]
+        + find_it.examples[2] (step/find_it/2, find_it): find_it [c]
+            type [3] [c]
+        + again.examples[0] (step/again/0, again): find_it [b]
+            click [8]
+        - top: the policy has no examples
+        ! find_it.input: line 25 cannot be evaluated without running it
+        ! find_it.examples[1]: line 31 cannot be evaluated without running it
+        ! listed.instruction: line 44 cannot be evaluated without running it
+        """,
+    ),
+    "records of Mind2Web": (
+        "a.json",
+        [record(), record(annotation_id="q", actions=BARE)],
+        """
+        + [0] (mind2web/ab-12, trips): Find a hotel in Oslo
+            type [11] [Oslo]
+            click [12]
+        + [1] (mind2web/q, trips): Find a hotel in Oslo
+            type [textbox "City"] [Oslo]
+            click [button "Find & go"]
+            # [1].actions[0]: the record does not contain the page
+            # [1].actions[0]: the record does not contain the element; only its text identifies it
+            # [1].actions[1]: the record does not contain the page
+            # [1].actions[1]: the record does not contain the element; only its text identifies it
+        """,
+    ),
+    "lines of records": (
+        "a.jsonl",
+        [record(annotation_id=None), {"confirmed_task": 3, "actions": []}],
+        """
+        + line 1 (mind2web/a-line-1, trips): Find a hotel in Oslo
+            type [11] [Oslo]
+            click [12]
+        ! line 2: confirmed_task: it must be a text, not a number
+        """,
+    ),
+    "rows of one action each": (
+        "a.json",
+        rows(),
+        """
+        + [0] (mind2web/ab-12, trips): Find a hotel in Oslo
+            type [11] [Oslo]
+            click [12]
+        """,
+    ),
+    "operations": (
+        "a.json",
+        [*map(operated, ("HOVER", "ENTER", "SELECT", "SWIPE")), operated("CLICK", cleaned_html=LONG_PAGE)],
+        """
+        + [0] (mind2web/hover, trips): Find a hotel in Oslo
+            hover [12]
+        + [1] (mind2web/enter, trips): Find a hotel in Oslo
+            press [Enter]
+        + [2] (mind2web/select, trips): Find a hotel in Oslo
+            select [12] [x]
+        + [3] (mind2web/swipe, trips): Find a hotel in Oslo
+            SWIPE x
+            # [3].actions[0]: there is no action SWIPE here; the description is kept
+        + [4] (mind2web/click, trips): Find a hotel in Oslo
+            click [12]
+            # [4].actions[0]: 800 of the page's lines, far from the element, are left out
+        """,
+    ),
+    "faulty records": (
+        "a.json",
+        [
+            record(confirmed_task=None),
+            record(actions="none"),
+            record(actions=[4]),
+            record(actions=[{"operation": "{"}]),
+            record(actions=[{"pos_candidates": 3}], action_reprs=["[a]  b -> CLICK"]),
+            record(actions=[], action_reprs=[]),
+            record(confirmed_task=""),
+        ],
+        """
+        ! [0].confirmed_task: it must be a text, not null
+        ! [1].actions: it must be a list, not a text
+        ! [2].actions[0]: it must be an object, not a number
+        ! [3].actions[0].operation: the text is not JSON
+        ! [4].actions[0].pos_candidates: it must be a list, not a number
+        ! [5].actions: the record has no actions
+        ! [6]: "task" = '' cannot be used: it must not be empty
+        """,
+    ),
+    "a session of WebShop": (
+        "s_1.jsonl",
+        SESSION,
+        """
+        + lines 1 to 9 (webshop/s_1, webshop): find me a red mug
+            type [textbox "Search..."] [red men's mug]
+            click [button "Search"]
+            click [button "Next >"]
+            click [button "< Prev"]
+            click [link "B02"]
+            click [radio "red"]
+            click [button "Features"]
+            click [button "< Prev"]
+            click [button "Buy Now"]
+        """,
+    ),
+    "two sessions, one without its end": (
+        "s.jsonl",
+        (*SHORT[:-1], *BLUE),
+        """
+        + lines 4 to 7 (webshop/s/1, webshop): find me a blue mug
+            type [textbox "Search..."] [red men's mug]
+            click [button "Search"]
+            click [link "B02"]
+            click [button "Buy Now"]
+        - lines 1 to 3: the session does not end with a purchase
+        """,
+    ),
+    "a small reward": (
+        "s.jsonl",
+        (*SESSION[:-1], {**SESSION[-1], "reward": 0.5}),
+        "- lines 1 to 9: its reward is 0.5, less than 1",
+    ),
+    "a page seen twice, and a jump": (
+        "s.jsonl",
+        (SESSION[0], SESSION[0], JUMP, visited("done", "B09", reward=1)),
+        """
+        + lines 1 to 4 (webshop/s, webshop): find me a red mug
+            goto [http://shop.example:3000/item_page/s_1]
+            click [button "Buy Now"]
+            # line 3: no button of the page before leads there; its address is opened instead
+        - line 2: it repeats the page before it
+        """,
+    ),
+    "lines that are no pages": (
+        "s.jsonl",
+        (
+            SESSION[0],
+            "{",
+            {"page": "shop"},
+            7,
+            {**SESSION[0], "goal": 3},
+            {**SESSION[-1], "reward": None},
+            visited("item_page"),
+            SESSION[-1],
+        ),
+        """
+        - lines 1 to 8: line 2 is faulty, and an exemplar must be complete
+        ! line 2: this is not JSON (Expecting property name enclosed in double quotes, column 2)
+        ! line 3: page: it must be 'index', 'search_results', 'item_page', 'item_sub_page' or 'done'
+        ! line 4: it must be an object, not a number
+        ! line 5: goal: it must be an object, not a number
+        ! line 6: reward: the last page of a session needs its reward
+        ! line 7: content.asin: it is missing
+        """,
+    ),
+    "steps of BrowserGym": (
+        "run/steps_info.json",
+        RUN,
+        """
+        + run (browsergym/run, run): Send the form
+            type [textbox "Name"] [Ada]
+            press [Tab]
+            click [7]
+            mouse_dblclick(3, 4)
+            right_click [7]
+            click [7] [keys=Control+Shift]
+            click_at [3] [4]
+            select [7] [a]
+            select [7] [b]
+            scroll [up]
+            stop [sent]
+            # [0]: press has the target textbox "Name"; here a key goes to the focused element
+            # [3]: mouse_dblclick is kept unchanged, because there is no corresponding action
+        - [1]: its action failed: TimeoutError: a9 is not there
+        """,
+    ),
+    "a published trajectory": (
+        "a.json",
+        PUBLISHED,
+        """
+        + a (browsergym/a, webarena): Open it
+            click [12]
+        """,
+    ),
+    "a run without a reward": (
+        "a.json",
+        [gym_step(0, "click('7')"), {**gym_step(1, None), "reward": 0}],
+        "- a: its reward is 0, less than 1",
+    ),
+    "a history": (
+        "lamps.json",
+        HISTORY,
+        """
+        + lamps.json (browser-use/lamps, lamps): lamps
+            click [4]
+            stop [two]
+            # The file does not contain the pages. Observations have only the address and the element of eac
+            # The file does not contain the task: it is named 'lamps' after the file.
+        - history[1].model_output.action[0]: it was not done: no
+        """,
+    ),
+    "a history without its end": (
+        "a.json",
+        ended([{"is_done": False}]),
+        "- a.json: the agent did not say that it was done",
+    ),
+    "a history of a failure": (
+        "a.json",
+        ended([{"is_done": True, "success": False}]),
+        "- a.json: the agent said that it did not succeed",
+    ),
+    "a recording": (
+        "a.json",
+        recording({"type": "click", **on('aria/Lamps[role="link"]')}),
+        """
+        + a.json (chrome/a, a): Find a lamp
+            click [link "Lamps"]
+            # The file does not contain the pages. Observations have only the address and the element of eac
+        - steps[0]: it sets up the window
+        - steps[1]: it is where the run starts
+        """,
+    ),
+    "a recording with a faulty step": (
+        "a.json",
+        recording({"type": "click"}, {"type": "click", **on("text/Lamps")}),
+        """
+        - steps[0]: it sets up the window
+        - steps[1]: it is where the run starts
+        - a.json: steps[2] is faulty, and an exemplar must be complete
+        ! steps[2]: a click needs selectors
+        """,
+    ),
+}
 
 
-def test_a_run_that_got_no_reward_is_left_out(tmp_path):
-    failed = [gym_step(0, "click('7')"), {**gym_step(1, None), "reward": 0}]
-    reading = read(saved(tmp_path, failed))
-    assert (reading.candidates, reading.left_out[0].why) == ((), "its reward is 0, less than 1")
+@pytest.mark.parametrize("case", CASES)
+def test_a_file_becomes_trajectories_and_reports(tmp_path, case):
+    name, value, expected = CASES[case]
+    path = tmp_path / name
+    if isinstance(value, str):
+        path.write_text(value, encoding="utf-8")
+    else:
+        saved(tmp_path, value, name)
+    assert as_text(read(path)) == dedent(expected).strip()
+
+
+def test_a_smaller_reward_is_enough_where_it_is_asked_for_and_a_family_may_be_given(tmp_path):
+    lines = (*SESSION[:-1], {**SESSION[-1], "reward": 0.5})
+    exemplar = only(saved(tmp_path, lines, "s.jsonl"), least_reward=0.5, family="mugs").exemplar
+    assert (exemplar.family, exemplar.source) == ("mugs", "WebShop session s_1, reward 0.5")
+
+
+def test_pages_thoughts_and_facts_of_a_file_are_kept(tmp_path):
+    step, _ = read(saved(tmp_path, {"p": {**POLICY, "examples": DECISIONS[:3]}})).candidates
+    assert step.exemplar.steps[0].observation == '[7] button "Go"'
+    web = only(saved(tmp_path, [record()])).exemplar
+    assert web.steps[0].observation == '[11] textbox "City"\n[12] button "Find & go"'
+    assert web.tags == ("mind2web", "Travel", "Hotel", "trips")
+    element = [{"tag": "a", "backend_node_id": "900"}]
+    long = only(saved(tmp_path, [operated("CLICK", cleaned_html=LONG_PAGE, pos_candidates=element)])).exemplar
+    assert len(long.steps[0].observation.split("\n")) == 200
+    assert '[900] link "link 900"' in long.steps[0].observation
+    session = only(saved(tmp_path, SESSION, "s.jsonl"))
+    assert 'link "B01"\nlink "B02"' in session.exemplar.steps[3].observation
+    assert all(str(parse_action(one)) == one for one in actions_of(session))
+    published = only(saved(tmp_path, PUBLISHED)).exemplar
+    assert (published.steps[0].thought, published.steps[0].observation) == ("Why.", "[12] link 'x'")
+    history = only(saved(tmp_path, HISTORY)).exemplar
+    assert history.steps[0].observation == "Page: Shop https://shop.example/"
+
+
+def policies_of(path):
+    """Write the policies of a file as policy files, and return them by name with what is left out."""
+    made = policy_files(read_document(path))
+    for name, text in made.files.items():
+        (path.parent / name).write_text(text, encoding="utf-8")
+    policies = [read_policy(path.parent / name) for name in made.files]
+    return {policy.name: policy for policy in policies}, [one.position for one in made.left_out]
+
+
+def test_policies_become_policy_files_that_can_be_read(tmp_path):
+    actions = ("click [7]", "click [99]", "stop [done]")
+    find = {**POLICY, "examples": [example("find_it [a]", "", action) for action in actions]}
+    top = {**POLICY, "instruction": "Please follow these rules:\n# Use find_it\n```\nfence\n```\n"}
+    policies, left_out = policies_of(saved(tmp_path, {"find_it": find, "top": top}))
+    assert left_out == ["find_it.examples[1]"]
+    policy = policies["find_it"]
+    assert (policy.description, policy.usage()) == ("Finds what is asked for.", "find_it [query]")
+    assert policy.instruction == "1. Look.\n2. Stop."
+    assert [str(one.call) for one in policy.examples] == ["click [7]", "stop [done]"]
+    assert policies["top"].instruction == "# Use find_it\n```\nfence\n```"
+
+
+def test_a_published_module_becomes_policy_files_in_which_typing_presses_enter(tmp_path):
+    (tmp_path / "templates.py").write_text(MODULE, encoding="utf-8")
+    policies, _ = policies_of(tmp_path / "templates.py")
+    assert policies.keys() == {"again", "find_it", "top"}
+    policy, again = policies["find_it"], policies["again"]
+    assert (policy.enter, policy.instruction) == (True, "1. Look.")
+    assert [str(one.call) for one in policy.examples] == ["type [3] [a] [enter=1]", "type [3] [c] [enter=0]"]
+    assert policies["top"].policies == ("find_it",)
+    assert (again.enter, again.instruction) == (False, "1. Look again.")
 
 
 class Bomb:
@@ -434,72 +507,12 @@ def test_an_experiment_of_pickles_is_refused_without_opening_them(tmp_path):
     assert only(tmp_path / "study").exemplar.family == "miniwob.click-test"
 
 
-# browser-use and Chrome
-
-
-def test_a_history_that_came_to_its_end_is_an_exemplar(tmp_path):
-    done = item({"done": {"text": "two", "success": True}}, results=[{"is_done": True, "success": True}])
-    history = {
-        "history": [
-            item({"click_element": {"index": 4}}),
-            item({"scroll": {"down": True}}, results=[{"error": "no"}]),
-            done,
-        ]
-    }
-    reading = read(saved(tmp_path, history, "lamps.json"))
-    (candidate,) = reading.candidates
-    assert actions_of(candidate) == ["click [4]", "stop [two]"]
-    assert candidate.exemplar.steps[0].observation == "Page: Shop https://shop.example/"
-    assert "does not contain the task" in candidate.remarks[-1]
-    assert "it was not done: no" in reading.left_out[0].why
-
-
-@pytest.mark.parametrize(
-    ("results", "why"),
-    [
-        ([{"is_done": False}], "did not say that it was done"),
-        ([{"is_done": True, "success": False}], "did not succeed"),
-    ],
-)
-def test_a_history_that_is_no_success_is_left_out(tmp_path, results, why):
-    history = {"history": [item({"done": {"text": "x", "success": False}}, results=results)]}
-    reading = read(saved(tmp_path, history))
-    assert not reading.candidates
-    assert why in reading.left_out[-1].why
-
-
-def test_a_recording_of_chrome_is_an_exemplar_of_its_title(tmp_path):
-    path = saved(tmp_path, recording({"type": "click", **on('aria/Lamps[role="link"]')}))
-    assert only(path).exemplar.task == "Find a lamp"
-    assert actions_of(only(path)) == ['click [link "Lamps"]']
-
-
-def test_a_recording_with_a_faulty_step_is_no_exemplar(tmp_path):
-    reading = read(saved(tmp_path, recording({"type": "click"}, {"type": "click", **on("text/Lamps")})))
-    assert not reading.candidates
-    assert reading.faulty[0].position == "steps[2]"
-
-
-@pytest.mark.parametrize("form", ["step", "webshop"])
-def test_actions_of_all_formats_are_in_the_form_of_this_program(tmp_path, form):
-    path = (
-        saved(tmp_path, SESSION, "s.jsonl")
-        if form == "webshop"
-        else saved(tmp_path, {"p": {**POLICY, "examples": [example("a", "", "`click [7]`")]}})
-    )
-    for text in actions_of(only(path)):
-        try:
-            assert str(parse_action(text)) == text
-        except ActionSyntaxError as error:
-            pytest.fail(str(error))
-
-
 def test_several_files_are_read_as_one_and_a_bad_one_is_a_faulty_entry(tmp_path):
     for name, exemplars in (("a.jsonl", ALL[:2]), ("b.jsonl", ALL[1:3])):
         (tmp_path / name).write_text("".join(f"{one.model_dump_json()}\n" for one in exemplars))
     (tmp_path / "c.json").write_text("not JSON")
-    found = read_several([tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.json")], "", ReadOptions())
-    assert [one.exemplar.id for one in found.reading.candidates] == [one.id for one in ALL[:3]]
-    assert [one.position for one in found.reading.left_out] == ["b.jsonl: line 1"]
-    assert [one.position for one in found.reading.faulty] == ["c.json"]
+    found = read(*(tmp_path / name for name in ("a.jsonl", "b.jsonl", "c.json")))
+    assert [one.exemplar.id for one in found.candidates] == [one.id for one in ALL[:3]]
+    assert [one.position for one in found.left_out] == ["b.jsonl: line 1"]
+    assert [one.position for one in found.faulty] == ["c.json"]
     assert found.formats == ("jsonl",)

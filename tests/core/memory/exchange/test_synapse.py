@@ -8,7 +8,7 @@ from core.llm.embedding import HashedWords
 from core.memory.exchange.exports.synapse import export_synapse
 from core.memory.index import ExemplarIndex
 from core.memory.retrieval import recall
-from core.schema.exemplar import AbstractionPair, Exemplar, ExemplarStep, KeptPrompt, RecallSettings
+from core.schema.exemplar import AbstractionPair, Contrast, Exemplar, ExemplarStep, KeptPrompt, RecallSettings
 from tests.core.memory.exchange.files import CLICK_GO, PAGE, demo, read, saved
 
 PROGRAM = "soup = state\nobs = 'Go'"
@@ -139,6 +139,7 @@ EXEMPLAR = st.builds(
     tags=st.lists(TEXT, max_size=2).map(tuple),
     note=TEXT,
     archived=st.booleans(),
+    contrasts=st.lists(st.just(Contrast(tried="click [3]", right="click [12]")), max_size=1).map(tuple),
 )
 
 
@@ -150,6 +151,23 @@ def test_what_is_exported_is_read_the_same(tmp_path_factory, exemplars):
     reading = read(folder / "exemplars.json")
     assert (reading.faulty, reading.left_out) == ((), ())
     assert {one.exemplar.id: one.exemplar for one in reading.candidates} == {one.id: one for one in exemplars}
+
+
+def test_what_is_changed_in_an_export_counts_and_what_synapse_lacks_is_kept(tmp_path):
+    step = ExemplarStep(observation="[12] button", thought="There.", actions=("click [12]", "fly"))
+    mistake = Contrast(observation="[12] button", tried="click [3]", right="click [12]")
+    one = Exemplar(id="a", family="f", task="Go", steps=(step,), note="mine", contrasts=(mistake,))
+    files = {name: json.loads(text) for name, text in export_synapse((one,)).items()}
+    (entry,) = files["exemplars.json"]["f"]["demo"]
+    entry["act"] = "agent.press('enter')"
+    files["exemplars.json"]["f"]["demo"].append(demo("Added"))
+    files["specifiers.json"]["f"] = ["Task: Go there\nState:\n"]
+    saved(tmp_path, files["specifiers.json"], "specifiers.json")
+    changed, added = exemplars_of(saved(tmp_path, files["exemplars.json"], "exemplars.json"))
+    assert (changed.id, changed.note, changed.contrasts) == ("a", "mine", (mistake,))
+    assert changed.steps == (ExemplarStep(observation="[12] button", actions=("press [Enter]",)),)
+    assert changed.metadata == "Task: Go there\nState:\n"
+    assert (added.id, added.metadata) == ("synapse/f/1", "")
 
 
 def test_synapse_finds_its_own_fields_in_an_export():

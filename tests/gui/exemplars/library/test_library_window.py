@@ -190,7 +190,7 @@ def test_files_are_brought_in_after_showing_what_that_does(opened, library):
     path.write_text("\n".join(lines))
     opened.window.import_requested.emit()
     dialog = opened.controller.importing
-    dialog.choose((str(path),))
+    dialog.choose(str(path))
     opened.wait(lambda: dialog.import_button.isEnabled())
     assert [line.cells[1] for line in dialog.table.lines_model.lines] == ["faulty", "new"]
     dialog.leave_faulty.setChecked(False)

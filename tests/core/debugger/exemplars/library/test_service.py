@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from core.debugger.exemplars.library.views import PAGE, Chosen, ImportChoices, Query
+from core.debugger.exemplars.library.views import PAGE, Chosen, Query
+from core.memory.exchange.plan import ImportChoices
 from core.memory.library.records import Filter, Retrieval
 from core.memory.library.store import Library
 from tests.core.debugger.exemplars.opened_library import OpenedLibrary
@@ -202,13 +203,10 @@ def test_an_import_says_first_what_it_would_do_and_is_taken_back(library):
     choices = ImportChoices(paths=(_file(library, ALL[1], taken, more='{"id": "x"}'),))
     imports = library.imports
     imports.read_files(choices)
-    view = library.wait("planned", lambda view: view.ready)
-    assert view.counts == {"faulty": 1, "id taken": 1, "new": 1}
-    assert view.coming == 1
-    assert view.entries[0].position == "line 3"
-    assert "family" in view.entries[0].why
+    plan = library.wait("planned", lambda view: view.plan).plan
+    assert plan.counts == {"faulty": 1, "id taken": 1, "new": 1}
     imports.plan(choices.replace(leave_faulty=False))
-    assert "line 3" in library.wait("planned").problem
+    assert "line 3" in library.wait("planned").plan.problem
     library.wait("changed", lambda job: not job.busy)
     imports.carry_out(choices)
     assert library.wait("planned", lambda view: view.done)
@@ -220,17 +218,13 @@ def test_an_import_says_first_what_it_would_do_and_is_taken_back(library):
     library.wait("listed", lambda view: view.total == 0)
 
 
-def test_an_entry_whose_id_is_taken_is_kept_under_another_or_as_a_new_version(library):
+def test_a_new_version_that_was_imported_is_taken_back(library):
     library.put(ALL[0])
-    taken = ALL[0].replace(task="Another task.")
-    choices = ImportChoices(paths=(_file(library, taken),), taken="new id")
-    imports = library.imports
-    imports.read_files(choices)
-    view = library.wait("planned", lambda view: view.ready)
-    assert (view.coming, view.entries[0].id) == (1, f"{ALL[0].id}-2")
+    choices = ImportChoices(paths=(_file(library, ALL[0].replace(task="Another task.")),))
+    library.imports.read_files(choices)
+    library.wait("planned", lambda view: view.plan)
     library.wait("changed", lambda job: not job.busy)
-    later = choices.replace(taken="new version")
-    imports.carry_out(later)
+    library.imports.carry_out(choices.replace(taken="new version"))
     library.wait("planned", lambda view: view.done)
     change = library.wait("made")
     library.service.show_exemplar(ALL[0].id)

@@ -8,7 +8,9 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import grimp
@@ -62,6 +64,24 @@ def test_importing_all_of_core_loads_no_qt():
 @pytest.mark.program
 def test_importing_all_of_gui_loads_no_browser_driver_llm_client_or_database():
     assert loaded_by("gui") & {"playwright", "openai", "faiss", "sqlite3"} == set()
+
+
+def test_every_package_that_is_imported_is_required():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *project["optional-dependencies"]["cluster"]]
+    required = {re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in lines}
+    own = {"core", "gui", "main", "__future__"} | set(sys.stdlib_module_names)
+    imported = set().union(
+        *(imported_in(path) for part in ("core", "gui") for path in (ROOT / part).rglob("*.py"))
+    )
+    given = packages_distributions()
+
+    def distributions(name: str) -> set[str]:
+        return {one.lower().replace("_", "-") for one in given.get(name, [name])}
+
+    missing = {name for name in imported - own if not distributions(name) & required}
+    # PySide6 is one with Shiboken, and PyYAML comes with Ray, which alone needs it.
+    assert missing <= {"shiboken6", "yaml"}
 
 
 def test_the_set_up_needs_nothing_that_has_to_be_installed_first():

@@ -6,8 +6,10 @@ exceptions, which contain the request, are not chained.
 
 import json
 import re
+import socket
+import ssl
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
@@ -201,32 +203,48 @@ def _unconnected(error: Exception) -> LLMFailure | None:
 
 
 def _from_connection(error: Exception, secrets: Iterable[str]) -> LLMFailure:
-    chain: list[str] = []
-    cause: BaseException | None = error
-    while cause is not None and len(chain) < 8:
-        chain.append(f"{type(cause).__name__}: {cause}")
-        cause = cause.__cause__ or cause.__context__
-    text = " ".join(chain).lower()
-    if "certificate" in text:
+    import httpx2
+
+    chain = tuple(_chain_of(error))
+
+    def has(*kinds: type[BaseException]) -> bool:
+        return any(isinstance(cause, kinds) for cause in chain)
+
+    if has(ssl.SSLCertVerificationError):
         return LLMFailure(reason="has a certificate that cannot be trusted", kind="certificate")
-    if "decodingerror: compressed" in text:
+    if has(httpx2.DecodingError):
         return LLMFailure(reason="compressed its answer without being asked to", kind="large")
-    if "ssl" in text or "tls" in text:
+    if has(ssl.SSLError):
         return LLMFailure(reason="does not speak TLS there; check http or https", kind="certificate")
-    if "unsupportedprotocol" in text or "invalidurl" in text:
+    if has(httpx2.UnsupportedProtocol, httpx2.InvalidURL):
         return LLMFailure(reason="is not a valid address", kind="host")
-    if "localprotocolerror" in text or "unicodeencodeerror" in text:
+    if has(httpx2.LocalProtocolError, UnicodeEncodeError):
         return LLMFailure(
             reason="could not be sent the request: its key or address contains invalid characters",
             kind="host",
         )
-    if any(words in text for words in ("name or service", "getaddrinfo", "nodename", "name resolution")):
+    if has(socket.gaierror):
         return LLMFailure(reason="has a name that cannot be found", passing=True, kind="host")
-    if "connecterror" in text or "refused" in text or "connection attempts failed" in text:
+    if has(httpx2.ConnectError, ConnectionRefusedError):
         return LLMFailure(reason="refused the connection", passing=True, kind="refused")
     return LLMFailure(
         reason=f"broke the connection ({clean(str(error), secrets)})", passing=True, kind="broken"
     )
+
+
+def _chain_of(error: BaseException) -> Iterator[BaseException]:
+    """Give an exception and what it came from, with the members of groups among it."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        cause = waiting.pop()
+        if id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        waiting += [one for one in (cause.__cause__, cause.__context__) if one is not None]
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
 
 
 def _from_redirect(response: Any, name: str, secrets: Iterable[str]) -> LLMFailure:

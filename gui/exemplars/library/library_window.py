@@ -1,4 +1,4 @@
-"""The window of the exemplars: the library, and pages next to it."""
+"""The window of the exemplars: the library, and beside it the pages of lookups and of quality."""
 
 from typing import TYPE_CHECKING
 
@@ -69,14 +69,6 @@ class LibraryWindow(WatchedWindow):
         QShortcut("Ctrl+Shift+F", self, self.page.detail.focus_search)
         theme.size_window(self, 1240, 760)
         self._restore()
-
-    def add_page(self, name: str, page: QWidget) -> None:
-        """Add a tab after the existing ones."""
-        self.tabs.addTab(page, name)
-
-    def show_page(self, page: QWidget) -> None:
-        """Show a page that was added."""
-        self.tabs.setCurrentWidget(page)
 
     def reveal(self, id: str) -> None:
         """Select an exemplar and show it."""

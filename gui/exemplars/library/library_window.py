@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShortcut
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from core.debugger.exemplars.library.views import Chosen, Notice
+from core.debugger.exemplars.library.views import Notice
 from gui.exemplars.library.library_page import LibraryPage
 from gui.exemplars.library.outcomes import NoticeBar
 from gui.shell.undo import UndoHistory
@@ -134,13 +134,9 @@ class LibraryWindow(WatchedWindow):
             case "archive":
                 self.archive_requested.emit(page.table.chosen, not page.commands.brings_back)
             case "check":
-                if page.table.selected_count == 1:
-                    page.detail.show_problems()
                 self.check_requested.emit(page.table.chosen)
             case "check_all":
                 self.check_requested.emit(page.all_found)
-            case "check_shown":
-                self.check_requested.emit(Chosen(ids=(current,)))
             case "replay":
                 self.replay_requested.emit(page.few)
             case "worth":

@@ -377,3 +377,41 @@ def variants_of(
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a selection as it is written in one text, parted by commas or spaces."""
     return tuple(text.replace(",", " ").split())
+
+
+class WorthResult(Record):
+    """The result of an evaluation with and without a subject, as the library keeps it."""
+
+    subject: Subject
+    trace: str
+    """The database of traces that has the runs."""
+    evaluation: int
+    """The evaluation's number there."""
+    name: str = ""
+    when: float
+    """When it was begun, in seconds since the epoch."""
+    preset: str
+    llm: str
+    cases: int = 0
+    """Pairs of runs that are done."""
+    judged: int = 0
+    """Those of which both runs were judged; the others count neither way."""
+    used: int = 0
+    """Pairs in which the LLM was shown the subject."""
+    to_success: int = 0
+    """Judged pairs that were a success only with it."""
+    to_failure: int = 0
+    """Judged pairs that were a success only without it."""
+    low: float = -1.0
+    high: float = 1.0
+    """The 95 % interval of the difference of the shares of successes."""
+
+    @property
+    def difference(self) -> float | None:
+        """By how much the share of successes is higher with it, from -1 to 1."""
+        return (self.to_success - self.to_failure) / self.judged if self.judged else None
+
+    @property
+    def sentence(self) -> str:
+        """What is to be known of it besides the comparison."""
+        return f"{self.subject.words} was in the prompts of {self.used} of {self.cases} runs with it."

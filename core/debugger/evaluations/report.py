@@ -7,8 +7,8 @@ from core.debugger.evaluations.engine import planned
 from core.debugger.evaluations.failures import FailureGroup, failures_of
 from core.debugger.evaluations.figures import GroupShare, done_of, grouped
 from core.debugger.evaluations.published import PublishedShare, published_for
-from core.debugger.evaluations.records import EvaluationPlan, Making
-from core.debugger.evaluations.worth import WorthResult, worth_result
+from core.debugger.evaluations.records import EvaluationPlan, Making, WorthResult
+from core.debugger.evaluations.worth import worth_result
 from core.schema.errors import TraceError
 from core.schema.record import Record
 from core.schema.task import family_of

@@ -9,14 +9,13 @@ from pydantic import ValidationError
 from core.agent.resources import AgentResources
 from core.debugger.evaluations.comparison import compared
 from core.debugger.evaluations.figures import done_of
-from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest
+from core.debugger.evaluations.records import EvaluationPlan, Subject, Variant, WorthRequest, WorthResult
 from core.debugger.evaluations.selection import fitting, read_seeds
 from core.memory.library.records import Filter, LibraryRow, about_family
 from core.memory.library.store import Library
 from core.memory.memory import Memory
 from core.schema.errors import UsageError
 from core.schema.exemplar import Exemplar
-from core.schema.record import Record
 from core.schema.step import Recalled
 from core.schema.task import Task
 from core.settings.settings import Settings
@@ -137,44 +136,6 @@ def tasks_of(
     if not own:
         raise UsageError("Its source names no task; give tasks, such as miniwob/click-button.")
     return tuple(own)
-
-
-class WorthResult(Record):
-    """The result of an evaluation with and without a subject, as the library keeps it."""
-
-    subject: Subject
-    trace: str
-    """The database of traces that has the runs."""
-    evaluation: int
-    """The evaluation's number there."""
-    name: str = ""
-    when: float
-    """When it was begun, in seconds since the epoch."""
-    preset: str
-    llm: str
-    cases: int = 0
-    """Pairs of runs that are done."""
-    judged: int = 0
-    """Those of which both runs were judged; the others count neither way."""
-    used: int = 0
-    """Pairs in which the LLM was shown the subject."""
-    to_success: int = 0
-    """Judged pairs that were a success only with it."""
-    to_failure: int = 0
-    """Judged pairs that were a success only without it."""
-    low: float = -1.0
-    high: float = 1.0
-    """The 95 % interval of the difference of the shares of successes."""
-
-    @property
-    def difference(self) -> float | None:
-        """By how much the share of successes is higher with it, from -1 to 1."""
-        return (self.to_success - self.to_failure) / self.judged if self.judged else None
-
-    @property
-    def sentence(self) -> str:
-        """What is to be known of it besides the comparison."""
-        return f"{self.subject.words} was in the prompts of {self.used} of {self.cases} runs with it."
 
 
 def worth_result(store: TraceStore, row: EvaluationRow, plan: EvaluationPlan) -> WorthResult:

@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from core.debugger.evaluations.worth import WorthResult
+from core.debugger.evaluations.records import WorthResult
 from core.debugger.exemplars.trying.views import AttributionSum, ReplayRow, TryingResults
 from gui.exemplars.analyses.page import PartPage
 from gui.theme.theme import Theme
@@ -27,6 +27,9 @@ class _TryingPage(PartPage):
     @property
     def results(self) -> TryingResults:
         return self.view.result or TryingResults()
+
+    def _nothing(self) -> str:
+        return self.none if self.view.problem else super()._nothing()
 
     def _on_opened(self, key: Any) -> None:
         self.exemplar_opened.emit(str(key))

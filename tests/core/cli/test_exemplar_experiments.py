@@ -6,7 +6,7 @@ import pytest
 from werkzeug import Response
 
 from core.agent.presets import PRESETS
-from core.debugger.evaluations.worth import WorthResult
+from core.debugger.evaluations.records import WorthResult
 from core.memory.library.records import LIBRARY_NAME
 from core.memory.library.store import Library
 from tests.core.browser.site import Site

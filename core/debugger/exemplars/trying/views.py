@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from core.debugger.ask_again.views import Attribution
 from core.debugger.evaluations.figures import success_word
-from core.debugger.evaluations.worth import WorthResult
+from core.debugger.evaluations.records import WorthResult
 from core.schema.record import Record
 
 

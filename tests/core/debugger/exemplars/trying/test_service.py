@@ -3,8 +3,8 @@
 import pytest
 
 import core.debugger.job_process
-from core.debugger.evaluations.records import Subject
-from core.debugger.evaluations.worth import WorthResult, keep_worth
+from core.debugger.evaluations.records import Subject, WorthResult
+from core.debugger.evaluations.worth import keep_worth
 from core.debugger.exemplars.trying.service import TryingService
 from core.debugger.exemplars.trying.views import ReplayResult
 from tests.core.debugger.live import live_session, settings_in

@@ -57,7 +57,7 @@ class AnalysisPage(QWidget):
             self.words.setText(f"{view.doing or 'Working'}…{far}")
         else:
             self.words.setText(" ".join(part for part in (view.notice, words) if part))
-        self.problem.show_text(view.problem)
+        self.problem.show_text(view.problem if self.works or view.result is None else "")
 
 
 class PartPage(AnalysisPage):
@@ -127,7 +127,7 @@ class PartPage(AnalysisPage):
             button.setEnabled(when())
 
     def _nothing(self) -> str:
-        if self.view.busy:
+        if self.view.busy and self.works:
             return "Nothing was found yet."
         return self.start if self.view.result is None else self.nothing_in(self.view.result)
 

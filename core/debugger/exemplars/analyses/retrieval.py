@@ -78,15 +78,17 @@ class RetrievalService(AnalysisService[Bench]):
             )
             name = "" if draft is None else draft.id
             self._tell(query=query, trial=trial, draft=name, members=len(index))
-            if with_map:
+            if self._with_map:
                 await self._draw(index)
 
         await self.analyse("Searching", lambda: self.with_index(use))
 
     @command
     async def draw(self) -> None:
-        """Draw the map of the exemplars as they are now."""
+        """Draw the map of the exemplars as they are now; after the lookup, if one is in progress."""
         self._with_map = True
+        if self.is_busy:
+            return
         await self.analyse("Reading the index", lambda: self.with_index(self._draw))
 
     @command

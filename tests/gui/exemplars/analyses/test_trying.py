@@ -2,8 +2,7 @@
 
 import pytest
 
-from core.debugger.evaluations.records import Subject
-from core.debugger.evaluations.worth import WorthResult
+from core.debugger.evaluations.records import Subject, WorthResult
 from core.debugger.exemplars.trying.views import AttributionSum, ReplayResult, ReplayRow, TryingResults
 from gui.exemplars.analyses.page import View
 from gui.exemplars.analyses.trying import CreditPage, ReplayPage, WorthPage
@@ -94,6 +93,17 @@ def test_without_results_each_part_says_what_to_do(theme, qtbot, kind, words):
     assert page.body.words.text() == "Reading the library…"
     page.show_view(View(result=TryingResults()))
     assert words in page.body.words.text()
+
+
+def test_a_replay_that_goes_on_or_failed_is_shown_only_in_its_own_part(theme, qtbot):
+    page = WorthPage(theme)
+    qtbot.addWidget(page)
+    page.show_view(View(result=TryingResults(), busy=True, doing="Replaying exemplars"))
+    assert "Measure…" in page.body.words.text()
+    page.show_view(View(result=TryingResults(), problem="Replaying failed."))
+    assert page.problem.text() == ""
+    page.show_view(View(problem="The library is damaged."))
+    assert page.problem.text() == "The library is damaged."
 
 
 def test_what_exemplars_were_worth_leads_to_the_evaluations_of_this_database(theme, qtbot):

@@ -66,6 +66,15 @@ async def test_the_map_is_drawn_again_only_when_exemplars_have_changed(full):
     assert view.result.map.ids[view.result.map.task.near[0][0]] == clustered(3, 1).id
 
 
+async def test_a_map_that_is_asked_for_during_a_lookup_comes_with_it(full):
+    service = RetrievalService(full)
+    service.look_up(BenchQuery(task=text_of(1, 2)))
+    service.draw()
+    view = await Watched(service).until(lambda view: rests(view) and view.result.map)
+    assert view.result.trial is not None
+    assert view.result.map.task is not None
+
+
 async def test_an_empty_library_has_an_empty_map(session):
     service = RetrievalService(session)
     view = await Watched(service).after(service.draw, lambda view: rests(view) and view.result.map)
